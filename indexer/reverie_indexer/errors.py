@@ -1,0 +1,85 @@
+"""The errors a caller may meet: each has a stable `code` and a sentence that gives the fact and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class ReverieError(Exception):
+    """Base of all expected errors. `detail` is for people, `code` for programs, `extra` for both.
+
+    No instance may carry SQL, a server path, a secret or another owner's data in `detail` or `extra`.
+    """
+
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.extra = extra
+
+
+class ValidationFailed(ReverieError):
+    """The request is well-formed but not allowed by the contract."""
+
+    code = "validation_error"
+
+
+class NotFound(ReverieError):
+    """What was named does not exist, or the caller may not see it."""
+
+    code = "not_found"
+
+
+class AmbiguousMatch(ReverieError):
+    """A text that must occur once occurs several times."""
+
+    code = "ambiguous_match"
+
+
+class StaleVersion(ReverieError):
+    """`If-Match` names a version that is no longer the current one."""
+
+    code = "stale_version"
+
+
+class PayloadTooLarge(ReverieError):
+    """A file is over the size limit."""
+
+    code = "payload_too_large"
+
+
+class Forbidden(ReverieError):
+    """The caller may not do this."""
+
+    code = "forbidden"
+
+
+class Conflict(ReverieError):
+    """The state changed under the request too often; nothing was written."""
+
+    code = "conflict"
+
+
+class SetupError(ReverieError):
+    """The installation cannot work as it is configured; `detail` names the remedy. Raised at start only."""
+
+    code = "setup_error"
+
+
+class DatabaseUnavailable(ReverieError):
+    """PostgreSQL does not answer."""
+
+    code = "database_unavailable"
+
+
+class EmbedderUnavailable(ReverieError):
+    """No embedding can be had now (loading, down, refused, out of time); text search still works."""
+
+    code = "embedder_unavailable"
+
+
+class EmbeddingRejected(ReverieError):
+    """The provider refuses this one text for good; the others of its batch are not concerned."""
+
+    code = "embedding_rejected"

@@ -1,0 +1,1 @@
+"""The Reverie server: recall, workspace, HTTP and the command line over the indexer."""
