@@ -7,6 +7,11 @@ MODELS_STAMP := $(VENV)/.models-installed
 # pip otherwise asks its index for a newer pip on every call.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 WORKERS ?= 2
+# Left out of models.lock: they come with torch, and only with its CUDA build.
+TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cupti \
+  nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile \
+  nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
+  nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
 .PHONY: setup models demo serve test test-all check lock clean
 
