@@ -1,0 +1,191 @@
+-- The whole schema. Applied under an advisory lock, idempotent, by the role that owns the tables.
+--
+-- Every table, key and foreign key starts with tenant_id. A *slice* is the unit of visibility and of search:
+-- the memory of one owner with one agent (personal), of one agent (team, owner_key is null) or of the tenant
+-- (global, agent_id is null too). A caller sees at most three slices. Row-level security is forced: the
+-- program works as reverie_app, which sees the rows of the transaction's tenant and slices and no others.
+
+CREATE EXTENSION IF NOT EXISTS vector;
+
+CREATE TABLE IF NOT EXISTS schema_info (
+    only_row    boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    sha256      text NOT NULL,
+    applied_at  timestamptz NOT NULL DEFAULT now()
+);
+
+DO $$ BEGIN
+    CREATE TYPE memory_tier AS ENUM ('document', 'episodic', 'message', 'fact');
+EXCEPTION WHEN duplicate_object THEN NULL;
+END $$;
+
+-- Embedding models. Two vectors are compared only when they have the same model_id. One model is active: the
+-- one that queries are embedded with. A migration fills a second one beside it, then makes that one active.
+CREATE TABLE IF NOT EXISTS models (
+    model_id    smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    provider    text NOT NULL,
+    name        text NOT NULL,
+    revision    text NOT NULL,
+    dimension   integer NOT NULL CHECK (dimension BETWEEN 1 AND 4000),
+    normalised  boolean NOT NULL,
+    active      boolean NOT NULL DEFAULT false,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (provider, name, revision, dimension, normalised)
+);
+CREATE UNIQUE INDEX IF NOT EXISTS models_one_active ON models (active) WHERE active;
+
+CREATE TABLE IF NOT EXISTS agents (
+    tenant_id       text COLLATE "C" NOT NULL,
+    agent_id        text COLLATE "C" NOT NULL,
+    name            text NOT NULL,
+    leader_agent_id text COLLATE "C",
+    settings        jsonb NOT NULL DEFAULT '{}',
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, agent_id),
+    FOREIGN KEY (tenant_id, leader_agent_id) REFERENCES agents (tenant_id, agent_id)
+);
+
+-- chunk_count and term_total (terms over all chunks of the slice) are N and N × mean length of BM25, kept by
+-- every write under the slice's row lock, which also orders the writers of one slice. partition_id says where
+-- the slice's vectors are: 0 is shared by the small slices, which are searched exactly.
+CREATE TABLE IF NOT EXISTS slices (
+    tenant_id    text COLLATE "C" NOT NULL,
+    slice_id     bigint GENERATED ALWAYS AS IDENTITY,
+    agent_id     text COLLATE "C",
+    owner_key    text COLLATE "C",
+    chunk_count  bigint NOT NULL DEFAULT 0 CHECK (chunk_count >= 0),
+    term_total   bigint NOT NULL DEFAULT 0 CHECK (term_total >= 0),
+    partition_id bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, slice_id),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, owner_key),
+    FOREIGN KEY (tenant_id, agent_id) REFERENCES agents (tenant_id, agent_id) ON DELETE CASCADE,
+    CHECK (agent_id IS NOT NULL OR owner_key IS NULL)
+);
+
+-- A file. Its content is the versions row of the current version. A deleted file keeps its row and history.
+CREATE TABLE IF NOT EXISTS documents (
+    tenant_id   text COLLATE "C" NOT NULL,
+    document_id bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id    bigint NOT NULL,
+    path        text COLLATE "C" NOT NULL CHECK (octet_length(path) <= 512),
+    enabled     boolean NOT NULL,
+    sort_order  integer NOT NULL,
+    version     integer NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    deleted_at  timestamptz,
+    PRIMARY KEY (tenant_id, document_id),
+    UNIQUE (tenant_id, slice_id, path),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS versions (
+    tenant_id   text COLLATE "C" NOT NULL,
+    slice_id    bigint NOT NULL,
+    document_id bigint NOT NULL,
+    version     integer NOT NULL,
+    content     text NOT NULL,
+    size        integer NOT NULL,
+    sha256      bytea NOT NULL,
+    deleted     boolean NOT NULL DEFAULT false,
+    at          timestamptz NOT NULL DEFAULT now(),
+    by          text NOT NULL,
+    reason      text NOT NULL,
+    PRIMARY KEY (tenant_id, document_id, version),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
+);
+
+-- The passages of every tier. passage_sha256 is over what is embedded and analysed (context line and text): a
+-- chunk whose hash is unchanged keeps its row, its id, its postings and its vector when its file is rewritten.
+CREATE TABLE IF NOT EXISTS chunks (
+    tenant_id      text COLLATE "C" NOT NULL,
+    chunk_id       bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    tier           memory_tier NOT NULL,
+    document_id    bigint,
+    ordinal        integer NOT NULL,
+    start_line     integer NOT NULL,
+    end_line       integer NOT NULL,
+    char_start     integer NOT NULL,
+    char_end       integer NOT NULL,
+    heading_path   text[] NOT NULL,
+    text           text NOT NULL,
+    context        text NOT NULL,
+    passage_sha256 bytea NOT NULL,
+    term_count     integer NOT NULL,
+    embedded       boolean NOT NULL,
+    embed_error    text,
+    PRIMARY KEY (tenant_id, chunk_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS chunks_of_document ON chunks (tenant_id, document_id, ordinal);
+CREATE INDEX IF NOT EXISTS chunks_of_slice ON chunks (tenant_id, slice_id);
+CREATE INDEX IF NOT EXISTS chunks_to_embed ON chunks (chunk_id) WHERE NOT embedded AND embed_error IS NULL;
+
+-- The text index: one row a (chunk, term). Equality on text is leakproof, so it stays an index condition under
+-- row-level security, which @@ does not; and it gives df and tf, which BM25 needs and tsvector does not store.
+CREATE TABLE IF NOT EXISTS postings (
+    tenant_id   text COLLATE "C" NOT NULL,
+    slice_id    bigint NOT NULL,
+    chunk_id    bigint NOT NULL,
+    document_id bigint,
+    term        text COLLATE "C" NOT NULL,
+    tf          integer NOT NULL,
+    length      integer NOT NULL,
+    tier        memory_tier NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id, term, chunk_id) INCLUDE (tf, length, tier, document_id)
+);
+CREATE INDEX IF NOT EXISTS postings_of_chunk ON postings (tenant_id, chunk_id);
+
+-- Vectors live apart from the wide rows. Small slices share partition 0 and are scanned exactly, index-only;
+-- a large slice is promoted to a partition of its own with an HNSW index. `covered` is whether the vector fits
+-- a B-tree entry (up to about 1,300 dimensions); a longer one is read from the table.
+CREATE TABLE IF NOT EXISTS vectors (
+    tenant_id    text COLLATE "C" NOT NULL,
+    slice_id     bigint NOT NULL,
+    chunk_id     bigint NOT NULL,
+    document_id  bigint,
+    partition_id bigint NOT NULL,
+    model_id     smallint NOT NULL REFERENCES models (model_id),
+    tier         memory_tier NOT NULL,
+    covered      boolean NOT NULL,
+    embedding    halfvec NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id, model_id, chunk_id, partition_id)
+) PARTITION BY LIST (partition_id);
+CREATE TABLE IF NOT EXISTS vectors_0 PARTITION OF vectors FOR VALUES IN (0);
+CREATE INDEX IF NOT EXISTS vectors_0_covering ON vectors_0 (tenant_id, slice_id, model_id)
+    INCLUDE (chunk_id, document_id, tier, covered, partition_id, embedding) WHERE covered;
+
+-- What a model said of a passage, so that unchanged text never costs a model call again.
+CREATE TABLE IF NOT EXISTS embedding_cache (
+    tenant_id      text COLLATE "C" NOT NULL,
+    model_id       smallint NOT NULL REFERENCES models (model_id),
+    passage_sha256 bytea NOT NULL,
+    embedding      halfvec NOT NULL,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, model_id, passage_sha256)
+);
+
+-- Row-level security: by tenant everywhere, by the transaction's slices where rows belong to somebody.
+DO $$
+DECLARE
+    of_tenant constant text := 'tenant_id = (SELECT current_setting(''reverie.tenant'', true))';
+    of_slices constant text := of_tenant || ' AND slice_id = ANY ((SELECT string_to_array(nullif('
+        'current_setting(''reverie.slices'', true), ''''), '',''))::bigint[])';
+    t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
+        EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
+        EXECUTE format('CREATE POLICY visible ON %I TO reverie_app USING (%s)', t,
+            CASE WHEN t IN ('agents', 'slices', 'embedding_cache') THEN of_tenant ELSE of_slices END);
+        -- Upkeep that crosses tenants (back-fill, migration) works as the owner and has to say so.
+        EXECUTE format('DROP POLICY IF EXISTS maintenance ON %I', t);
+        EXECUTE format('CREATE POLICY maintenance ON %I TO CURRENT_USER USING ('
+            '(SELECT current_setting(''reverie.maintenance'', true)) = ''on'')', t);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO reverie_app', t);
+    END LOOP;
+END $$;
+GRANT SELECT ON models TO reverie_app;

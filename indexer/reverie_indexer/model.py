@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 Scope = Literal["personal", "team", "global"]
@@ -39,3 +41,70 @@ class ModelIdentity:
 
     def __str__(self) -> str:
         return f"{self.provider}:{self.name}@{self.revision} ({self.dimension}-d)"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose memory something is written to: a tenant's agent, and there a person's or everybody's.
+
+    `owner_key` is set exactly when `scope` is personal. `agent_id` is set for global too: the agent through
+    which it is written, which may have to be created.
+    """
+
+    tenant_id: str
+    agent_id: str
+    scope: Scope
+    owner_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk as the index takes it.
+
+    `context` is the line of headings and date that is embedded and analysed before the text. `sha256` is over
+    both. `terms` counts the analysed terms; `term_count` is their sum, BM25's length of the passage.
+    """
+
+    chunk: Chunk
+    context: str
+    sha256: bytes
+    terms: Mapping[str, int]
+    term_count: int
+
+    @property
+    def text(self) -> str:
+        """What the model embeds."""
+        return f"{self.context}\n{self.chunk.text}" if self.context else self.chunk.text
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file as it stands, without its content. `size` is in bytes of UTF-8."""
+
+    document_id: int
+    slice_id: int
+    path: str
+    scope: Scope
+    owner_key: str | None
+    enabled: bool
+    sort_order: int
+    version: int
+    size: int
+    sha256: bytes
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did. `embedded` is whether every chunk has its vector; if not, the back-fill will see to it."""
+
+    path: str
+    created: bool
+    overwritten: bool
+    enabled: bool
+    bytes_written: int
+    version: int
+    chunk_count: int
+    embedded: bool

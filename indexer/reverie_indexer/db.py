@@ -1,0 +1,271 @@
+"""PostgreSQL: start-up checks, the pool, and transactions that work as one tenant and see its slices only."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg import IsolationLevel
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
+from reverie_indexer.queries import Queries
+from reverie_indexer.resources import read_resource
+
+Connection = psycopg.AsyncConnection[DictRow]
+SQL = Queries(__file__)
+MIN_SERVER_VERSION = 150000
+MIN_VECTOR_VERSION = (0, 8, 4)
+OPERATOR_SQL = """\
+CREATE EXTENSION IF NOT EXISTS vector;
+CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS;
+GRANT reverie_app TO "<the role of REVERIE_DATABASE_URL>";"""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One owner's, one agent's or the tenant's shared memory, with the statistics BM25 needs."""
+
+    slice_id: int
+    agent_id: str | None
+    owner_key: str | None
+    chunk_count: int
+    term_total: int
+    partition_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseReport:
+    """What `doctor` prints of the database."""
+
+    server_version: str
+    vector_version: str
+    schema_current: bool
+
+
+def _problem_of(facts: DictRow) -> str | None:
+    if facts["version_num"] < MIN_SERVER_VERSION:
+        return f"PostgreSQL {facts['version']} is too old: Reverie needs 15 or newer"
+    if facts["encoding"] != "UTF8":
+        return f"the database's encoding is {facts['encoding']}: create it with ENCODING 'UTF8'"
+    vector = facts["vector_version"] or facts["vector_available"]
+    if vector is None:
+        return "the pgvector extension is not installed on the PostgreSQL server: install pgvector 0.8.4 or newer"
+    if tuple(int(part) for part in vector.split(".")) < MIN_VECTOR_VERSION:
+        return (
+            f"pgvector {vector} is too old (crashes and corruption in HNSW before 0.8.4): install 0.8.4 or "
+            "newer on the server, then run ALTER EXTENSION vector UPDATE"
+        )
+    if facts["role_too_strong"]:
+        return "role reverie_app is a superuser or bypasses row-level security: ALTER ROLE reverie_app NOSUPERUSER NOBYPASSRLS"
+    return None
+
+
+async def prepare_database(conninfo: str) -> DatabaseReport:
+    """Check the server and bring the schema up to date, under a lock; SetupError says what to do."""
+    schema = read_resource("schema.sql")
+    sha256 = hashlib.sha256(schema.encode()).hexdigest()
+    try:
+        async with await psycopg.AsyncConnection.connect(
+            conninfo, row_factory=dict_row, connect_timeout=15
+        ) as connection:
+            await connection.execute(SQL["lock_schema"])
+            facts = await _one(connection, SQL["server_facts"])
+            problem = _problem_of(facts)
+            if problem:
+                raise SetupError(problem)
+            if not facts["has_schema"] or (await _one(connection, SQL["schema_sha256"]))["sha256"] != sha256:
+                await connection.execute(SQL["create_role"])
+                await connection.execute(SQL["grant_role"])
+                await connection.execute(schema.encode())
+                await connection.execute(SQL["record_schema"], {"sha256": sha256})
+            facts = await _one(connection, SQL["server_facts"])
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise SetupError(
+            f"the database user may not set up the schema ({error.diag.message_primary}); have an operator run:\n{OPERATOR_SQL}"
+        ) from error
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(
+            "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
+        ) from error
+    return DatabaseReport(facts["version"], facts["vector_version"], schema_current=True)
+
+
+async def inspect_database(conninfo: str) -> tuple[DatabaseReport, str | None]:
+    """What the server has, and what is wrong with it (None: nothing), without changing anything."""
+    sha256 = hashlib.sha256(read_resource("schema.sql").encode()).hexdigest()
+    try:
+        async with await psycopg.AsyncConnection.connect(
+            conninfo, row_factory=dict_row, connect_timeout=15
+        ) as connection:
+            facts = await _one(connection, SQL["server_facts"])
+            current = (
+                facts["has_schema"] and (await _one(connection, SQL["schema_sha256"]))["sha256"] == sha256
+            )
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(
+            "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
+        ) from error
+    vector = facts["vector_version"] or facts["vector_available"] or "missing"
+    return DatabaseReport(facts["version"], vector, current), _problem_of(facts)
+
+
+async def _one(connection: Connection, query: bytes, params: dict[str, Any] | None = None) -> DictRow:
+    row = await (await connection.execute(query, params)).fetchone()
+    if row is None:
+        raise LookupError("a statement that always answers with a row gave none")
+    return row
+
+
+class Database:
+    """A pool of connections and the only ways to open a transaction.
+
+    `recover`, where given, brings a dead embedded server back; it is called at most once at a time, when a
+    connection cannot be had, and the transaction is then begun again. Once begun, a transaction is never
+    repeated: its outcome may already be durable.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        pool_size: int = 10,
+        statement_timeout_seconds: float = 30.0,
+        recover: Callable[[], Awaitable[None]] | None = None,
+        patience_seconds: float = 20.0,
+    ) -> None:
+        self._timeout_ms = int(statement_timeout_seconds * 1000)
+        self._recover = recover
+        self._recovery = asyncio.Lock()
+        self._patience_seconds = patience_seconds
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            conninfo,
+            open=False,
+            min_size=1,
+            max_size=pool_size,
+            timeout=5.0,
+            configure=self._configure,
+            connection_class=psycopg.AsyncConnection[DictRow],
+            # A prepared statement may flip to a generic plan, which takes HNSW on a small slice: never prepare.
+            kwargs={"row_factory": dict_row, "prepare_threshold": None, "connect_timeout": 10},
+            reconnect_timeout=2.0,
+        )
+
+    async def _configure(self, connection: Connection) -> None:
+        await connection.execute(SQL["configure_connection"], {"statement_timeout": f"{self._timeout_ms}ms"})
+        await register_vector_async(connection)
+        await connection.commit()
+
+    async def open(self) -> None:
+        """Open the pool; DatabaseUnavailable when no connection can be had."""
+        try:
+            await self._pool.open(wait=True, timeout=15.0)
+        except PoolTimeout as error:
+            await self._pool.close()
+            raise DatabaseUnavailable("PostgreSQL gives no connection") from error
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    async def __aenter__(self) -> Database:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def tenant(self, tenant_id: str, *, snapshot: bool = False) -> AsyncIterator[Connection]:
+        """A transaction as reverie_app for one tenant, that sees no slice yet; rolled back on any error.
+
+        `snapshot` makes it read-only with one snapshot for all its statements.
+        """
+        async with self._transaction(SQL["enter_tenant"], {"tenant_id": tenant_id}, snapshot) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def maintenance(self) -> AsyncIterator[Connection]:
+        """A transaction as the tables' owner, across tenants: for upkeep, never for a request."""
+        async with self._transaction(SQL["enter_maintenance"], {}, snapshot=False) as connection:
+            yield connection
+
+    async def ping(self) -> None:
+        """One round trip; DatabaseUnavailable when it fails."""
+        async with self.maintenance():
+            pass
+
+    @asynccontextmanager
+    async def _transaction(
+        self, enter: bytes, params: dict[str, Any], snapshot: bool
+    ) -> AsyncIterator[Connection]:
+        connection = await self._begin(enter, params, snapshot)
+        try:
+            try:
+                yield connection
+                await connection.commit()
+            except BaseException:
+                # Roll back what can be; a broken connection is dropped by putconn.
+                if not connection.closed:
+                    await connection.rollback()
+                raise
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise DatabaseUnavailable(
+                "PostgreSQL went away or refused in the middle of the request; whether a write took effect is not "
+                "known: read, then try again"
+            ) from error
+        except psycopg.DataError as error:
+            raise ValidationFailed("a value cannot be stored as text or number") from error
+        finally:
+            await self._pool.putconn(connection)
+
+    async def _begin(self, enter: bytes, params: dict[str, Any], snapshot: bool) -> Connection:
+        """A connection inside a begun transaction. Nothing has been done yet, so it may be tried again."""
+        deadline = asyncio.get_running_loop().time() + self._patience_seconds
+        while True:
+            try:
+                connection = await self._pool.getconn()
+            except PoolTimeout as error:
+                await self._recover_or_raise(error, deadline)
+                continue
+            try:
+                await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
+                await connection.set_read_only(snapshot or None)
+                await connection.execute(enter, params)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                await self._pool.putconn(connection)
+                await self._recover_or_raise(error, deadline)
+                continue
+            except BaseException:
+                await self._pool.putconn(connection)
+                raise
+            return connection
+
+    async def _recover_or_raise(self, cause: Exception, deadline: float) -> None:
+        if asyncio.get_running_loop().time() > deadline:
+            raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
+        async with self._recovery:
+            if self._recover is not None:
+                await self._recover()
+        # Broken connections of the pool are found out one by one by their first statement.
+        await asyncio.sleep(0.05)
+
+
+async def visible_slices(
+    connection: Connection, tenant_id: str, agent_id: str, owner_key: str | None
+) -> list[Slice]:
+    """Open the slices that (agent, owner) may see to this transaction and return them, by id.
+
+    Without an owner: the agent's team slice and the tenant's global one. A slice is made by its first write.
+    """
+    cursor = await connection.execute(
+        SQL["visible_slices"], {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key}
+    )
+    return [Slice(**row) for row in await cursor.fetchall()]

@@ -1,0 +1,67 @@
+-- server_facts: what the start-up check looks at
+SELECT current_setting('server_version_num')::int AS version_num,
+       current_setting('server_version') AS version,
+       current_setting('server_encoding') AS encoding,
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version,
+       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS vector_available,
+       EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app') AS role_exists,
+       coalesce((SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = 'reverie_app'), false) AS role_too_strong,
+       EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app'
+               AND pg_has_role(current_user, oid, 'MEMBER')) AS role_usable,
+       to_regclass('schema_info') IS NOT NULL AS has_schema;
+
+-- schema_sha256: which schema.sql was applied last
+SELECT sha256 FROM schema_info;
+
+-- lock_schema: one process at a time applies the schema; held until the transaction ends
+SELECT pg_advisory_xact_lock(7236119822001);
+
+-- create_role: the unprivileged role the program works as; another database of the cluster may be making it too
+DO $$ BEGIN
+    CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS NOSUPERUSER;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+END $$;
+
+-- grant_role: a login that is no superuser must be a member to become reverie_app
+DO $$ BEGIN
+    IF NOT pg_has_role(current_user, 'reverie_app', 'MEMBER') THEN
+        EXECUTE format('GRANT reverie_app TO %I', current_user);
+    END IF;
+END $$;
+
+-- record_schema: remember which schema.sql this database has
+INSERT INTO schema_info (sha256) VALUES (%(sha256)s)
+ON CONFLICT (only_row) DO UPDATE SET sha256 = excluded.sha256, applied_at = now();
+
+-- configure_connection: plans by value, not generic; exact scans of some thousand rows gain nothing from JIT or workers
+SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
+       set_config('TimeZone', 'UTC', false),
+       set_config('statement_timeout', %(statement_timeout)s, false),
+       set_config('idle_in_transaction_session_timeout', '60s', false),
+       set_config('jit', 'off', false),
+       set_config('max_parallel_workers_per_gather', '0', false);
+
+-- enter_tenant: from here to the end of the transaction, work as reverie_app for one tenant
+SELECT set_config('reverie.tenant', %(tenant_id)s, true),
+       set_config('reverie.slices', '', true),
+       set_config('role', 'reverie_app', true);
+
+-- enter_maintenance: upkeep across tenants, as the tables' owner, until the transaction ends
+SELECT set_config('reverie.maintenance', 'on', true);
+
+-- visible_slices: the slices of (agent, owner) and what the tenant shares; opens them to this transaction
+WITH visible AS MATERIALIZED (
+    SELECT slice_id, agent_id, owner_key, chunk_count, term_total, partition_id
+    FROM slices
+    WHERE tenant_id = %(tenant_id)s
+      AND ((agent_id = %(agent_id)s AND owner_key = %(owner_key)s)
+        OR (agent_id = %(agent_id)s AND owner_key IS NULL)
+        OR (agent_id IS NULL AND owner_key IS NULL))
+)
+SELECT slice_id, agent_id, owner_key, chunk_count, term_total, partition_id
+FROM visible, (SELECT set_config('reverie.slices', coalesce(string_agg(slice_id::text, ','), ''), true)
+               FROM visible) AS opened
+ORDER BY slice_id;
+
+-- active_model: the model whose vectors queries are compared with
+SELECT model_id, provider, name, revision, dimension, normalised FROM models WHERE active;

@@ -1,0 +1,323 @@
+"""The one way to write memory: text → chunks → passages → vectors → one transaction.
+
+Models are called outside any transaction and without holding a connection. What could not be embedded in time
+is stored all the same, found by words, and embedded by `backfill`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+import structlog
+
+from reverie_indexer import files, store, vectors
+from reverie_indexer.analyse import analyse
+from reverie_indexer.chunk import chunk, context_line
+from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.embed import Vector
+from reverie_indexer.errors import Conflict, EmbedderUnavailable, EmbeddingRejected, NotFound, StaleVersion
+from reverie_indexer.model import Document, Passage, Place, Written
+from reverie_indexer.slot import ModelSlot, Ready
+from reverie_indexer.store import Content
+
+log = structlog.get_logger()
+MAX_ATTEMPTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How text becomes passages, and how long a write may wait for vectors."""
+
+    chunk_max_chars: int = 1000
+    language: str = "english"
+    max_file_bytes: int = 1_048_576
+    embed_wait_seconds: float = 10.0
+    batch_size: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file's change. `edit` gives the new text from the present one (None: there is no such file).
+
+    `edit` may raise any ReverieError, which ends the write with nothing changed, and may be called again when
+    another writer was faster. `overwrites` says that it does not look at the present text. `if_version` is the
+    version the file must have (0: any, but it must exist).
+    """
+
+    path: str
+    edit: Callable[[str | None], str]
+    by: str
+    reason: str
+    enabled: bool | None = None
+    sort_order: int | None = None
+    if_version: int | None = None
+    overwrites: bool = False
+
+
+def overwrite(path: str, text: str, *, by: str, reason: str, enabled: bool | None = None) -> Change:
+    """The change that makes a file hold `text`, whatever it held."""
+    return Change(path, lambda _: text, by, reason, enabled=enabled, overwrites=True)
+
+
+def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
+    """The passages of a file's text, in order; none for a file that is stored but not searched. Pure."""
+    if not files.is_searchable(path):
+        return []
+    passages = []
+    for piece in chunk(text, max_chars=rules.chunk_max_chars):
+        context = context_line(path, piece)
+        embedded = f"{context}\n{piece.text}" if context else piece.text
+        terms = Counter(analyse(embedded, rules.language))
+        sha256 = hashlib.sha256(f"{rules.language}\0{embedded}".encode()).digest()
+        passages.append(Passage(piece, context, sha256, terms, terms.total()))
+    return passages
+
+
+class Pipeline:
+    """Writes files and keeps their index; needs a database and, for meaning, a model."""
+
+    def __init__(self, database: Database, models: ModelSlot, rules: Rules) -> None:
+        self._database = database
+        self._models = models
+        self._rules = rules
+        self._seeds = files.seed_files()
+        self._editing: WeakValueDictionary[tuple[Place, str], asyncio.Lock] = WeakValueDictionary()
+        self.backfill_wanted = asyncio.Event()
+
+    async def write(self, place: Place, change: Change) -> Written:
+        """Write one file: see `write_many`."""
+        if change.overwrites:
+            return (await self.write_many(place, [change]))[0]
+        # Editors of one file take turns here; those of other processes are met by version.
+        lock = self._editing.setdefault((place, change.path), asyncio.Lock())
+        async with lock:
+            return (await self.write_many(place, [change]))[0]
+
+    async def write_many(self, place: Place, changes: Sequence[Change]) -> list[Written]:
+        """Write files of one place in one transaction; answers when it has committed, in the order given.
+
+        Readers see all of the old state or all of the new. An unknown agent is created with its seed files.
+        Raises StaleVersion for an `if_version` that is not met, what `edit` raises, ValidationFailed for a
+        path or text that may not be, Conflict when other writers were faster every time; nothing is then
+        written.
+        """
+        for change in changes:
+            files.check_path(change.path, by_server=change.by == "server")
+        for attempt in range(MAX_ATTEMPTS):
+            is_known, bases = await self._present(place, [change.path for change in changes])
+            contents = [await self._prepare(change, bases.get(change.path)) for change in changes]
+            seeds = [] if is_known else await self._prepare_seeds(place, changes)
+            ready = await self._embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
+            written = await self._commit(place, changes, contents, bases, seeds, ready)
+            if written is not None:
+                if not all(result.embedded for result in written):
+                    self.backfill_wanted.set()
+                return written
+            await asyncio.sleep(0.001 * attempt)
+        raise Conflict(f"{MAX_ATTEMPTS} other writes came first; try again")
+
+    async def delete(
+        self, place: Place, path: str, *, by: str, reason: str, if_version: int | None = None
+    ) -> int:
+        """Take a file out of listings and search at once, keep its history; the version that says so.
+
+        NotFound when there is no such file, StaleVersion when it is not at `if_version`.
+        """
+        files.check_path(path, by_server=by == "server")
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
+                raise NotFound(f"there is no agent {place.agent_id!r}")
+            slice_ = await store.lock_slice(connection, place)
+            found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], [path])
+            current = found[0][0] if found and found[0][0].deleted_at is None else None
+            _check_version(if_version, current)
+            if current is None:
+                raise NotFound(f"there is no file {path!r}")
+            return await store.delete_document(connection, place, slice_, current, by=by, reason=reason)
+
+    async def backfill(self, *, limit: int = 256) -> int:
+        """Embed chunks that were stored without vectors, oldest first; how many were taken care of.
+
+        Raises EmbedderUnavailable when the model cannot be used now; what was done stays done.
+        """
+        ready = self._models.ready
+        if ready is None:
+            return 0
+        pending = await vectors.pending_chunks(self._database, after=0, limit=limit)
+        await embed_pending(self._database, ready, pending, active=True)
+        return len(pending)
+
+    async def _present(
+        self, place: Place, paths: Sequence[str]
+    ) -> tuple[bool, dict[str, tuple[Document, str]]]:
+        """Whether the agent is known, and the place's files at these paths, deleted ones too."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            is_known = await store.agent_exists(connection, place.tenant_id, place.agent_id)
+            visible = await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key)
+            own = [s.slice_id for s in visible if store.scope_of(s.agent_id, s.owner_key) == place.scope]
+            found = await store.read_documents(connection, place.tenant_id, own, paths)
+        return is_known, {document.path: (document, text) for document, text in found}
+
+    async def _prepare(self, change: Change, base: tuple[Document, str] | None) -> Content:
+        document, text = base if base is not None and base[0].deleted_at is None else (None, None)
+        _check_version(change.if_version, document)
+        new_text = files.check_text(change.edit(text), max_bytes=self._rules.max_file_bytes)
+        passages = await asyncio.to_thread(passages_of, change.path, new_text, self._rules)
+        return Content(
+            change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages
+        )
+
+    async def _prepare_seeds(self, place: Place, changes: Sequence[Change]) -> list[Content]:
+        written = {change.path for change in changes} if place.scope == "team" else set()
+        return [
+            await self._prepare(overwrite(path, text, by="server", reason="seed"), None)
+            for path, text in self._seeds.items()
+            if path not in written
+        ]
+
+    async def _embed(self, tenant_id: str, passages: Sequence[Passage]) -> Ready | None:
+        """Bring the passages' vectors into the cache as far as time allows; the model, if there is one."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._rules.embed_wait_seconds
+        if not passages:
+            return self._models.ready
+        ready = await self._models.wait(self._rules.embed_wait_seconds)
+        if ready is None:
+            return None
+        try:
+            async with asyncio.timeout_at(deadline):
+                await embed_passages(
+                    self._database,
+                    tenant_id,
+                    ready,
+                    {p.sha256: p.text for p in passages},
+                    self._rules.batch_size,
+                )
+        except TimeoutError:
+            log.info("embedding_continues_in_background", passages=len(passages))
+        except EmbedderUnavailable as error:
+            log.warning("embedder_unavailable", detail=error.detail)
+        return ready
+
+    async def _commit(
+        self,
+        place: Place,
+        changes: Sequence[Change],
+        contents: Sequence[Content],
+        bases: dict[str, tuple[Document, str]],
+        seeds: Sequence[Content],
+        ready: Ready | None,
+    ) -> list[Written] | None:
+        """One transaction; None, with nothing written, when an edit was made from a text that is no longer there."""
+        model_id = ready.model_id if ready else None
+        async with self._database.tenant(place.tenant_id) as connection:
+            if await store.ensure_agent(connection, place):
+                team = Place(place.tenant_id, place.agent_id, "team")
+                team_slice = await store.lock_slice(connection, team)
+                for seed in seeds:
+                    flags = files.new_file_flags(seed.path)
+                    await store.write_document(
+                        connection, team, team_slice, None, seed, defaults=flags, model_id=model_id
+                    )
+            slice_ = await store.lock_slice(connection, place)
+            paths = [content.path for content in contents]
+            found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], paths)
+            present = {document.path: document for document, _ in found}
+            for change in changes:
+                current = present.get(change.path)
+                base = bases[change.path][0] if change.path in bases else None
+                _check_version(change.if_version, current if current and current.deleted_at is None else None)
+                if not change.overwrites and (current and current.version) != (base and base.version):
+                    return None
+            return [
+                await store.write_document(
+                    connection,
+                    place,
+                    slice_,
+                    present.get(content.path),
+                    content,
+                    defaults=files.new_file_flags(content.path),
+                    model_id=model_id,
+                )
+                for content in contents
+            ]
+
+
+def _check_version(if_version: int | None, current: Document | None) -> None:
+    if if_version is None:
+        return
+    if current is None:
+        raise StaleVersion("the file does not exist", version=None)
+    if if_version not in (0, current.version):
+        raise StaleVersion(
+            f"the file is at version {current.version}, not {if_version}: read it again",
+            version=current.version,
+        )
+
+
+async def embed_passages(
+    database: Database, tenant_id: str, ready: Ready, texts: dict[bytes, str], batch_size: int = 64
+) -> None:
+    """Bring the vectors of passages (hash → text) into the tenant's cache, batch by batch, each kept at once.
+
+    A passage that is there costs nothing. One that the model refuses is marked and left out. Raises
+    EmbedderUnavailable.
+    """
+    known = await vectors.cached(database, tenant_id, ready.model_id, texts)
+    missing = [(sha256, text) for sha256, text in texts.items() if sha256 not in known]
+    for start in range(0, len(missing), batch_size):
+        batch = missing[start : start + batch_size]
+        answers = await ready.embedder.embed([text for _, text in batch])
+        found: dict[bytes, Vector] = {}
+        for (sha256, _), answer in zip(batch, answers, strict=True):
+            if isinstance(answer, EmbeddingRejected):
+                await vectors.reject(database, tenant_id, sha256, answer.detail)
+            else:
+                found[sha256] = answer
+        await vectors.remember(database, tenant_id, ready.model_id, found)
+
+
+async def embed_pending(
+    database: Database,
+    ready: Ready,
+    pending: Iterable[vectors.Pending],
+    *,
+    active: bool,
+    batch_size: int = 64,
+) -> None:
+    """Embed chunks that wait and attach their vectors. Raises EmbedderUnavailable."""
+    by_tenant: dict[str, list[vectors.Pending]] = {}
+    for item in pending:
+        by_tenant.setdefault(item.tenant_id, []).append(item)
+    for tenant_id, items in by_tenant.items():
+        texts = {item.passage_sha256: item.passage_text for item in items}
+        await embed_passages(database, tenant_id, ready, texts, batch_size)
+        await vectors.attach_pending(database, tenant_id, ready.model_id, items, active=active)
+
+
+async def migrate(
+    database: Database, ready: Ready, *, progress: Callable[[int], None] = lambda _: None
+) -> int:
+    """Give every chunk a vector of `ready`'s model beside the old ones, then switch; how many were embedded.
+
+    Search goes on with the old model meanwhile; what is written meanwhile is found by the next round. Raises
+    EmbedderUnavailable; run again, it goes on where it stopped.
+    """
+    total = 0
+    await vectors.index_partitions_for(database, ready.model_id, ready.embedder.identity.dimension)
+    while True:
+        after = 0
+        while pending := await vectors.pending_chunks(
+            database, after=after, limit=256, model_id=ready.model_id
+        ):
+            await embed_pending(database, ready, pending, active=False)
+            after = pending[-1].chunk_id
+            total += len(pending)
+            progress(len(pending))
+        if await vectors.switch_model(database, ready.model_id) == 0:
+            return total

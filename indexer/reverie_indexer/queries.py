@@ -1,0 +1,37 @@
+"""Named SQL: blocks of a `.sql` file, each opened by `-- name: purpose`, read once at import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+_HEADER = re.compile(r"^-- (?P<name>[a-z][a-z0-9_]*): (?P<purpose>.+)$", re.MULTILINE)
+
+
+class Queries(Mapping[str, bytes]):
+    """The statements of one `.sql` file by name. A name that is not there is a KeyError at first use.
+
+    Values are bytes, which psycopg takes as they are: no SQL is composed at run time.
+    """
+
+    def __init__(self, module_file: str) -> None:
+        path = Path(module_file).with_suffix(".sql")
+        text = path.read_text(encoding="utf-8")
+        headers = list(_HEADER.finditer(text))
+        ends = [header.start() for header in headers[1:]] + [len(text)]
+        self._blocks = {
+            header["name"]: text[header.end() : end].strip().encode()
+            for header, end in zip(headers, ends, strict=True)
+        }
+        if len(self._blocks) != len(headers):
+            raise ValueError(f"{path.name} names a statement twice")
+
+    def __getitem__(self, name: str) -> bytes:
+        return self._blocks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)

@@ -1,0 +1,98 @@
+"""All settings, from `REVERIE_*` variables or `reverie.toml`. Read in `app.py` and `cli.py` only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from reverie_indexer.errors import SetupError
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Settings(BaseSettings):
+    """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="REVERIE_", toml_file="reverie.toml", extra="forbid", frozen=True
+    )
+
+    # Where things are. No database_url: the embedded PostgreSQL under data_dir.
+    data_dir: Path | None = None
+    database_url: SecretStr | None = None
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8077
+    pool_size: PositiveInt = 10
+    statement_timeout_seconds: PositiveFloat = 30.0
+    log_format: Literal["console", "json"] = "console"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    # The embedding model.
+    embedder: Literal["local", "sentence-transformers", "openai", "hashing", "none"] = "local"
+    embedder_model: str | None = None
+    embedder_base_url: str | None = None
+    embedder_api_key: SecretStr | None = None
+    embedder_dimension: PositiveInt | None = None
+    embedder_batch_size: PositiveInt = 64
+    embedder_timeout_seconds: PositiveFloat = 30.0
+    embedder_device: str | None = None
+    embedder_threads: PositiveInt = 1
+    embedder_weights_dir: Path | None = None
+    query_cache_size: PositiveInt = 1024
+    # How long one write waits for its vectors before it answers `embedded: false` and leaves the rest to the
+    # back-fill; it covers a model that still loads and a file of a megabyte.
+    embed_wait_seconds: PositiveFloat = 10.0
+    backfill_interval_seconds: PositiveFloat = 5.0
+
+    # Indexing.
+    chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000
+    max_file_bytes: PositiveInt = 1_048_576
+    language: str = "english"
+
+    # Search.
+    text_weight: Share = 0.3
+    vector_weight: Share = 0.7
+    user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
+    # Slices up to this many chunks are scanned exactly; above, HNSW on a partition of their own.
+    exact_max_chunks: PositiveInt = 5000
+    hnsw_ef_search: Annotated[int, Field(ge=10, le=1000)] = 100
+    max_partitions: Annotated[int, Field(ge=0, le=1000)] = 100
+
+    @model_validator(mode="after")
+    def _weights_sum_to_one(self) -> Self:
+        if abs(self.text_weight + self.vector_weight - 1) > 1e-9:
+            raise ValueError("text_weight + vector_weight must be 1")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments over environment over `reverie.toml`."""
+        del dotenv_settings, file_secret_settings
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @classmethod
+    def load(cls, **overrides: object) -> Settings:
+        """The settings with `overrides` (None means not given) on top; SetupError names each wrong one."""
+        given = {name: value for name, value in overrides.items() if value is not None}
+        try:
+            return cls(**given)  # type: ignore[arg-type]  # validated by pydantic, field by field
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or 'settings'}: {item['msg']}" for item in error.errors()
+            )
+            raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {wrong}") from None

@@ -1,0 +1,93 @@
+"""The embedding model as a running program has it: still loading, ready, failed, or none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import structlog
+
+from reverie_indexer import vectors
+from reverie_indexer.db import Database
+from reverie_indexer.embed import Embedder
+from reverie_indexer.embed.queries import CachedQueries
+from reverie_indexer.errors import ReverieError
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A loaded model: `model_id` names its vectors in the database."""
+
+    embedder: Embedder
+    queries: CachedQueries
+    model_id: int
+
+
+class ModelSlot:
+    """Loads a model beside everything else and says when it is there.
+
+    `load` gives the embedder and may take long; None means that no model is configured. `error` is why there
+    is none after a failure.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Awaitable[Embedder]] | None,
+        *,
+        query_cache_size: int = 1024,
+        check_active: bool = True,
+    ) -> None:
+        self._load = load
+        self._query_cache_size = query_cache_size
+        self._check_active = check_active
+        self._settled = asyncio.Event()
+        self.ready: Ready | None = None
+        self.error: ReverieError | None = None
+        if load is None:
+            self._settled.set()
+
+    @property
+    def state(self) -> Literal["loading", "ready", "failed", "none"]:
+        """Where the model is in its life."""
+        if self.ready is not None:
+            return "ready"
+        if self._load is None:
+            return "none"
+        return "failed" if self.error is not None else "loading"
+
+    async def fill(self, database: Database) -> None:
+        """Load the model and make sure that the index holds its vectors and no other's; once. Never raises ReverieError."""
+        if self._load is None:
+            return
+        try:
+            embedder = await self._load()
+            if self._check_active:
+                model_id = await vectors.activate_or_check(database, embedder.identity)
+            else:
+                model_id, _ = await vectors.register(database, embedder.identity)
+        except ReverieError as error:
+            self.error = error
+            log.error("embedder_failed", code=error.code, detail=error.detail)
+        else:
+            self.ready = Ready(embedder, CachedQueries(embedder, self._query_cache_size), model_id)
+            log.info("embedder_ready", model=str(embedder.identity))
+        finally:
+            self._settled.set()
+
+    async def wait(self, timeout_seconds: float | None = None) -> Ready | None:
+        """The model, as soon as it is ready; None when there is none or it takes longer."""
+        try:
+            await asyncio.wait_for(self._settled.wait(), timeout_seconds)
+        except TimeoutError:
+            return None
+        return self.ready
+
+    async def aclose(self) -> None:
+        """Release the model."""
+        if self.ready is not None:
+            await self.ready.queries.aclose()
+            await self.ready.embedder.aclose()

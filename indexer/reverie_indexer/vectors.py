@@ -1,0 +1,246 @@
+"""Vectors in PostgreSQL: the cache of what a model said, the vectors of chunks, and where large slices keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from pgvector import HalfVector
+from psycopg import sql
+
+from reverie_indexer.db import SQL as DB_SQL
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.embed import Vector
+from reverie_indexer.errors import SetupError
+from reverie_indexer.model import ModelIdentity
+from reverie_indexer.queries import Queries
+
+SQL = Queries(__file__)
+# A B-tree entry ends at 2,704 bytes: two bytes a dimension beside the keys.
+MAX_COVERED_DIMENSION = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A chunk without its vector."""
+
+    tenant_id: str
+    slice_id: int
+    chunk_id: int
+    context: str
+    text: str
+    passage_sha256: bytes
+
+    @property
+    def passage_text(self) -> str:
+        """What the model embeds."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
+    """The id of the model that is to be used; it becomes active in an index that has none yet.
+
+    SetupError when the index holds another model's vectors: those and these must never be compared.
+    """
+    async with database.maintenance() as connection:
+        await connection.execute(SQL["lock_models"])
+        active = await (await connection.execute(DB_SQL["active_model"])).fetchone()
+        if active is not None:
+            model_id = active.pop("model_id")
+            stored = ModelIdentity(**active)
+            if stored != identity:
+                raise SetupError(
+                    f"the index was embedded with {stored}, but {identity} is configured; configure the former, or "
+                    "run `reverie embeddings migrate` to re-embed the index while search goes on"
+                )
+            return int(model_id)
+        model_id, _ = await _ensure_model(connection, identity)
+        await connection.execute(SQL["activate_model"], {"model_id": model_id})
+        return model_id
+
+
+async def register(database: Database, identity: ModelIdentity) -> tuple[int, bool]:
+    """The id of a model, made known where it is new, and whether it is the active one."""
+    async with database.maintenance() as connection:
+        return await _ensure_model(connection, identity)
+
+
+async def _ensure_model(connection: Connection, identity: ModelIdentity) -> tuple[int, bool]:
+    row = await (await connection.execute(SQL["ensure_model"], asdict(identity))).fetchone()
+    if row is None:
+        raise LookupError("an upsert gave no row")
+    return row["model_id"], row["active"]
+
+
+async def cached(database: Database, tenant_id: str, model_id: int, hashes: Iterable[bytes]) -> set[bytes]:
+    """Which of these passages the model has embedded for this tenant before."""
+    async with database.tenant(tenant_id) as connection:
+        cursor = await connection.execute(
+            SQL["cached_hashes"], {"tenant_id": tenant_id, "model_id": model_id, "hashes": list(hashes)}
+        )
+        return {row["passage_sha256"] for row in await cursor.fetchall()}
+
+
+async def remember(database: Database, tenant_id: str, model_id: int, found: dict[bytes, Vector]) -> None:
+    """Put vectors into the cache, so that a crash or a retry costs no second model call."""
+    if not found:
+        return
+    async with database.tenant(tenant_id) as connection:
+        await connection.execute(SQL["relaxed_commit"])
+        # In hash order: two writers of the same passages must not wait for each other in a circle.
+        await connection.cursor().executemany(
+            SQL["add_to_cache"],
+            [
+                {
+                    "tenant_id": tenant_id,
+                    "model_id": model_id,
+                    "sha256": sha256,
+                    "embedding": HalfVector(vector),
+                }
+                for sha256, vector in sorted(found.items())
+            ],
+        )
+
+
+async def attach(connection: Connection, tenant_id: str, model_id: int, chunk_ids: Sequence[int]) -> int:
+    """Give chunks their vectors from the cache; how many got one. The caller holds their slices' locks."""
+    params = {
+        "tenant_id": tenant_id,
+        "model_id": model_id,
+        "chunk_ids": list(chunk_ids),
+        "max_covered_dimension": MAX_COVERED_DIMENSION,
+    }
+    marked = await (await connection.execute(SQL["mark_embedded"], params)).fetchall()
+    ids = [row["chunk_id"] for row in marked]
+    if ids:
+        await connection.execute(SQL["attach_vectors"], {**params, "chunk_ids": ids})
+    return len(ids)
+
+
+async def attach_pending(
+    database: Database, tenant_id: str, model_id: int, pending: Sequence[Pending], *, active: bool
+) -> None:
+    """Back-fill: vectors from the cache for chunks that were stored without, under their slices' locks.
+
+    For a model that is not active yet (a migration) the chunks' `embedded` mark is left alone.
+    """
+    async with database.maintenance() as connection:
+        slice_ids = sorted({chunk.slice_id for chunk in pending})
+        await connection.execute(SQL["lock_slices_by_id"], {"tenant_id": tenant_id, "slice_ids": slice_ids})
+        chunk_ids = [chunk.chunk_id for chunk in pending]
+        if active:
+            await attach(connection, tenant_id, model_id, chunk_ids)
+            return
+        await connection.execute(
+            SQL["attach_vectors"],
+            {
+                "tenant_id": tenant_id,
+                "model_id": model_id,
+                "chunk_ids": chunk_ids,
+                "max_covered_dimension": MAX_COVERED_DIMENSION,
+            },
+        )
+
+
+async def reject(database: Database, tenant_id: str, sha256: bytes, error: str) -> None:
+    """Mark the chunks of a passage that the model refuses for good."""
+    async with database.maintenance() as connection:
+        await connection.execute(
+            SQL["reject_chunks"], {"tenant_id": tenant_id, "sha256": sha256, "error": error[:500]}
+        )
+
+
+async def pending_chunks(
+    database: Database, *, after: int, limit: int, model_id: int | None = None
+) -> list[Pending]:
+    """Chunks without a vector, by id after a cursor: of the active model, or of the one given."""
+    query = SQL["chunks_to_embed"] if model_id is None else SQL["chunks_without"]
+    async with database.maintenance() as connection:
+        cursor = await connection.execute(query, {"after": after, "limit": limit, "model_id": model_id})
+        return [Pending(**row) for row in await cursor.fetchall()]
+
+
+async def switch_model(database: Database, model_id: int) -> int:
+    """Make a model active in one transaction, unless chunks still lack its vectors: how many do (0: switched).
+
+    Writers wait meanwhile; readers see the old model until the commit and the new one from then on.
+    """
+    async with database.maintenance() as connection:
+        await connection.execute(SQL["lock_models"])
+        await connection.execute(SQL["block_writers"])
+        missing = await (
+            await connection.execute(SQL["chunks_without"], {"after": 0, "limit": 1000, "model_id": model_id})
+        ).fetchall()
+        if missing:
+            return len(missing)
+        await connection.execute(SQL["deactivate_models"])
+        await connection.execute(SQL["activate_model"], {"model_id": model_id})
+        await connection.execute(SQL["remark_embedded"], {"model_id": model_id})
+        await connection.execute(SQL["remove_other_vectors"], {"model_id": model_id})
+    return 0
+
+
+async def promote_large_slices(database: Database, *, exact_max_chunks: int, max_partitions: int) -> int:
+    """Give slices that have outgrown the exact scan a partition of their own with an HNSW index; how many."""
+    async with database.maintenance() as connection:
+        used = await (await connection.execute(SQL["count_partitions"])).fetchone()
+        free = max_partitions - (used or {"count": 0})["count"]
+        cursor = await connection.execute(
+            SQL["slices_to_promote"], {"exact_max_chunks": exact_max_chunks, "limit": max(free, 0)}
+        )
+        large = await cursor.fetchall()
+    for row in large:
+        await _promote(database, row["tenant_id"], row["slice_id"])
+    return len(large)
+
+
+async def _promote(database: Database, tenant_id: str, slice_id: int) -> None:
+    """Copy, index, attach and switch in one transaction: a reader finds the vectors in one place or the other."""
+    key = {"tenant_id": tenant_id, "slice_id": slice_id}
+    async with database.maintenance() as connection:
+        await connection.execute(SQL["promotion_limits"])
+        row = await (await connection.execute(SQL["lock_slice_by_id"], key)).fetchone()
+        if row is None or row["partition_id"] != 0:
+            return
+        # The slice's own number is the partition's: unique without a sequence or a race.
+        number = sql.Literal(slice_id)
+        table = sql.Identifier(f"vectors_{slice_id}")
+        await connection.execute(
+            sql.SQL("CREATE TABLE {} (LIKE vectors INCLUDING DEFAULTS, CHECK (partition_id = {}))").format(
+                table, number
+            )
+        )
+        await connection.execute(
+            sql.SQL(
+                "INSERT INTO {} SELECT tenant_id, slice_id, chunk_id, document_id, {}, model_id, tier, covered, embedding "
+                "FROM vectors_0 WHERE tenant_id = {} AND slice_id = {}"
+            ).format(table, number, sql.Literal(tenant_id), number)
+        )
+        models = await (await connection.execute(SQL["models_in_use"], key)).fetchall()
+        for model in models:
+            await _index_partition(connection, table, model["model_id"], model["dimension"])
+        await connection.execute(
+            sql.SQL("ALTER TABLE vectors ATTACH PARTITION {} FOR VALUES IN ({})").format(table, number)
+        )
+        await connection.execute(SQL["leave_shared_partition"], key)
+        await connection.execute(SQL["move_slice"], {**key, "partition_id": slice_id})
+
+
+async def _index_partition(
+    connection: Connection, table: sql.Identifier, model_id: int, dimension: int
+) -> None:
+    await connection.execute(
+        sql.SQL(
+            "CREATE INDEX ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE model_id = {}"
+        ).format(table, sql.Literal(dimension), sql.Literal(model_id))
+    )
+
+
+async def index_partitions_for(database: Database, model_id: int, dimension: int) -> None:
+    """Give every partition of its own an HNSW index for a model that is about to become active."""
+    async with database.maintenance() as connection:
+        await connection.execute(SQL["promotion_limits"])
+        cursor = await connection.execute(SQL["own_partitions"])
+        for row in await cursor.fetchall():
+            table = sql.Identifier(f"vectors_{row['partition_id']}")
+            await _index_partition(connection, table, model_id, dimension)

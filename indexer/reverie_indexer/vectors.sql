@@ -1,0 +1,104 @@
+-- cached_hashes: which passages a model has embedded already
+SELECT passage_sha256 FROM embedding_cache
+WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = ANY(%(hashes)s::bytea[]);
+
+-- relaxed_commit: derived data; after a crash it is made again
+SELECT set_config('synchronous_commit', 'off', true);
+
+-- add_to_cache: remember what a model said
+INSERT INTO embedding_cache (tenant_id, model_id, passage_sha256, embedding)
+VALUES (%(tenant_id)s, %(model_id)s, %(sha256)s, %(embedding)s)
+ON CONFLICT (tenant_id, model_id, passage_sha256) DO NOTHING;
+
+-- mark_embedded: lock the chunks whose vector the cache has
+UPDATE chunks c SET embedded = true
+FROM embedding_cache e
+WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]) AND NOT c.embedded
+  AND e.tenant_id = c.tenant_id AND e.model_id = %(model_id)s AND e.passage_sha256 = c.passage_sha256
+RETURNING c.chunk_id;
+
+-- attach_vectors: give chunks their vectors from the cache
+INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
+SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, s.partition_id, e.model_id, c.tier,
+       vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
+FROM chunks c
+JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
+JOIN embedding_cache e ON e.tenant_id = c.tenant_id AND e.model_id = %(model_id)s AND e.passage_sha256 = c.passage_sha256
+WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
+ON CONFLICT (tenant_id, slice_id, model_id, chunk_id, partition_id) DO NOTHING;
+
+-- reject_chunks: passages that the model refuses for good; words still find them
+UPDATE chunks SET embed_error = %(error)s
+WHERE tenant_id = %(tenant_id)s AND passage_sha256 = %(sha256)s;
+-- lock_slices_by_id: the same for several slices, in id order so that two callers never wait for each other
+SELECT slice_id, partition_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+ORDER BY slice_id FOR NO KEY UPDATE;
+
+-- chunks_to_embed: what waits for the back-fill, oldest first, after a cursor
+SELECT tenant_id, slice_id, chunk_id, context, text, passage_sha256 FROM chunks
+WHERE NOT embedded AND embed_error IS NULL AND chunk_id > %(after)s
+ORDER BY chunk_id LIMIT %(limit)s;
+
+-- chunks_without: what a new model has not embedded yet, after a cursor
+SELECT c.tenant_id, c.slice_id, c.chunk_id, c.context, c.text, c.passage_sha256 FROM chunks c
+WHERE c.chunk_id > %(after)s AND c.embed_error IS NULL
+  AND NOT EXISTS (SELECT FROM vectors v WHERE v.tenant_id = c.tenant_id AND v.slice_id = c.slice_id
+                  AND v.model_id = %(model_id)s AND v.chunk_id = c.chunk_id)
+ORDER BY c.chunk_id LIMIT %(limit)s;
+
+-- ensure_model: the row of a model
+INSERT INTO models (provider, name, revision, dimension, normalised)
+VALUES (%(provider)s, %(name)s, %(revision)s, %(dimension)s, %(normalised)s)
+ON CONFLICT (provider, name, revision, dimension, normalised) DO UPDATE SET name = excluded.name
+RETURNING model_id, active;
+
+-- lock_models: one process at a time decides which model is active
+LOCK TABLE models IN SHARE ROW EXCLUSIVE MODE;
+
+-- activate_model: queries are embedded with this model from the commit on
+UPDATE models SET active = true WHERE model_id = %(model_id)s;
+
+-- deactivate_models: before another is made active; the unique index never allows two
+UPDATE models SET active = false WHERE active;
+
+-- block_writers: nobody writes chunks until the transaction ends
+LOCK TABLE chunks IN SHARE ROW EXCLUSIVE MODE;
+
+-- remark_embedded: which chunks have a vector of the model that is now active
+UPDATE chunks c SET embedded = has.vector
+FROM (SELECT k.tenant_id, k.chunk_id, EXISTS (
+          SELECT FROM vectors v WHERE v.tenant_id = k.tenant_id AND v.slice_id = k.slice_id
+          AND v.model_id = %(model_id)s AND v.chunk_id = k.chunk_id) AS vector FROM chunks k) AS has
+WHERE has.tenant_id = c.tenant_id AND has.chunk_id = c.chunk_id AND c.embedded <> has.vector;
+
+-- remove_other_vectors: the vectors of the models that are no longer used
+DELETE FROM vectors WHERE model_id <> %(model_id)s;
+
+-- slices_to_promote: shared-partition slices too large to scan, largest first
+SELECT tenant_id, slice_id, chunk_count FROM slices
+WHERE partition_id = 0 AND chunk_count > %(exact_max_chunks)s
+ORDER BY chunk_count DESC, slice_id LIMIT %(limit)s;
+
+-- count_partitions: how many slices have a partition of their own
+SELECT count(*) AS count FROM slices WHERE partition_id > 0;
+
+-- lock_slice_by_id: keep writers of one slice out while it moves
+SELECT partition_id FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s FOR UPDATE;
+
+-- move_slice: where the slice's vectors are from now on
+UPDATE slices SET partition_id = %(partition_id)s WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s;
+
+-- leave_shared_partition: the rows that were copied to the slice's own partition
+DELETE FROM vectors_0 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s;
+
+-- models_in_use: the models that have vectors of one slice
+SELECT m.model_id, m.dimension FROM models m
+WHERE EXISTS (SELECT FROM vectors_0 v WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s AND v.model_id = m.model_id)
+ORDER BY m.model_id;
+
+-- own_partitions: the partitions of promoted slices
+SELECT DISTINCT partition_id FROM slices WHERE partition_id > 0 ORDER BY partition_id;
+
+-- promotion_limits: an index build may take its time and its memory
+SELECT set_config('statement_timeout', '0', true), set_config('maintenance_work_mem', '256MB', true);

@@ -1,0 +1,1 @@
+"""Finding memory again: search the channels, rank what they found."""
