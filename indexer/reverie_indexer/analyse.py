@@ -29,7 +29,9 @@ _CJK = (
     "\U00020000-\U0003ffff"
 )
 # Thai, Lao, Burmese, Khmer: vowel signs and tone marks included, digits and punctuation not.
-_SOUTH_EAST = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3\u17d7\u17dc\u17dd"
+_SOUTH_EAST = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3\u17d7\u17dc\u17dd"
+)
 # Vowel signs and points that `\w` leaves out although they stand inside words (Hebrew, Arabic, Indic scripts).
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0dff"
 _LETTER = f"(?:(?![{_CJK}{_SOUTH_EAST}_])[\\w{_MARKS}])"

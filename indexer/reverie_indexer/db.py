@@ -106,9 +106,7 @@ async def inspect_database(conninfo: str) -> tuple[DatabaseReport, str | None]:
             conninfo, row_factory=dict_row, connect_timeout=15
         ) as connection:
             facts = await _one(connection, SQL["server_facts"])
-            current = (
-                facts["has_schema"] and (await _one(connection, SQL["schema_sha256"]))["sha256"] == sha256
-            )
+            current = facts["has_schema"] and (await _one(connection, SQL["schema_sha256"]))["sha256"] == sha256
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(
             "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
@@ -203,9 +201,7 @@ class Database:
             pass
 
     @asynccontextmanager
-    async def _transaction(
-        self, enter: bytes, params: dict[str, Any], snapshot: bool
-    ) -> AsyncIterator[Connection]:
+    async def _transaction(self, enter: bytes, params: dict[str, Any], snapshot: bool) -> AsyncIterator[Connection]:
         connection = await self._begin(enter, params, snapshot)
         try:
             try:
@@ -258,9 +254,7 @@ class Database:
         await asyncio.sleep(0.05)
 
 
-async def visible_slices(
-    connection: Connection, tenant_id: str, agent_id: str, owner_key: str | None
-) -> list[Slice]:
+async def visible_slices(connection: Connection, tenant_id: str, agent_id: str, owner_key: str | None) -> list[Slice]:
     """Open the slices that (agent, owner) may see to this transaction and return them, by id.
 
     Without an owner: the agent's team slice and the tenant's global one. A slice is made by its first write.

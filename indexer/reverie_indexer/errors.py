@@ -67,6 +67,12 @@ class SetupError(ReverieError):
     code = "setup_error"
 
 
+class ModelMismatch(SetupError):
+    """The index holds the vectors of another model than the configured one."""
+
+    code = "model_mismatch"
+
+
 class DatabaseUnavailable(ReverieError):
     """PostgreSQL does not answer."""
 

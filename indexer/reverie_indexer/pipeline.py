@@ -121,9 +121,7 @@ class Pipeline:
             await asyncio.sleep(0.001 * attempt)
         raise Conflict(f"{MAX_ATTEMPTS} other writes came first; try again")
 
-    async def delete(
-        self, place: Place, path: str, *, by: str, reason: str, if_version: int | None = None
-    ) -> int:
+    async def delete(self, place: Place, path: str, *, by: str, reason: str, if_version: int | None = None) -> int:
         """Take a file out of listings and search at once, keep its history; the version that says so.
 
         NotFound when there is no such file, StaleVersion when it is not at `if_version`.
@@ -152,9 +150,7 @@ class Pipeline:
         await embed_pending(self._database, ready, pending, active=True)
         return len(pending)
 
-    async def _present(
-        self, place: Place, paths: Sequence[str]
-    ) -> tuple[bool, dict[str, tuple[Document, str]]]:
+    async def _present(self, place: Place, paths: Sequence[str]) -> tuple[bool, dict[str, tuple[Document, str]]]:
         """Whether the agent is known, and the place's files at these paths, deleted ones too."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             is_known = await store.agent_exists(connection, place.tenant_id, place.agent_id)
@@ -168,9 +164,7 @@ class Pipeline:
         _check_version(change.if_version, document)
         new_text = files.check_text(change.edit(text), max_bytes=self._rules.max_file_bytes)
         passages = await asyncio.to_thread(passages_of, change.path, new_text, self._rules)
-        return Content(
-            change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages
-        )
+        return Content(change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages)
 
     async def _prepare_seeds(self, place: Place, changes: Sequence[Change]) -> list[Content]:
         written = {change.path for change in changes} if place.scope == "team" else set()
@@ -300,9 +294,7 @@ async def embed_pending(
         await vectors.attach_pending(database, tenant_id, ready.model_id, items, active=active)
 
 
-async def migrate(
-    database: Database, ready: Ready, *, progress: Callable[[int], None] = lambda _: None
-) -> int:
+async def migrate(database: Database, ready: Ready, *, progress: Callable[[int], None] = lambda _: None) -> int:
     """Give every chunk a vector of `ready`'s model beside the old ones, then switch; how many were embedded.
 
     Search goes on with the old model meanwhile; what is written meanwhile is found by the next round. Raises
@@ -312,9 +304,7 @@ async def migrate(
     await vectors.index_partitions_for(database, ready.model_id, ready.embedder.identity.dimension)
     while True:
         after = 0
-        while pending := await vectors.pending_chunks(
-            database, after=after, limit=256, model_id=ready.model_id
-        ):
+        while pending := await vectors.pending_chunks(database, after=after, limit=256, model_id=ready.model_id):
             await embed_pending(database, ready, pending, active=False)
             after = pending[-1].chunk_id
             total += len(pending)

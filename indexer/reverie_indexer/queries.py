@@ -21,8 +21,7 @@ class Queries(Mapping[str, bytes]):
         headers = list(_HEADER.finditer(text))
         ends = [header.start() for header in headers[1:]] + [len(text)]
         self._blocks = {
-            header["name"]: text[header.end() : end].strip().encode()
-            for header, end in zip(headers, ends, strict=True)
+            header["name"]: text[header.end() : end].strip().encode() for header, end in zip(headers, ends, strict=True)
         }
         if len(self._blocks) != len(headers):
             raise ValueError(f"{path.name} names a statement twice")

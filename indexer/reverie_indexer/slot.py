@@ -60,9 +60,13 @@ class ModelSlot:
         return "failed" if self.error is not None else "loading"
 
     async def fill(self, database: Database) -> None:
-        """Load the model and make sure that the index holds its vectors and no other's; once. Never raises ReverieError."""
+        """Load the model and make sure that the index holds its vectors and no other's.
+
+        Never raises ReverieError: what went wrong is in `error`, and `fill` may be called again.
+        """
         if self._load is None:
             return
+        embedder: Embedder | None = None
         try:
             embedder = await self._load()
             if self._check_active:
@@ -72,7 +76,10 @@ class ModelSlot:
         except ReverieError as error:
             self.error = error
             log.error("embedder_failed", code=error.code, detail=error.detail)
+            if embedder is not None:
+                await embedder.aclose()
         else:
+            self.error = None
             self.ready = Ready(embedder, CachedQueries(embedder, self._query_cache_size), model_id)
             log.info("embedder_ready", model=str(embedder.identity))
         finally:

@@ -79,9 +79,7 @@ def document_of(row: DictRow) -> Document:
 
 async def ensure_agent(connection: Connection, place: Place) -> bool:
     """Make the agent where it is unknown; whether this call made it (its seed files are then to be written)."""
-    cursor = await connection.execute(
-        SQL["create_agent"], {"tenant_id": place.tenant_id, "agent_id": place.agent_id}
-    )
+    cursor = await connection.execute(SQL["create_agent"], {"tenant_id": place.tenant_id, "agent_id": place.agent_id})
     return await cursor.fetchone() is not None
 
 
@@ -143,9 +141,7 @@ async def list_versions(
     return [Version(**row) for row in await cursor.fetchall()]
 
 
-async def read_version(
-    connection: Connection, document: Document, tenant_id: str, version: int
-) -> Version | None:
+async def read_version(connection: Connection, document: Document, tenant_id: str, version: int) -> Version | None:
     """One version of a file with its content, or None."""
     cursor = await connection.execute(
         SQL["version"], {"tenant_id": tenant_id, "document_id": document.document_id, "version": version}
@@ -172,11 +168,7 @@ async def write_document(
     alive = current is not None and current.deleted_at is None
     sha256 = hashlib.sha256(content.text.encode()).digest()
     flags = Flags(
-        content.enabled
-        if content.enabled is not None
-        else current.enabled
-        if current and alive
-        else defaults.enabled,
+        content.enabled if content.enabled is not None else current.enabled if current and alive else defaults.enabled,
         content.sort_order
         if content.sort_order is not None
         else current.sort_order
@@ -254,9 +246,7 @@ async def _add_version(
         document_id, version = (row or {})["document_id"], 1
     else:
         document_id, version = current.document_id, current.version + 1
-        await connection.execute(
-            SQL["update_document"], {**params, "document_id": document_id, "version": version}
-        )
+        await connection.execute(SQL["update_document"], {**params, "document_id": document_id, "version": version})
     await connection.execute(SQL["add_version"], {**params, "document_id": document_id, "version": version})
     return document_id, version
 
@@ -307,9 +297,7 @@ async def replace_chunks(
             },
         )
     gone = {row["chunk_id"] for row in removed}
-    waiting = new_ids + [
-        row["chunk_id"] for row in existing if not row["embedded"] and row["chunk_id"] not in gone
-    ]
+    waiting = new_ids + [row["chunk_id"] for row in existing if not row["embedded"] and row["chunk_id"] not in gone]
     if not waiting:
         return True
     if model_id is None:
@@ -317,9 +305,7 @@ async def replace_chunks(
     return await vectors.attach(connection, tenant_id, model_id, waiting) == len(waiting)
 
 
-async def remove_chunks(
-    connection: Connection, tenant_id: str, slice_id: int, chunk_ids: Sequence[int]
-) -> None:
+async def remove_chunks(connection: Connection, tenant_id: str, slice_id: int, chunk_ids: Sequence[int]) -> None:
     """Take chunks out of every index. The caller holds the slice's lock and keeps its counts."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "chunk_ids": list(chunk_ids)}
     await connection.execute(SQL["remove_chunks"], params)
@@ -355,9 +341,7 @@ async def _add_chunks(connection: Connection, key: dict[str, Any], passages: Seq
     ]
     cursor = await connection.execute(SQL["add_chunks"], {**key, "rows": Jsonb(rows)})
     ids = {row["ordinal"]: row["chunk_id"] for row in await cursor.fetchall()}
-    postings = [
-        (ids[passage.chunk.ordinal], term, tf) for passage in passages for term, tf in passage.terms.items()
-    ]
+    postings = [(ids[passage.chunk.ordinal], term, tf) for passage in passages for term, tf in passage.terms.items()]
     await connection.execute(
         SQL["add_postings"],
         {

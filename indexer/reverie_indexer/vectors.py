@@ -11,7 +11,7 @@ from psycopg import sql
 from reverie_indexer.db import SQL as DB_SQL
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.embed import Vector
-from reverie_indexer.errors import SetupError
+from reverie_indexer.errors import ModelMismatch
 from reverie_indexer.model import ModelIdentity
 from reverie_indexer.queries import Queries
 
@@ -40,7 +40,7 @@ class Pending:
 async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
     """The id of the model that is to be used; it becomes active in an index that has none yet.
 
-    SetupError when the index holds another model's vectors: those and these must never be compared.
+    ModelMismatch when the index holds another model's vectors: those and these must never be compared.
     """
     async with database.maintenance() as connection:
         await connection.execute(SQL["lock_models"])
@@ -49,7 +49,7 @@ async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
             model_id = active.pop("model_id")
             stored = ModelIdentity(**active)
             if stored != identity:
-                raise SetupError(
+                raise ModelMismatch(
                     f"the index was embedded with {stored}, but {identity} is configured; configure the former, or "
                     "run `reverie embeddings migrate` to re-embed the index while search goes on"
                 )
@@ -145,14 +145,10 @@ async def attach_pending(
 async def reject(database: Database, tenant_id: str, sha256: bytes, error: str) -> None:
     """Mark the chunks of a passage that the model refuses for good."""
     async with database.maintenance() as connection:
-        await connection.execute(
-            SQL["reject_chunks"], {"tenant_id": tenant_id, "sha256": sha256, "error": error[:500]}
-        )
+        await connection.execute(SQL["reject_chunks"], {"tenant_id": tenant_id, "sha256": sha256, "error": error[:500]})
 
 
-async def pending_chunks(
-    database: Database, *, after: int, limit: int, model_id: int | None = None
-) -> list[Pending]:
+async def pending_chunks(database: Database, *, after: int, limit: int, model_id: int | None = None) -> list[Pending]:
     """Chunks without a vector, by id after a cursor: of the active model, or of the one given."""
     query = SQL["chunks_to_embed"] if model_id is None else SQL["chunks_without"]
     async with database.maintenance() as connection:
@@ -226,9 +222,7 @@ async def _promote(database: Database, tenant_id: str, slice_id: int) -> None:
         await connection.execute(SQL["move_slice"], {**key, "partition_id": slice_id})
 
 
-async def _index_partition(
-    connection: Connection, table: sql.Identifier, model_id: int, dimension: int
-) -> None:
+async def _index_partition(connection: Connection, table: sql.Identifier, model_id: int, dimension: int) -> None:
     await connection.execute(
         sql.SQL(
             "CREATE INDEX ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE model_id = {}"

@@ -211,9 +211,7 @@ class Search:
         }
         large = [s for s in scope.slices if s.partition_id != 0] if vector else []
         hnsw_chunk_ids = [
-            chunk_id
-            for s in large
-            for chunk_id in await self._nearest_of_large(connection, s, params, vector)
+            chunk_id for s in large for chunk_id in await self._nearest_of_large(connection, s, params, vector)
         ]
         cursor = await connection.execute(SQL["candidates"], {**params, "hnsw_chunk_ids": hnsw_chunk_ids})
         return await cursor.fetchall()
@@ -226,7 +224,7 @@ class Search:
         ef_search = max(self.rules.hnsw_ef_search, 2 * params["vector_limit"])
         await connection.execute(SQL["hnsw_settings"], {"ef_search": str(min(1000, ef_search))})
         # The dimension is a type modifier, which no parameter can be; it comes from the model's own identity.
-        query = sql.SQL(SQL["hnsw_candidates"].decode()).format(  # type: ignore[arg-type]  # our own file, not input
+        query = sql.SQL(SQL["hnsw_candidates"].decode()).format(  # our own file, not input
             dimension=sql.Literal(vector.identity.dimension)
         )
         cursor = await connection.execute(

@@ -1,0 +1,377 @@
+"""Cuts a markdown text into passages: one a paragraph, list item, table, code block, quotation.
+
+The structure is markdown-it-py's (CommonMark with tables and front matter). Its tokens carry line numbers, so
+lines are counted as it counts them: they end at `\\n`, `\\r\\n` or `\\r`, and at no other character.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_block import ParserBlock
+from markdown_it.rules_block import StateBlock, blockquote, list_block
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from reverie_indexer.model import Chunk
+from reverie_indexer.split import grapheme_floor, split, trim
+
+# A longer "heading" is a paragraph that happens to be underlined: as part of every heading path below it, it
+# would cost more than it tells.
+MAX_HEADING_CHARS = 300
+# The embedder reads a few hundred tokens: the context must leave most of them to the text.
+MAX_CONTEXT_HEADING_CHARS = 80
+
+# Lists and quotations nest no deeper; what is deeper is text of the innermost. A list counts two levels.
+_MAX_NESTING = 20
+# How many lines of text the quotation rule may read in vain, for each line there is (see `_BlockParser`).
+_MAX_REREADS_PER_LINE = 1
+_QUOTE_LINES_WHEN_REREADING = 4
+
+_HEADING_MARKS = "# \t\ufeff"
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_DAILY_NOTE = re.compile(r"(?:.*/)?([0-9]{4}-[0-9]{2}-[0-9]{2})\.md", re.DOTALL)
+
+# A list is told by its items; `inline` is the text of the heading or paragraph before it.
+_NOT_BLOCKS = ("inline", "bullet_list_open", "ordered_list_open")
+
+_Kind = Literal["heading", "prose", "lines", "front", "reference", "rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A stretch of the source, white space trimmed off. `level` and `title` are a heading's."""
+
+    kind: _Kind
+    start: int
+    end: int
+    level: int = 0
+    title: str = ""
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind in ("prose", "lines")
+
+    @property
+    def is_filler(self) -> bool:
+        return self.kind in ("reference", "rule")
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """What becomes one chunk, or several if it is over the cap. Its headings end before `body_start`."""
+
+    start: int
+    body_start: int
+    end: int
+    by_lines: bool
+    heading_path: tuple[str, ...]
+
+
+def chunk(text: str, *, max_chars: int = 1000) -> list[Chunk]:
+    """Cut `text` into chunks of at most `max_chars` code points (≥ 1, or ValueError), in source order.
+
+    Every character that is not white space (`str.isspace`) lies in exactly one chunk; white space at the ends
+    of a chunk is left out. A heading opens the chunk of the text below it, together with headings above that
+    have no text of their own. Link reference definitions, thematic breaks and a byte order mark belong to the
+    block after them, or, where a heading or the end follows, to the one before. Lines are 1-based and
+    inclusive. A text of white space alone gives no chunk.
+    """
+    if max_chars < 1:
+        raise ValueError(f"max_chars is {max_chars}, it must be at least 1")
+    line_starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+    chunks: list[Chunk] = []
+    for passage in _passages(_absorb(_blocks(text, line_starts), max_chars), max_chars):
+        spans = split(
+            text,
+            passage.start,
+            passage.end,
+            max_chars=max_chars,
+            body_start=passage.body_start,
+            by_lines=passage.by_lines,
+        )
+        for start, end in spans:
+            chunks.append(
+                Chunk(
+                    ordinal=len(chunks),
+                    text=text[start:end],
+                    start_line=bisect_right(line_starts, start),
+                    end_line=bisect_right(line_starts, end - 1),
+                    char_start=start,
+                    char_end=end,
+                    heading_path=passage.heading_path,
+                )
+            )
+    return chunks
+
+
+def passage_text(path: str, chunk: Chunk) -> str:
+    """What is embedded and analysed: the context line, a line feed, and the text as written.
+
+    For example `2026-04-03 > Project Atlas > Decisions\\nWe chose PostgreSQL.`; the text alone if there is no
+    context.
+    """
+    context = context_line(path, chunk)
+    return f"{context}\n{chunk.text}" if context else chunk.text
+
+
+def context_line(path: str, chunk: Chunk) -> str:
+    """The date of a daily note (`…/YYYY-MM-DD.md`) and the headings above the chunk, joined by ` > `.
+
+    Headings that stand in the chunk's text on a line of their own are left out; long ones are shortened to
+    `MAX_CONTEXT_HEADING_CHARS`. Empty if there is nothing to say.
+    """
+    lines = {line.strip(_HEADING_MARKS) for line in _LINE_BREAK.split(chunk.text)}
+    words = " ".join(chunk.text.split())
+    above = (
+        _shortened(title)
+        for title in chunk.heading_path
+        if title.strip(_HEADING_MARKS) not in lines and not _opens_underlined(words, title)
+    )
+    return " > ".join((*_note_date(path), *above))
+
+
+def _opens_underlined(words: str, title: str) -> bool:
+    """Whether the text begins with a setext heading, which may run over several lines."""
+    return words.startswith((f"{title} -", f"{title} ="))
+
+
+def _note_date(path: str) -> tuple[str, ...]:
+    match = _DAILY_NOTE.fullmatch(path)
+    if match is None:
+        return ()
+    try:
+        date.fromisoformat(match[1])
+    except ValueError:
+        return ()
+    return (match[1],)
+
+
+def _shortened(title: str) -> str:
+    if len(title) <= MAX_CONTEXT_HEADING_CHARS:
+        return title
+    return title[: grapheme_floor(title, 0, MAX_CONTEXT_HEADING_CHARS - 1)].rstrip() + "…"
+
+
+def _blocks(text: str, line_starts: Sequence[int]) -> list[_Block]:
+    """The blocks of the outermost level (list items, not lists), and what lies between them, in order.
+
+    Together they hold every character that is not white space, each once.
+    """
+    # Behind a byte order mark markdown-it would see neither a heading nor front matter.
+    tokens = _parse(text.removeprefix("\ufeff"))
+    blocks: list[_Block] = []
+    covered = 0
+    for index, token in enumerate(tokens):
+        if token.map is None or token.type in _NOT_BLOCKS:
+            continue
+        start = max(covered, line_starts[token.map[0]])
+        end = line_starts[token.map[1]] if token.map[1] < len(line_starts) else len(text)
+        blocks += _between(text, covered, start)
+        span = trim(text, start, end)
+        if span is not None:
+            title = " ".join(tokens[index + 1].content.split()) if token.type == "heading_open" else ""
+            blocks.append(_block(token, span, title))
+        covered = max(covered, end)
+    blocks += _between(text, covered, len(text))
+    return blocks
+
+
+def _between(text: str, start: int, end: int) -> Iterator[_Block]:
+    """What has no token: link reference definitions, and a byte order mark alone on its line."""
+    span = trim(text, start, end)
+    if span is not None:
+        yield _Block("rule" if text[slice(*span)] == "\ufeff" else "reference", *span)
+
+
+def _block(token: Token, span: tuple[int, int], title: str) -> _Block:
+    match token.type:
+        case "heading_open" if len(title) <= MAX_HEADING_CHARS:
+            return _Block("heading", *span, level=int(token.tag[1:]), title=title)
+        case "heading_open" | "paragraph_open":
+            return _Block("prose", *span)
+        case "front_matter":
+            return _Block("front", *span)
+        case "hr":
+            return _Block("rule", *span)
+        case _:
+            return _Block("lines", *span)
+
+
+def _absorb(blocks: Sequence[_Block], max_chars: int) -> list[_Block]:
+    """Join fillers to the block after them, or to the one before, unless that would go over the cap.
+
+    They stay in their section: one before a heading goes to the text above it. A rule between headings counts
+    as part of one; references that find no text are the text of their section.
+    """
+    joined: list[_Block] = []
+    for index in range(len(blocks) - 1, -1, -1):
+        block, following = blocks[index], joined[-1] if joined else None
+        is_first = index == 0 or blocks[index - 1].kind == "front"
+        if following is not None and _joins_following(block, following, is_first, max_chars):
+            rule_takes_on_reference = following.kind == "rule" and block.kind == "reference"
+            kind = "reference" if rule_takes_on_reference else following.kind
+            joined[-1] = replace(following, start=block.start, kind=kind)
+        else:
+            joined.append(block)
+    result: list[_Block] = []
+    for block in reversed(joined):
+        if result and _joins_previous(block, result[-1], max_chars):
+            result[-1] = replace(result[-1], end=block.end)
+        else:
+            result.append(replace(block, kind="lines") if block.is_filler else block)
+    return result
+
+
+def _joins_following(block: _Block, following: _Block, is_first: bool, max_chars: int) -> bool:
+    if not block.is_filler or following.end - block.start > max_chars:
+        return False
+    if following.kind == "heading":
+        return is_first and block.kind == "rule"
+    return following.kind != "front"
+
+
+def _joins_previous(block: _Block, previous: _Block, max_chars: int) -> bool:
+    if not block.is_filler or block.end - previous.start > max_chars:
+        return False
+    return previous.is_text or (previous.kind == "heading" and block.kind == "rule")
+
+
+def _passages(blocks: Sequence[_Block], max_chars: int) -> Iterator[_Passage]:
+    """Give each text its headings: its own and those above it that have no text of their own."""
+    section: list[_Block] = []
+    pending: list[tuple[_Block, tuple[str, ...]]] = []
+    for block in blocks:
+        if block.kind == "heading":
+            section = [heading for heading in section if heading.level < block.level] + [block]
+            pending.append((block, _titles(section)))
+            continue
+        start = block.start
+        if pending:
+            above = pending[-1][0].end - pending[0][0].start
+            if block.end - pending[0][0].start > max_chars and above > max_chars // 2:
+                yield from _headings_alone(pending[:-1], max_chars)
+                pending = pending[-1:]
+            start = pending[0][0].start
+        yield _Passage(start, block.start, block.end, block.kind != "prose", _titles(section))
+        pending = []
+    yield from _headings_alone(pending, max_chars)
+
+
+def _headings_alone(headings: Sequence[tuple[_Block, tuple[str, ...]]], max_chars: int) -> Iterator[_Passage]:
+    """Headings with no text below, as many to a passage as fit, under the path of the last."""
+    passage: _Passage | None = None
+    for heading, path in headings:
+        if passage is not None and heading.end - passage.start <= max_chars:
+            passage = replace(passage, end=heading.end, heading_path=path)
+            continue
+        if passage is not None:
+            yield passage
+        passage = _Passage(heading.start, heading.start, heading.end, False, path)
+    if passage is not None:
+        yield passage
+
+
+def _titles(section: Sequence[_Block]) -> tuple[str, ...]:
+    return tuple(heading.title for heading in section if heading.title)
+
+
+class _OutermostState(StateBlock):
+    """Keeps only the tokens that are read: blocks of the outermost level, and items and texts in them.
+
+    A large table would otherwise make a million tokens.
+    """
+
+    def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
+        super().__init__(src, md, env, tokens)
+        self._unread = Token("unread", "", 0)
+        self.quote_rereads = 0
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        is_read = self.level == 0 or (self.level == 1 and ttype in ("list_item_open", "inline"))
+        if nesting >= 0 and is_read:
+            return super().push(ttype, tag, nesting)
+        self.level += nesting
+        return self._unread
+
+    def getLines(self, begin: int, end: int, indent: int, keepLastLF: bool) -> str:  # noqa: N802, N803, ARG002
+        # markdown-it's own fails with an IndexError where an indented HTML block ends with the text, in an
+        # empty line. Of the contents only headings are read, whose white space does not matter.
+        return "\n".join(self.src[self.bMarks[line] : self.eMarks[line]] for line in range(begin, end))
+
+
+class _BlockParser(ParserBlock):
+    """markdown-it's block rules, with two bounds for hostile input.
+
+    At its own nesting cap markdown-it skips *to the end of the text*: below a list of ten levels every
+    heading would be lost. Here lists and quotations stop nesting instead.
+
+    A quotation reads ahead through lines that may continue it, which the blocks inside may then decline; each
+    of these lines may begin the next quotation, which reads ahead again. After too much of this, quotations
+    are read a few lines at a time, so that the work stays linear; a long one then becomes several.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ruler.at("list", _list, {"alt": ["paragraph", "reference", "blockquote"]})
+        self.ruler.at("blockquote", _quotation, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> list[Token] | None:  # noqa: N803
+        state = _OutermostState(src, md, env, outTokens)
+        self.tokenize(state, 0, state.lineMax)
+        return outTokens
+
+    def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:  # noqa: N803
+        super().tokenize(state, startLine, endLine)
+        if state.parentType == "blockquote" and isinstance(state, _OutermostState):
+            state.quote_rereads += max(0, endLine - state.line)
+
+
+def _list(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    if not silent and state.level >= _MAX_NESTING:
+        return False
+    return list_block(state, start_line, end_line, silent)
+
+
+def _quotation(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    if not silent:
+        if state.level >= _MAX_NESTING:
+            return False
+        assert isinstance(state, _OutermostState)
+        if state.quote_rereads > _MAX_REREADS_PER_LINE * state.lineMax:
+            end_line = min(end_line, start_line + _QUOTE_LINES_WHEN_REREADING)
+    return blockquote(state, start_line, end_line, silent)
+
+
+class _Parser(MarkdownIt):
+    """Blocks only: links are neither checked nor normalised, which on a long one is slow."""
+
+    def __init__(self) -> None:
+        super().__init__("commonmark")
+        self.block = _BlockParser()
+        self.configure("commonmark", {"maxNesting": 2 * _MAX_NESTING})
+        self.enable("table")
+        self.core.ruler.enableOnly(["normalize", "block"])
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802, ARG002
+        return True
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        return url
+
+
+_PARSER = _Parser()
+_FRONT_MATTER_PARSER = _Parser().use(front_matter_plugin)
+
+
+def _parse(text: str) -> list[Token]:
+    # The plugin fails with an IndexError on a quotation in a list on the first line ("- > ---"). It has no
+    # business with a text that does not begin with the marker.
+    return (_FRONT_MATTER_PARSER if text.startswith("---") else _PARSER).parse(text)

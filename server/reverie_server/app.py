@@ -1,0 +1,231 @@
+"""The composition root: reading this file shows the system. It and `cli.py` alone read settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import assert_never
+
+import structlog
+from fastapi import FastAPI
+
+from reverie_indexer import vectors
+from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.embed import Embedder
+from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch, ReverieError, SetupError
+from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.pipeline import Rules as IndexRules
+from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_server.http import files, memory, operations, problems
+from reverie_server.http.context import Services
+from reverie_server.recall.rank import Weights
+from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.search import Search
+from reverie_server.workspace.files import Workspace
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Everything that runs, wired."""
+
+    settings: Settings
+    database: Database
+    models: ModelSlot
+    pipeline: Pipeline
+    search: Search
+    workspace: Workspace
+
+
+def data_dir_of(settings: Settings) -> Path:
+    """Where the embedded PostgreSQL and the converted model are."""
+    return settings.data_dir or default_data_dir()
+
+
+def weights_dir_of(settings: Settings) -> Path:
+    """Where `reverie models fetch` puts the default model's weights."""
+    return settings.embedder_weights_dir or data_dir_of(settings) / "models" / "weights"
+
+
+def embedder_loader(settings: Settings) -> Callable[[], Awaitable[Embedder]] | None:
+    """How to get the configured embedder; None when none is configured. Loading it imports its libraries."""
+    match settings.embedder:
+        case "none":
+            return None
+        case "local":
+            return lambda: _load_local(settings)
+        case "hashing":
+            return lambda: _load_hashing(settings)
+        case "sentence-transformers":
+            return lambda: _load_sentence(settings)
+        case "openai":
+            return lambda: _connect_endpoint(settings)
+        case _:
+            assert_never(settings.embedder)
+
+
+async def _load_local(settings: Settings) -> Embedder:
+    from reverie_indexer.embed.local import load_local
+
+    return await asyncio.to_thread(
+        load_local,
+        data_dir_of(settings) / "models",
+        weights_dir=weights_dir_of(settings),
+        threads=settings.embedder_threads,
+    )
+
+
+async def _load_hashing(settings: Settings) -> Embedder:
+    from reverie_indexer.embed.deterministic import HashingEmbedder
+
+    return HashingEmbedder(settings.embedder_dimension or 384)
+
+
+async def _load_sentence(settings: Settings) -> Embedder:
+    from reverie_indexer.embed.sentence import load_sentence
+
+    if settings.embedder_model is None:
+        raise SetupError("embedder sentence-transformers needs REVERIE_EMBEDDER_MODEL: a model's name or path")
+    return await asyncio.to_thread(load_sentence, settings.embedder_model, device=settings.embedder_device)
+
+
+async def _connect_endpoint(settings: Settings) -> Embedder:
+    from reverie_indexer.embed.endpoint import EndpointConfig, connect_endpoint
+
+    if settings.embedder_model is None or settings.embedder_base_url is None:
+        raise SetupError("embedder openai needs REVERIE_EMBEDDER_BASE_URL and REVERIE_EMBEDDER_MODEL")
+    key = settings.embedder_api_key
+    return await connect_endpoint(
+        EndpointConfig(
+            base_url=settings.embedder_base_url,
+            model=settings.embedder_model,
+            api_key=key.get_secret_value() if key else None,
+            dimension=settings.embedder_dimension,
+            batch_texts=settings.embedder_batch_size,
+            timeout_seconds=settings.embedder_timeout_seconds,
+        )
+    )
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database, checked and with its schema: one's own by URL, else the embedded one, started if need be."""
+    async with AsyncExitStack() as stack:
+        recover = None
+        if settings.database_url is not None:
+            conninfo = settings.database_url.get_secret_value()
+        else:
+            server = EmbeddedPostgres(data_dir_of(settings))
+            conninfo = await asyncio.to_thread(server.start)
+            stack.push_async_callback(asyncio.to_thread, server.stop)
+
+            async def recover() -> None:
+                await asyncio.to_thread(server.start)
+
+        await prepare_database(conninfo)
+        database = Database(
+            conninfo,
+            pool_size=settings.pool_size,
+            statement_timeout_seconds=settings.statement_timeout_seconds,
+            recover=recover,
+        )
+        yield await stack.enter_async_context(database)
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None = None) -> AsyncIterator[Runtime]:
+    """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be."""
+    index_rules = IndexRules(
+        chunk_max_chars=settings.chunk_max_chars,
+        language=settings.language,
+        max_file_bytes=settings.max_file_bytes,
+        embed_wait_seconds=embed_wait_seconds or settings.embed_wait_seconds,
+        batch_size=settings.embedder_batch_size,
+    )
+    search_rules = SearchRules(
+        weights=Weights(settings.text_weight, settings.vector_weight, settings.user_boost),
+        language=settings.language,
+        hnsw_ef_search=settings.hnsw_ef_search,
+    )
+    async with open_database(settings) as database:
+        models = ModelSlot(embedder_loader(settings), query_cache_size=settings.query_cache_size)
+        pipeline = Pipeline(database, models, index_rules)
+        runtime = Runtime(
+            settings,
+            database,
+            models,
+            pipeline,
+            Search(database, models, search_rules),
+            Workspace(database, pipeline),
+        )
+        loading = asyncio.create_task(models.fill(database), name="load-model")
+        try:
+            yield runtime
+        finally:
+            loading.cancel()
+            await asyncio.gather(loading, return_exceptions=True)
+            await models.aclose()
+
+
+async def upkeep(runtime: Runtime) -> None:
+    """Until cancelled: load a model that could not be loaded, embed what waits, give large slices their index.
+
+    Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
+    """
+    interval = runtime.settings.backfill_interval_seconds
+    while True:
+        try:
+            if runtime.models.state == "failed":
+                await runtime.models.fill(runtime.database)
+            else:
+                await runtime.models.wait()
+            if isinstance(runtime.models.error, ModelMismatch):
+                raise runtime.models.error
+            runtime.pipeline.backfill_wanted.clear()
+            while await runtime.pipeline.backfill():
+                pass
+            await vectors.promote_large_slices(
+                runtime.database,
+                exact_max_chunks=runtime.settings.exact_max_chunks,
+                max_partitions=runtime.settings.max_partitions,
+            )
+        except ModelMismatch:
+            raise
+        except EmbedderUnavailable as error:
+            log.warning("backfill_waits", detail=error.detail)
+        except ReverieError as error:
+            log.warning("upkeep_failed", code=error.code, detail=error.detail)
+        try:
+            async with asyncio.timeout(interval):
+                await runtime.pipeline.backfill_wanted.wait()
+                # What asked for the back-fill may be a model that is down: not more often than once a second.
+                await asyncio.sleep(min(1.0, interval))
+        except TimeoutError:
+            pass
+
+
+def create_app(runtime: Runtime) -> FastAPI:
+    """The HTTP application over a running system."""
+    app = FastAPI(
+        title="Reverie",
+        summary="A memory server for AI agents",
+        version=version("reverie"),
+        responses={422: {"model": problems.Problem, "description": "Not valid"}},
+    )
+    app.state.services = Services(runtime.database, runtime.models, runtime.search, runtime.workspace)
+    metrics = operations.Metrics()
+    app.include_router(operations.router)
+    app.include_router(operations.metrics_router(metrics))
+    app.include_router(files.router, prefix="/api/v1")
+    app.include_router(memory.router, prefix="/api/v1")
+    problems.install(app)
+    app.add_middleware(operations.BodyLimit)
+    app.add_middleware(operations.Measured, metrics=metrics)
+    return app

@@ -1,0 +1,77 @@
+"""What a route needs to know of the request: the running system, and who calls."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from reverie_indexer.db import Database
+from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.files import check_agent_id
+from reverie_indexer.slot import ModelSlot
+from reverie_server.recall.search import Search
+from reverie_server.workspace.files import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The running system, as `app.py` wired it."""
+
+    database: Database
+    models: ModelSlot
+    search: Search
+    workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: the tenant comes from the credential alone, and without keys there is one tenant."""
+
+    tenant_id: str = "default"
+
+
+def services(request: Request) -> Services:
+    """The running system."""
+    return cast("Services", request.app.state.services)
+
+
+def caller() -> Caller:
+    """The caller of an open server."""
+    return Caller()
+
+
+def agent(a: str) -> str:
+    """The agent of the path."""
+    return check_agent_id(a)
+
+
+System = Annotated[Services, Depends(services)]
+Who = Annotated[Caller, Depends(caller)]
+Agent = Annotated[str, Depends(agent)]
+
+
+def encode_cursor(*position: int | str) -> str:
+    """An opaque cursor for a place in a list."""
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None, *kinds: type) -> tuple[int | str, ...] | None:
+    """The place a cursor stands for; ValidationFailed for one that this list did not give."""
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError):
+        raise ValidationFailed("cursor is not one that this list gave") from None
+    is_list = isinstance(position, list) and len(position) == len(kinds)
+    if not is_list or any(type(part) is not kind for part, kind in zip(position, kinds, strict=True)):
+        raise ValidationFailed("cursor is not one that this list gave")
+    if any(isinstance(part, int) and abs(part) > 2**62 for part in position):
+        raise ValidationFailed("cursor is not one that this list gave")
+    return tuple(position)

@@ -1,0 +1,172 @@
+"""Routes of workspace files."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import Path as PathParameter
+
+from reverie_indexer.model import Document, Written
+from reverie_server.http import wire
+from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor
+from reverie_server.workspace.files import Reader, Write, etag_of, parse_if_match, place_for
+
+router = APIRouter(prefix="/agents/{a}/files", tags=["Workspace files"])
+IfMatch = Annotated[str | None, Header(description="Write only if the file is at this version")]
+FilePath = Annotated[str, PathParameter(examples=["memory/2026-04-03.md"])]
+
+
+@router.get("")
+async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.FilesQuery, Query()]) -> wire.FileList:
+    """The files that the owner sees with the agent, by sort order, then path."""
+    position = cast("tuple[int, str, int] | None", decode_cursor(query.cursor, int, str, int))
+    reader = Reader(who.tenant_id, a, query.resolved_owner())
+    count, found = await system.workspace.listing(
+        reader,
+        prefix=query.prefix,
+        after=position,
+        limit=query.limit + 1,
+    )
+    page = found[: query.limit]
+    last = page[-1] if len(found) > query.limit else None
+    cursor = encode_cursor(last.sort_order, last.path, last.document_id) if last else None
+    return wire.FileList(count=count, files=[_summary(document) for document in page], next_cursor=cursor)
+
+
+@router.get("/{path:path}/versions")
+async def list_versions(
+    a: Agent, path: FilePath, system: System, who: Who, query: Annotated[wire.VersionsQuery, Query()]
+) -> wire.VersionList:
+    """The history of a file, newest first; with `diff_to` the diff from the present text to that version's."""
+    reader = Reader(who.tenant_id, a, query.resolved_owner())
+    position = decode_cursor(query.cursor, int)
+    before = int(position[0]) if position else None
+    document, found = await system.workspace.history(reader, path, query.scope, before=before, limit=query.limit + 1)
+    diff = await system.workspace.diff(reader, path, query.scope, query.diff_to) if query.diff_to else None
+    page = found[: query.limit]
+    cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
+    entries = [wire.VersionEntry.model_validate(version, from_attributes=True) for version in page]
+    return wire.VersionList(path=document.path, versions=entries, diff=diff, next_cursor=cursor)
+
+
+@router.post("/{path:path}/versions/{version}/restore")
+async def restore_version(
+    a: Agent,
+    path: FilePath,
+    version: wire.LineNumber,
+    system: System,
+    who: Who,
+    body: Annotated[wire.ScopedOwner | None, Body()] = None,
+    if_match: IfMatch = None,
+) -> wire.WriteResult:
+    """Make an older version the present one. It becomes a new version: nothing is lost."""
+    reader = Reader(who.tenant_id, a, body.resolved_owner() if body else None)
+    write = Write(path, "user", f"restore of version {version}", parse_if_match(if_match))
+    return _result(await system.workspace.restore(reader, write, body.scope if body else None, version))
+
+
+@router.post("/{path:path}/writes")
+async def write_file(
+    a: Agent,
+    path: FilePath,
+    body: wire.FileWrite,
+    response: Response,
+    system: System,
+    who: Who,
+    if_match: IfMatch = None,
+) -> wire.WriteResult:
+    """Append, replace a section, upsert keys or overwrite, in the server: two writers never lose a line."""
+    place = place_for(Reader(who.tenant_id, a, body.resolved_owner()), body.scope)
+    write = Write(path, "user", body.strategy, parse_if_match(if_match))
+    written = await system.workspace.apply(place, write, body.strategy, body.content, body.section)
+    return _answer(response, written)
+
+
+@router.get("/{path:path}")
+async def read_file(
+    a: Agent,
+    path: FilePath,
+    response: Response,
+    system: System,
+    who: Who,
+    query: Annotated[wire.FileQuery, Query()],
+) -> wire.FileContent:
+    """A file: the owner's, else the team's, else the tenant's; `resolved_from` says which."""
+    reader = Reader(who.tenant_id, a, query.resolved_owner())
+    file = await system.workspace.read(reader, path, from_line=query.from_line, lines=query.lines)
+    etag = response.headers["ETag"] = etag_of(file.document.version)
+    return wire.FileContent(
+        **_summary(file.document).model_dump(),
+        content=file.content,
+        etag=etag,
+        resolved_from=file.document.scope,
+        from_line=file.from_line,
+        lines=file.line_count,
+        total_lines=file.total_lines,
+        created_at=file.document.created_at,
+    )
+
+
+@router.put("/{path:path}", responses={201: {"model": wire.WriteResult, "description": "The file is new"}})
+async def put_file(
+    a: Agent,
+    path: FilePath,
+    body: wire.FilePut,
+    response: Response,
+    system: System,
+    who: Who,
+    if_match: IfMatch = None,
+) -> wire.WriteResult:
+    """Create or overwrite a file; the version before it is kept."""
+    place = place_for(Reader(who.tenant_id, a, body.resolved_owner()), body.scope)
+    write = Write(path, "user", "put", parse_if_match(if_match), body.enabled, body.sort_order)
+    return _answer(response, await system.workspace.put(place, write, body.content))
+
+
+@router.patch("/{path:path}")
+async def patch_file(
+    a: Agent,
+    path: FilePath,
+    body: wire.FilePatch,
+    response: Response,
+    system: System,
+    who: Who,
+    if_match: IfMatch = None,
+) -> wire.PatchResult:
+    """Replace one passage, exactly; `replace_all` for every occurrence."""
+    place = place_for(Reader(who.tenant_id, a, body.resolved_owner()), body.scope)
+    write = Write(path, "user", "patch", parse_if_match(if_match))
+    count, written = await system.workspace.patch(
+        place, write, body.old_text, body.new_text, replace_all=body.replace_all
+    )
+    response.headers["ETag"] = etag_of(written.version)
+    return wire.PatchResult(replacements=count, size_after=written.bytes_written, version=written.version)
+
+
+@router.delete("/{path:path}", status_code=204)
+async def delete_file(
+    a: Agent,
+    path: FilePath,
+    system: System,
+    who: Who,
+    query: Annotated[wire.ScopedOwner, Query()],
+    if_match: IfMatch = None,
+) -> None:
+    """Delete a file: gone from lists and search at once; its history stays until it is forgotten."""
+    place = place_for(Reader(who.tenant_id, a, query.resolved_owner()), query.scope)
+    await system.workspace.delete(place, path, by="user", if_version=parse_if_match(if_match))
+
+
+def _summary(document: Document) -> wire.FileSummary:
+    return wire.FileSummary.model_validate(document, from_attributes=True)
+
+
+def _result(written: Written) -> wire.WriteResult:
+    return wire.WriteResult.model_validate(written, from_attributes=True)
+
+
+def _answer(response: Response, written: Written) -> wire.WriteResult:
+    response.status_code = 201 if written.created else 200
+    response.headers["ETag"] = etag_of(written.version)
+    return _result(written)

@@ -1,0 +1,83 @@
+"""Routes of recall."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from reverie_server.http import wire
+from reverie_server.http.context import Agent, System, Who
+from reverie_server.recall.rank import Ranked
+from reverie_server.recall.search import Outcome, Request, matched_terms
+
+router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"])
+
+
+@router.post("/search", response_model_exclude_unset=True)
+async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -> wire.SearchResponse:
+    """Find passages by words and by meaning."""
+    request = Request(
+        tenant_id=who.tenant_id,
+        agent_id=a,
+        query=body.query,
+        owner_key=body.resolved_owner(),
+        max_results=body.max_results,
+        min_score=body.min_score,
+        path_prefix=body.path_prefix or None,
+        tiers=tuple(body.tiers),
+        mode=body.mode,
+    )
+    outcome = await system.search.search(request)
+    return search_response(outcome, explain=body.explain, language=system.search.rules.language)
+
+
+def search_response(outcome: Outcome, *, explain: bool, language: str) -> wire.SearchResponse:
+    """An outcome as it goes over the wire."""
+    results = [_result(ranked) for ranked in outcome.results]
+    if explain:
+        for result, ranked in zip(results, outcome.results, strict=True):
+            result.explain = _explanation(ranked, outcome, language)
+    return wire.SearchResponse(
+        results=results,
+        count=len(results),
+        mode=outcome.mode,
+        fallback=outcome.fallback,
+        warnings=list(outcome.warnings),
+        timing_ms=wire.Timing(
+            embed=round(outcome.embed_ms, 2),
+            database=round(outcome.database_ms, 2),
+            total=round(outcome.total_ms, 2),
+        ),
+    )
+
+
+def _result(ranked: Ranked) -> wire.SearchResult:
+    candidate = ranked.candidate
+    return wire.SearchResult(
+        id=str(candidate.chunk_id),
+        tier=candidate.tier,
+        path=candidate.path,
+        start_line=candidate.start_line,
+        end_line=candidate.end_line,
+        text=candidate.text,
+        score=ranked.score,
+        text_score=ranked.text_score,
+        vector_score=ranked.vector_score,
+        boost=ranked.boost,
+        scope=candidate.scope,
+        owner_key=candidate.owner_key,
+        updated_at=candidate.updated_at,
+    )
+
+
+def _explanation(ranked: Ranked, outcome: Outcome, language: str) -> wire.Explanation:
+    return wire.Explanation(
+        matched_terms=matched_terms(ranked.candidate, outcome.terms, language),
+        exact_match=ranked.is_exact,
+        bm25=ranked.candidate.bm25,
+        similarity=ranked.candidate.similarity,
+        text_weight=outcome.weights.text,
+        vector_weight=outcome.weights.vector,
+        base_score=ranked.base_score,
+        boosts={"owner": ranked.boost},
+        relevance=ranked.relevance,
+    )

@@ -1,0 +1,164 @@
+"""Is it up, is it ready, how is it doing; and the limits every request meets."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Literal
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from pydantic import BaseModel
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reverie_indexer.errors import DatabaseUnavailable
+from reverie_server.http.context import System
+from reverie_server.http.problems import problem
+
+router = APIRouter(tags=["Operations"])
+# A file of 1 MiB may need six bytes a character as JSON escapes.
+MAX_BODY_BYTES = 8 * 1024 * 1024
+
+
+class Metrics:
+    """The counters of one server, apart from any other in the process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "reverie_http_requests",
+            "Requests answered",
+            ["method", "route", "status"],
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "reverie_http_request_seconds", "Time to answer", ["method", "route"], registry=self.registry
+        )
+        self.ready = Gauge("reverie_embedder_ready", "Whether the embedding model is loaded", registry=self.registry)
+
+
+class Health(BaseModel):
+    """The process is up."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    """Whether database and embedder answer, and why not."""
+
+    status: Literal["ready", "not_ready"]
+    database: str
+    embedder: str
+    reasons: list[str]
+
+
+@router.get("/healthz")
+async def healthz() -> Health:
+    """The process is up; nothing else is looked at."""
+    return Health()
+
+
+@router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
+async def readyz(system: System) -> JSONResponse:
+    """Whether the database and the embedder answer; 503 with the reasons when not."""
+    reasons = []
+    database = "ok"
+    try:
+        async with asyncio.timeout(5):
+            await system.database.ping()
+    except (DatabaseUnavailable, TimeoutError):
+        database = "unavailable"
+        reasons.append("the database does not answer")
+    state = system.models.state
+    if state == "loading":
+        reasons.append("the embedding model is still loading; search goes by words")
+    elif state == "failed":
+        reasons.append(f"the embedding model could not be loaded: {system.models.error}")
+    body = Readiness(status="not_ready" if reasons else "ready", database=database, embedder=state, reasons=reasons)
+    return JSONResponse(body.model_dump(), 503 if reasons else 200)
+
+
+def metrics_router(metrics: Metrics) -> APIRouter:
+    """The route that shows one server's metrics."""
+    own = APIRouter(tags=["Operations"])
+
+    @own.get("/metrics", response_class=Response)
+    async def show(system: System) -> Response:
+        """Metrics in Prometheus' text format."""
+        metrics.ready.set(system.models.state == "ready")
+        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+    return own
+
+
+class Measured:
+    """ASGI middleware: counts and times requests by route template, never by path, which names people's files."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and note what came of it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        finally:
+            route = getattr(scope.get("route"), "path", "unmatched")
+            method = scope["method"] if route != "unmatched" else "any"
+            self._metrics.requests.labels(method, route, str(status)).inc()
+            self._metrics.seconds.labels(method, route).observe(time.perf_counter() - started)
+
+
+class BodyLimit:
+    """ASGI middleware: refuses a body over the limit before it is all in memory."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Collect the body up to the limit, then pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        size = 0
+        messages: list[Message] = []
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        too_large = declared.isdigit() and int(declared) > self._max_bytes
+        while not too_large:
+            message = await receive()
+            messages.append(message)
+            size += len(message.get("body", b""))
+            too_large = size > self._max_bytes
+            if message["type"] != "http.request" or not message.get("more_body", False):
+                break
+        if too_large:
+            detail = f"a request body has at most {self._max_bytes} bytes"
+            await problem(413, "payload_too_large", detail, {"Connection": "close"})(scope, receive, send)
+            return
+        replay = iter(messages)
+
+        async def replayed() -> Message:
+            return next(replay, None) or await receive()
+
+        await self._app(scope, replayed, send)

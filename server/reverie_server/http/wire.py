@@ -1,0 +1,248 @@
+"""What goes over the wire. Requests reject unknown fields; times are RFC 3339 in UTC; ids are strings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.files import check_owner_key
+from reverie_indexer.model import Scope, Tier
+from reverie_server.workspace.files import Strategy
+
+MAX_INT = 2**31 - 1
+LineNumber = Annotated[int, Field(ge=1, le=MAX_INT)]
+
+
+def example(**fields: Any) -> ConfigDict:
+    """The configuration of a request: unknown fields rejected, with an example for the OpenAPI document."""
+    return ConfigDict(extra="forbid", json_schema_extra={"example": fields})
+
+
+class Owner(BaseModel):
+    """Whose memory. Neither field: only shared memory is seen."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    owner_key: str | None = Field(
+        None, description="`user:<id>`, `<channel>:<sender id>`, `api:<end user id>` or `system`"
+    )
+    end_user_id: str | None = Field(None, description="Short for owner_key `api:<end_user_id>`")
+
+    def resolved_owner(self) -> str | None:
+        """The owner key; ValidationFailed when both fields are given and differ, or it is malformed."""
+        if self.end_user_id is None:
+            return None if self.owner_key is None else check_owner_key(self.owner_key)
+        key = check_owner_key(f"api:{self.end_user_id}")
+        if self.owner_key not in (None, key):
+            raise ValidationFailed("owner_key and end_user_id name different owners")
+        return key
+
+
+class ScopedOwner(Owner):
+    """Whose memory is written. Default scope: personal when an owner is given, else team."""
+
+    scope: Scope | None = None
+
+
+class Page(Owner):
+    """A page of a list."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: str | None = None
+
+
+class FileQuery(Owner):
+    """Which lines of a file."""
+
+    from_line: LineNumber | None = None
+    lines: LineNumber | None = None
+
+
+class FilesQuery(Page):
+    """Which files."""
+
+    prefix: str | None = None
+
+
+class VersionsQuery(Page):
+    """Which versions of which file."""
+
+    scope: Scope | None = None
+    diff_to: LineNumber | None = Field(None, description="Add the diff from the present text to this version's")
+
+
+class FilePut(ScopedOwner):
+    """A file's whole content."""
+
+    model_config = example(content="# 2026-04-03\n\nAda moved the review to Thursday.\n", owner_key="user:42")
+
+    content: str
+    enabled: bool | None = None
+    sort_order: Annotated[int, Field(ge=-MAX_INT, le=MAX_INT)] | None = None
+
+
+class FilePatch(ScopedOwner):
+    """A passage to replace."""
+
+    model_config = example(old_text="on Thursday", new_text="on Friday", owner_key="user:42")
+
+    old_text: str
+    new_text: str
+    replace_all: bool = False
+
+
+class FileWrite(ScopedOwner):
+    """A write by strategy."""
+
+    model_config = example(strategy="append", content="- Ada prefers tea.", owner_key="user:42")
+
+    strategy: Strategy
+    content: str
+    section: str | None = None
+
+
+class FileSummary(BaseModel):
+    """A file in a list. `size` is in bytes."""
+
+    path: str
+    scope: Scope
+    owner_key: str | None
+    enabled: bool
+    sort_order: int
+    size: int
+    version: int
+    updated_at: datetime
+
+
+class FileList(BaseModel):
+    """A page of files; `count` is how many there are in all."""
+
+    count: int
+    files: list[FileSummary]
+    next_cursor: str | None
+
+
+class FileContent(FileSummary):
+    """A file. With `from_line` or `lines` asked for, `content` is those lines only."""
+
+    content: str
+    etag: str
+    resolved_from: Literal["personal", "team", "global", "leader"]
+    from_line: int
+    lines: int
+    total_lines: int
+    created_at: datetime
+
+
+class WriteResult(BaseModel):
+    """What a write did. `embedded`: every chunk has its vector; if not, it will get one in the background."""
+
+    path: str
+    created: bool
+    overwritten: bool
+    enabled: bool
+    bytes_written: int
+    version: int
+    chunk_count: int
+    embedded: bool
+
+
+class PatchResult(BaseModel):
+    """How often the passage was replaced. `size_after` is in bytes."""
+
+    replacements: int
+    size_after: int
+    version: int
+
+
+class VersionEntry(BaseModel):
+    """One version of a file."""
+
+    version: int
+    at: datetime
+    by: str
+    reason: str
+    size: int
+    deleted: bool
+
+
+class VersionList(BaseModel):
+    """A page of a file's history, newest first."""
+
+    path: str
+    versions: list[VersionEntry]
+    diff: str | None
+    next_cursor: str | None
+
+
+class SearchRequest(Owner):
+    """A hybrid search."""
+
+    model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
+
+    query: str
+    max_results: Annotated[int, Field(ge=1, le=100)] = 6
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    path_prefix: str | None = None
+    tiers: Annotated[list[Literal["document", "episodic", "message"]], Field(min_length=1)] = [
+        "document",
+        "episodic",
+        "message",
+    ]
+    mode: Literal["hybrid", "text", "vector"] = "hybrid"
+    explain: bool = False
+
+
+class Explanation(BaseModel):
+    """How a score came about."""
+
+    matched_terms: list[str]
+    exact_match: bool
+    bm25: float
+    similarity: float | None
+    text_weight: float
+    vector_weight: float
+    base_score: float
+    boosts: dict[str, float]
+    relevance: float
+
+
+class SearchResult(BaseModel):
+    """A passage as written, with where it stands. `score` is in 0..1.2."""
+
+    id: str
+    tier: Tier
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    score: float
+    text_score: float
+    vector_score: float
+    boost: float
+    scope: Scope
+    owner_key: str | None
+    updated_at: datetime
+    explain: Explanation | None = None
+
+
+class Timing(BaseModel):
+    """Milliseconds."""
+
+    embed: float
+    database: float
+    total: float
+
+
+class SearchResponse(BaseModel):
+    """Passages, best first. `mode` is what was done; a warning says why it is not what was asked for."""
+
+    results: list[SearchResult]
+    count: int
+    mode: Literal["hybrid", "text", "vector"]
+    fallback: Literal["global", "leader"] | None
+    warnings: list[str]
+    timing_ms: Timing

@@ -1,0 +1,255 @@
+"""Reading, editing and undoing an agent's files."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.errors import NotFound, ValidationFailed
+from reverie_indexer.files import check_path
+from reverie_indexer.model import Document, Place, Scope, Written
+from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.queries import Queries
+from reverie_indexer.store import Version
+from reverie_server.workspace import sections
+
+SQL = Queries(__file__)
+Strategy = Literal["append", "replace_section", "upsert_kv", "overwrite"]
+_RESOLUTION: tuple[Scope, ...] = ("personal", "team", "global")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who asks: a tenant's agent, for one owner or for what is shared."""
+
+    tenant_id: str
+    agent_id: str
+    owner_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What is common to all writes of one file. `if_version` as in `Change`."""
+
+    path: str
+    by: str
+    reason: str
+    if_version: int | None = None
+    enabled: bool | None = None
+    sort_order: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file with its content, or with the lines of it that were asked for."""
+
+    document: Document
+    content: str
+    from_line: int
+    line_count: int
+    total_lines: int
+
+
+def place_for(reader: Reader, scope: Scope | None) -> Place:
+    """Where a write goes: personal when an owner is given, else team, unless the request says."""
+    chosen: Scope = scope or ("personal" if reader.owner_key is not None else "team")
+    if chosen == "personal" and reader.owner_key is None:
+        raise ValidationFailed("scope personal needs an owner_key")
+    return Place(reader.tenant_id, reader.agent_id, chosen, reader.owner_key if chosen == "personal" else None)
+
+
+class Workspace:
+    """The files of agents. Every method raises NotFound for an unknown agent, unless it writes and so makes it."""
+
+    def __init__(self, database: Database, pipeline: Pipeline) -> None:
+        self._database = database
+        self._pipeline = pipeline
+
+    async def read(self, reader: Reader, path: str, *, from_line: int | None = None, lines: int | None = None) -> File:
+        """The file as the reader sees it: the personal one, else the team's, else the tenant's."""
+        check_path(path, by_server=True)
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            document, content = await self._resolve(connection, reader, path, None)
+        all_lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", content)
+        first = from_line or 1
+        chosen = all_lines[first - 1 : None if lines is None else first - 1 + lines]
+        is_whole = from_line is None and lines is None
+        return File(document, content if is_whole else "".join(chosen), first, len(chosen), len(all_lines))
+
+    async def listing(
+        self, reader: Reader, *, prefix: str | None, after: tuple[int, str, int] | None, limit: int
+    ) -> tuple[int, list[Document]]:
+        """How many files the reader sees, and a page of them; the same path may be there in several scopes."""
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            slices = await self._visible(connection, reader)
+            return await store.list_documents(
+                connection,
+                reader.tenant_id,
+                [s.slice_id for s in slices],
+                prefix=prefix,
+                after=after,
+                limit=limit,
+            )
+
+    async def put(self, place: Place, write: Write, text: str) -> Written:
+        """Make the file hold `text`."""
+        return await self._write(place, write, lambda _: text, overwrites=True)
+
+    async def patch(
+        self, place: Place, write: Write, old_text: str, new_text: str, *, replace_all: bool
+    ) -> tuple[int, Written]:
+        """Replace a passage of the file; how often, and the write. NotFound when the file or the text is not there."""
+        count = 0
+
+        def edit(text: str | None) -> str:
+            nonlocal count
+            if text is None:
+                raise NotFound(f"there is no {place.scope} file {write.path!r}")
+            new, count = sections.replace_text(text, old_text, new_text, replace_all=replace_all)
+            return new
+
+        written = await self._write(place, write, edit)
+        return count, written
+
+    async def apply(self, place: Place, write: Write, strategy: Strategy, content: str, section: str | None) -> Written:
+        """Write by strategy. Appends by several writers at once all arrive."""
+        if section is not None and strategy != "replace_section":
+            raise ValidationFailed("section goes with replace_section")
+        edits: dict[Strategy, Callable[[str | None], str]] = {
+            "append": lambda text: sections.append(text, content, write.path),
+            "replace_section": lambda text: sections.replace_section(text, content, section),
+            "upsert_kv": lambda text: sections.upsert_kv(text, content),
+            "overwrite": lambda _: content,
+        }
+        return await self._write(place, write, edits[strategy], overwrites=strategy == "overwrite")
+
+    async def delete(self, place: Place, path: str, *, by: str, if_version: int | None) -> int:
+        """Delete the file; its history stays."""
+        return await self._pipeline.delete(place, path, by=by, reason="delete", if_version=if_version)
+
+    async def history(
+        self, reader: Reader, path: str, scope: Scope | None, *, before: int | None, limit: int
+    ) -> tuple[Document, list[Version]]:
+        """The file, deleted or not, and a page of its versions, newest first."""
+        check_path(path, by_server=True)
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            document, _ = await self._resolve(connection, reader, path, scope, with_deleted=True)
+            return document, await store.list_versions(
+                connection, document, reader.tenant_id, before=before, limit=limit
+            )
+
+    async def diff(self, reader: Reader, path: str, scope: Scope | None, to_version: int) -> str:
+        """The unified diff from the present text to an older version's: what restoring it would do."""
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            document, present = await self._resolve(connection, reader, path, scope, with_deleted=True)
+            old = await self._version(connection, reader.tenant_id, document, to_version)
+        return "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in difflib.unified_diff(
+                present.splitlines(keepends=True),
+                (old.content or "").splitlines(keepends=True),
+                f"{path} (version {document.version})",
+                f"{path} (version {to_version})",
+            )
+        )
+
+    async def restore(self, reader: Reader, write: Write, scope: Scope | None, version: int) -> Written:
+        """Make an older version the present one, as a new version."""
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            document, _ = await self._resolve(connection, reader, write.path, scope, with_deleted=True)
+            old = await self._version(connection, reader.tenant_id, document, version)
+        if old.deleted:
+            raise ValidationFailed(f"version {version} is a deletion; delete the file instead")
+        return await self.put(place_for(reader, document.scope), write, old.content or "")
+
+    async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
+        """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
+        reader = Reader(place.tenant_id, place.agent_id, place.owner_key)
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            slices = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+            own = [s.slice_id for s in slices if store.scope_of(s.agent_id, s.owner_key) == place.scope]
+            cursor = await connection.execute(
+                SQL["written_by"], {"tenant_id": place.tenant_id, "slice_ids": own, "reason": reason}
+            )
+            return {row["path"]: row["sha256"] for row in await cursor.fetchall()}
+
+    async def _write(
+        self, place: Place, write: Write, edit: Callable[[str | None], str], *, overwrites: bool = False
+    ) -> Written:
+        return await self._pipeline.write(
+            place,
+            Change(
+                path=write.path,
+                edit=edit,
+                by=write.by,
+                reason=write.reason,
+                enabled=write.enabled,
+                sort_order=write.sort_order,
+                if_version=write.if_version,
+                overwrites=overwrites,
+            ),
+        )
+
+    async def _visible(self, connection: Connection, reader: Reader) -> list[Slice]:
+        if not await store.agent_exists(connection, reader.tenant_id, reader.agent_id):
+            raise NotFound(f"there is no agent {reader.agent_id!r}")
+        return await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+
+    async def _resolve(
+        self,
+        connection: Connection,
+        reader: Reader,
+        path: str,
+        scope: Scope | None,
+        *,
+        with_deleted: bool = False,
+    ) -> tuple[Document, str]:
+        """The most personal file at a path. `memory.md` stands in where a scope has no `MEMORY.md`."""
+        slices = await self._visible(connection, reader)
+        names = [path, "memory.md"] if path == "MEMORY.md" else [path]
+        found = await store.read_documents(connection, reader.tenant_id, [s.slice_id for s in slices], names)
+        order = {place: rank for rank, place in enumerate([scope] if scope else _RESOLUTION)}
+        fitting = [
+            (
+                document.deleted_at is not None,
+                order[document.scope],
+                names.index(document.path),
+                document,
+                content,
+            )
+            for document, content in found
+            if document.scope in order and (with_deleted or document.deleted_at is None)
+        ]
+        if fitting:
+            *_, document, content = min(fitting, key=lambda entry: entry[:3])
+            return document, content
+        raise NotFound(f"there is no file {path!r}")
+
+    async def _version(self, connection: Connection, tenant_id: str, document: Document, number: int) -> Version:
+        version = await store.read_version(connection, document, tenant_id, number)
+        if version is None:
+            raise NotFound(f"{document.path!r} has no version {number}")
+        return version
+
+
+def parse_if_match(header: str | None) -> int | None:
+    """The version an `If-Match` header demands: 0 for `*` (any), None without a header."""
+    if header is None:
+        return None
+    value = header.strip()
+    if value == "*":
+        return 0
+    match = re.fullmatch(r'(?:W/)?"?([1-9]\d{0,8})"?', value)
+    if match is None:
+        raise ValidationFailed('If-Match is one version, such as "3", or *')
+    return int(match[1])
+
+
+def etag_of(version: int) -> str:
+    """The entity tag of a version, quotes included."""
+    return f'"{version}"'

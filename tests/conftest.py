@@ -1,0 +1,176 @@
+"""A real PostgreSQL for every test that asks for one: a fresh database cloned from a template.
+
+`REVERIE_TEST_DATABASE_URL` points at a server of one's own (a login that may create databases); without it the
+embedded one is started, once for all workers of a run. A PostgreSQL that is missing fails the tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import shutil
+import socket
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+import uvicorn
+from psycopg import conninfo as pg_conninfo
+from psycopg import sql
+
+from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.pipeline import Pipeline, Rules
+from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.resources import read_resource
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_server.app import Runtime, create_app
+from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.search import Search
+from reverie_server.workspace.files import Workspace
+
+# Lost on a crash, which is right for databases that live as long as one test. Tests of crashes start their own.
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
+
+
+@contextmanager
+def reachable_directory(prefix: str) -> Iterator[Path]:
+    """A directory that an unprivileged user can reach, which pytest's own under root is not."""
+    directory = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server_conninfo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """How to reach the test server's `postgres` database."""
+    if url := os.environ.get("REVERIE_TEST_DATABASE_URL"):
+        yield url
+        return
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)
+    data_dir = Path(tempfile.gettempdir()) / f"reverie-tests-{run[:12]}"
+    server = EmbeddedPostgres(data_dir, options=FAST)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
+        # The last worker to leave has stopped the server; then nobody needs the directory any more.
+        if not (data_dir / "postgres" / "postmaster.pid").exists():
+            shutil.rmtree(data_dir, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def template_database(server_conninfo: str) -> str:
+    """The name of a database with the schema, made once for all workers."""
+    sha256 = hashlib.sha256(read_resource("schema.sql").encode()).hexdigest()
+    name = f"reverie_template_{sha256[:12]}"
+    lock_name = hashlib.sha256(server_conninfo.encode()).hexdigest()[:16]
+    with (Path(tempfile.gettempdir()) / f"reverie-template-{lock_name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with psycopg.connect(server_conninfo, autocommit=True) as connection:
+            known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone()
+            if known is None:
+                building = f"{name}_building"
+                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(building)))
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(building)))
+                asyncio.run(prepare_database(pg_conninfo.make_conninfo(server_conninfo, dbname=building)))
+                connection.execute(
+                    sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(building), sql.Identifier(name))
+                )
+    return name
+
+
+@pytest.fixture
+def conninfo(server_conninfo: str, template_database: str) -> Iterator[str]:
+    """A fresh database with the schema, gone after the test."""
+    name = sql.Identifier(f"test_{uuid.uuid4().hex[:16]}")
+    with psycopg.connect(server_conninfo, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template_database)))
+        yield pg_conninfo.make_conninfo(server_conninfo, dbname=name.as_string().strip('"'))
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+@pytest.fixture
+async def database(conninfo: str) -> AsyncIterator[Database]:
+    """The program's database on a fresh PostgreSQL database."""
+    async with Database(conninfo, pool_size=8, patience_seconds=5) as database:
+        yield database
+
+
+@pytest.fixture
+async def models(database: Database) -> AsyncIterator[ModelSlot]:
+    """A model that is ready at once: feature hashing, which finds words and their like."""
+
+    async def load() -> HashingEmbedder:
+        return HashingEmbedder(64)
+
+    slot = ModelSlot(load)
+    await slot.fill(database)
+    yield slot
+    await slot.aclose()
+
+
+@pytest.fixture
+def pipeline(database: Database, models: ModelSlot) -> Pipeline:
+    """The write pipeline."""
+    return Pipeline(database, models, Rules())
+
+
+@pytest.fixture
+def search(database: Database, models: ModelSlot) -> Search:
+    """Search with the default rules."""
+    return Search(database, models, SearchRules())
+
+
+@pytest.fixture
+def workspace(database: Database, pipeline: Pipeline) -> Workspace:
+    """Workspace files."""
+    return Workspace(database, pipeline)
+
+
+@pytest.fixture
+def runtime(database: Database, models: ModelSlot, pipeline: Pipeline, search: Search, workspace: Workspace) -> Runtime:
+    """Everything wired, on the test's database, with the hashing model."""
+    return Runtime(Settings(embedder="hashing"), database, models, pipeline, search, workspace)
+
+
+ServeRuntime = Callable[[Runtime], Awaitable[str]]
+
+
+@pytest.fixture
+async def serve_runtime() -> AsyncIterator[ServeRuntime]:
+    """Serve a runtime over real HTTP on a free port; the base URL."""
+    running: list[tuple[uvicorn.Server, asyncio.Task[None], socket.socket]] = []
+
+    async def serve(runtime: Runtime) -> str:
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_config=None, access_log=False, lifespan="off"))
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        running.append((server, task, listener))
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield serve
+    for server, task, listener in running:
+        server.should_exit = True
+        await task
+        listener.close()
+
+
+@pytest.fixture
+async def client(serve_runtime: ServeRuntime, runtime: Runtime) -> AsyncIterator[httpx.AsyncClient]:
+    """An HTTP client of a server with an empty memory; paths are relative to `/api/v1`."""
+    base_url = await serve_runtime(runtime)
+    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", timeout=30) as client:
+        yield client
