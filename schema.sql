@@ -112,19 +112,20 @@ CREATE TABLE IF NOT EXISTS chunks (
     text           text NOT NULL,
     context        text NOT NULL,
     passage_sha256 bytea NOT NULL,
+    terms          text[] COLLATE "C" NOT NULL,
     term_count     integer NOT NULL,
     embedded       boolean NOT NULL,
     embed_error    text,
     PRIMARY KEY (tenant_id, chunk_id),
-    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
 );
 CREATE INDEX IF NOT EXISTS chunks_of_document ON chunks (tenant_id, document_id, ordinal);
-CREATE INDEX IF NOT EXISTS chunks_of_slice ON chunks (tenant_id, slice_id);
 CREATE INDEX IF NOT EXISTS chunks_to_embed ON chunks (chunk_id) WHERE NOT embedded AND embed_error IS NULL;
 
 -- The text index: one row a (chunk, term). Equality on text is leakproof, so it stays an index condition under
 -- row-level security, which @@ does not; and it gives df and tf, which BM25 needs and tsvector does not store.
+-- The one index is on purpose: with a second one the planner has a wrong choice to make. chunks.terms says which
+-- rows a chunk has here.
 CREATE TABLE IF NOT EXISTS postings (
     tenant_id   text COLLATE "C" NOT NULL,
     slice_id    bigint NOT NULL,
@@ -136,11 +137,11 @@ CREATE TABLE IF NOT EXISTS postings (
     tier        memory_tier NOT NULL,
     PRIMARY KEY (tenant_id, slice_id, term, chunk_id) INCLUDE (tf, length, tier, document_id)
 );
-CREATE INDEX IF NOT EXISTS postings_of_chunk ON postings (tenant_id, chunk_id);
 
 -- Vectors live apart from the wide rows. Small slices share partition 0 and are scanned exactly, index-only;
 -- a large slice is promoted to a partition of its own with an HNSW index. `covered` is whether the vector fits
--- a B-tree entry (up to about 1,300 dimensions); a longer one is read from the table.
+-- a B-tree entry (up to about 1,300 dimensions); a longer one is read from the table. The primary key begins with
+-- the chunk, so that a slice can be scanned by the covering index only.
 CREATE TABLE IF NOT EXISTS vectors (
     tenant_id    text COLLATE "C" NOT NULL,
     slice_id     bigint NOT NULL,
@@ -151,11 +152,15 @@ CREATE TABLE IF NOT EXISTS vectors (
     tier         memory_tier NOT NULL,
     covered      boolean NOT NULL,
     embedding    halfvec NOT NULL,
-    PRIMARY KEY (tenant_id, slice_id, model_id, chunk_id, partition_id)
+    PRIMARY KEY (tenant_id, chunk_id, model_id, partition_id)
 ) PARTITION BY LIST (partition_id);
 CREATE TABLE IF NOT EXISTS vectors_0 PARTITION OF vectors FOR VALUES IN (0);
 CREATE INDEX IF NOT EXISTS vectors_0_covering ON vectors_0 (tenant_id, slice_id, model_id)
     INCLUDE (chunk_id, document_id, tier, covered, partition_id, embedding) WHERE covered;
+CREATE INDEX IF NOT EXISTS vectors_0_uncovered ON vectors_0 (tenant_id, slice_id, model_id) WHERE NOT covered;
+-- Index-only scans need pages known to be all-visible: vacuum after every twentieth part of new rows.
+ALTER TABLE vectors_0 SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+ALTER TABLE postings SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- What a model said of a passage, so that unchanged text never costs a model call again.
 CREATE TABLE IF NOT EXISTS embedding_cache (

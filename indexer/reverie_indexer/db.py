@@ -64,7 +64,10 @@ def _problem_of(facts: DictRow) -> str | None:
             "newer on the server, then run ALTER EXTENSION vector UPDATE"
         )
     if facts["role_too_strong"]:
-        return "role reverie_app is a superuser or bypasses row-level security: ALTER ROLE reverie_app NOSUPERUSER NOBYPASSRLS"
+        return (
+            "role reverie_app is a superuser or bypasses row-level security: "
+            "ALTER ROLE reverie_app NOSUPERUSER NOBYPASSRLS"
+        )
     return None
 
 

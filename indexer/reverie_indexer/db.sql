@@ -33,12 +33,16 @@ END $$;
 INSERT INTO schema_info (sha256) VALUES (%(sha256)s)
 ON CONFLICT (only_row) DO UPDATE SET sha256 = excluded.sha256, applied_at = now();
 
--- configure_connection: plans by value, not generic; exact scans of some thousand rows gain nothing from JIT or workers
+-- configure_connection: plans by value, not generic; no JIT or workers for scans of some thousand rows; and index
+-- scans always: right after a bulk load, without statistics, the planner takes tables for small that are not
 SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('TimeZone', 'UTC', false),
        set_config('statement_timeout', %(statement_timeout)s, false),
        set_config('idle_in_transaction_session_timeout', '60s', false),
        set_config('jit', 'off', false),
+       set_config('enable_seqscan', 'off', false),
+       set_config('enable_bitmapscan', 'off', false),
+       set_config('enable_mergejoin', 'off', false),
        set_config('max_parallel_workers_per_gather', '0', false);
 
 -- enter_tenant: from here to the end of the transaction, work as reverie_app for one tenant

@@ -309,7 +309,6 @@ async def remove_chunks(connection: Connection, tenant_id: str, slice_id: int, c
     """Take chunks out of every index. The caller holds the slice's lock and keeps its counts."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "chunk_ids": list(chunk_ids)}
     await connection.execute(SQL["remove_chunks"], params)
-    await connection.execute(SQL["remove_postings"], params)
     await connection.execute(SQL["remove_vectors"], params)
 
 
@@ -335,6 +334,7 @@ async def _add_chunks(connection: Connection, key: dict[str, Any], passages: Seq
             "text": passage.chunk.text,
             "context": passage.context,
             "sha256": passage.sha256.hex(),
+            "terms": list(passage.terms),
             "term_count": passage.term_count,
         }
         for passage in passages

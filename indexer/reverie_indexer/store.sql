@@ -79,11 +79,11 @@ ORDER BY ordinal, chunk_id;
 
 -- add_chunks: the new passages of a file, from a JSON array
 INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
-                    heading_path, text, context, passage_sha256, term_count, embedded)
+                    heading_path, text, context, passage_sha256, terms, term_count, embedded)
 SELECT %(tenant_id)s, %(slice_id)s, %(tier)s::memory_tier, %(document_id)s, r.ordinal, r.start_line, r.end_line,
-       r.char_start, r.char_end, r.heading_path, r.text, r.context, decode(r.sha256, 'hex'), r.term_count, false
+       r.char_start, r.char_end, r.heading_path, r.text, r.context, decode(r.sha256, 'hex'), r.terms, r.term_count, false
 FROM jsonb_to_recordset(%(rows)s) AS r(ordinal int, start_line int, end_line int, char_start int, char_end int,
-     heading_path text[], text text, context text, sha256 text, term_count int)
+     heading_path text[], text text, context text, sha256 text, terms text[], term_count int)
 RETURNING chunk_id, ordinal;
 
 -- move_chunks: passages that are the same but stand elsewhere in the file
@@ -92,16 +92,18 @@ SET ordinal = r.ordinal, start_line = r.start_line, end_line = r.end_line, char_
 FROM jsonb_to_recordset(%(rows)s) AS r(chunk_id bigint, ordinal int, start_line int, end_line int, char_start int, char_end int)
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = r.chunk_id;
 
--- remove_chunks: passages that are gone; chunks first, so that a back-fill in flight ends before or finds nothing
-DELETE FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
-
--- remove_postings: the text index of passages that are gone
-DELETE FROM postings WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
+-- remove_chunks: passages that are gone, with their postings; before their vectors, so that a back-fill in flight ends before or finds nothing
+WITH gone AS (
+    DELETE FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[])
+    RETURNING chunk_id, terms
+)
+DELETE FROM postings p
+USING (SELECT chunk_id, unnest(terms) AS term FROM gone) AS g
+WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = %(slice_id)s AND p.term = g.term AND p.chunk_id = g.chunk_id;
 
 -- remove_vectors: the vectors, of any model, of passages that are gone
 DELETE FROM vectors
-WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
-  AND model_id = ANY(ARRAY(SELECT model_id FROM models)) AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
+WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
 
 -- add_postings: the terms of new passages
 INSERT INTO postings (tenant_id, slice_id, chunk_id, document_id, term, tf, length, tier)

@@ -25,7 +25,7 @@ FROM chunks c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 JOIN embedding_cache e ON e.tenant_id = c.tenant_id AND e.model_id = %(model_id)s AND e.passage_sha256 = c.passage_sha256
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
-ON CONFLICT (tenant_id, slice_id, model_id, chunk_id, partition_id) DO NOTHING;
+ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING;
 
 -- reject_chunks: passages that the model refuses for good; words still find them
 UPDATE chunks SET embed_error = %(error)s
@@ -43,8 +43,8 @@ ORDER BY chunk_id LIMIT %(limit)s;
 -- chunks_without: what a new model has not embedded yet, after a cursor
 SELECT c.tenant_id, c.slice_id, c.chunk_id, c.context, c.text, c.passage_sha256 FROM chunks c
 WHERE c.chunk_id > %(after)s AND c.embed_error IS NULL
-  AND NOT EXISTS (SELECT FROM vectors v WHERE v.tenant_id = c.tenant_id AND v.slice_id = c.slice_id
-                  AND v.model_id = %(model_id)s AND v.chunk_id = c.chunk_id)
+  AND NOT EXISTS (SELECT FROM vectors v WHERE v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id
+                  AND v.model_id = %(model_id)s)
 ORDER BY c.chunk_id LIMIT %(limit)s;
 
 -- ensure_model: the row of a model
@@ -68,8 +68,8 @@ LOCK TABLE chunks IN SHARE ROW EXCLUSIVE MODE;
 -- remark_embedded: which chunks have a vector of the model that is now active
 UPDATE chunks c SET embedded = has.vector
 FROM (SELECT k.tenant_id, k.chunk_id, EXISTS (
-          SELECT FROM vectors v WHERE v.tenant_id = k.tenant_id AND v.slice_id = k.slice_id
-          AND v.model_id = %(model_id)s AND v.chunk_id = k.chunk_id) AS vector FROM chunks k) AS has
+          SELECT FROM vectors v WHERE v.tenant_id = k.tenant_id AND v.chunk_id = k.chunk_id
+          AND v.model_id = %(model_id)s) AS vector FROM chunks k) AS has
 WHERE has.tenant_id = c.tenant_id AND has.chunk_id = c.chunk_id AND c.embedded <> has.vector;
 
 -- remove_other_vectors: the vectors of the models that are no longer used

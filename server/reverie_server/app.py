@@ -122,7 +122,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         if settings.database_url is not None:
             conninfo = settings.database_url.get_secret_value()
         else:
-            server = EmbeddedPostgres(data_dir_of(settings))
+            # Fresh statistics and visibility maps soon after a bulk load: search plans live on them.
+            server = EmbeddedPostgres(data_dir_of(settings), options={"autovacuum_naptime": "10s"})
             conninfo = await asyncio.to_thread(server.start)
             stack.push_async_callback(asyncio.to_thread, server.stop)
 

@@ -237,7 +237,7 @@ async def _search(
     async with open_runtime(settings) as runtime:
         await runtime.models.wait()
         outcome = await runtime.search.search(request)
-    answer = search_response(outcome, explain=False, language=runtime.search.rules.language)
+    answer = search_response(outcome, explain=False)
     if as_json:
         print(answer.model_dump_json(indent=2, exclude_unset=True))
         return

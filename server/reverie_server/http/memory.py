@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who
 from reverie_server.recall.rank import Ranked
-from reverie_server.recall.search import Outcome, Request, matched_terms
+from reverie_server.recall.search import Outcome, Request
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"])
 
@@ -27,15 +27,15 @@ async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -
         mode=body.mode,
     )
     outcome = await system.search.search(request)
-    return search_response(outcome, explain=body.explain, language=system.search.rules.language)
+    return search_response(outcome, explain=body.explain)
 
 
-def search_response(outcome: Outcome, *, explain: bool, language: str) -> wire.SearchResponse:
+def search_response(outcome: Outcome, *, explain: bool) -> wire.SearchResponse:
     """An outcome as it goes over the wire."""
     results = [_result(ranked) for ranked in outcome.results]
     if explain:
         for result, ranked in zip(results, outcome.results, strict=True):
-            result.explain = _explanation(ranked, outcome, language)
+            result.explain = _explanation(ranked, outcome)
     return wire.SearchResponse(
         results=results,
         count=len(results),
@@ -69,9 +69,9 @@ def _result(ranked: Ranked) -> wire.SearchResult:
     )
 
 
-def _explanation(ranked: Ranked, outcome: Outcome, language: str) -> wire.Explanation:
+def _explanation(ranked: Ranked, outcome: Outcome) -> wire.Explanation:
     return wire.Explanation(
-        matched_terms=matched_terms(ranked.candidate, outcome.terms, language),
+        matched_terms=[term for term in outcome.terms.terms if term in ranked.candidate.terms],
         exact_match=ranked.is_exact,
         bm25=ranked.candidate.bm25,
         similarity=ranked.candidate.similarity,

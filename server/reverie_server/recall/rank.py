@@ -6,7 +6,8 @@ over the largest among the candidates and vector_score its cosine similarity, cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -33,7 +34,7 @@ class Candidate:
     start_line: int
     end_line: int
     text: str
-    context: str
+    terms: tuple[str, ...]
     scope: Scope
     owner_key: str | None
     updated_at: datetime
@@ -79,6 +80,25 @@ def effective_weights(weights: Weights, *, has_text: bool, has_vector: bool) -> 
     if has_text and has_vector:
         return weights
     return Weights(1.0 if has_text else 0.0, 1.0 if has_vector else 0.0, weights.user_boost)
+
+
+def idf(document_frequency: int, count: int) -> float:
+    """Inverse document frequency of a term that `document_frequency` of `count` passages hold.
+
+    ln(1 + (N − df + ½) / (df + ½)), from Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+    Beyond" (2009), with 1 added inside the logarithm so that it is never negative.
+    """
+    return math.log(1 + (count - document_frequency + 0.5) / (document_frequency + 0.5))
+
+
+def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> list[str]:
+    """The terms that yield candidates: those in fewer than `frequent_from` passages, or else the rarest one.
+
+    The others only add to the scores of what these bring, which bounds the cost of a query.
+    """
+    known = [term for term, df in frequencies.items() if df > 0]
+    rare = [term for term in known if frequencies[term] < frequent_from]
+    return rare or sorted(known, key=lambda term: (frequencies[term], term))[:1]
 
 
 def relevance(similarity: float | None, idf_share: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.rows import DictRow
 
 from reverie_indexer import store
-from reverie_indexer.analyse import QueryTerms, analyse, analyse_query
+from reverie_indexer.analyse import QueryTerms, analyse_query
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, ValidationFailed
@@ -27,6 +27,8 @@ from reverie_server.recall.rank import (
     Ranked,
     Weights,
     effective_weights,
+    idf,
+    producing_terms,
     score,
     select,
 )
@@ -100,12 +102,6 @@ class _Scope:
         return max(1.0, sum(s.term_total for s in self.slices) / max(1, self.chunk_count))
 
 
-def matched_terms(candidate: Candidate, terms: QueryTerms, language: str) -> list[str]:
-    """The query's terms that a passage holds, in the query's order."""
-    passage = set(analyse(f"{candidate.context}\n{candidate.text}", language))
-    return [term for term in terms.terms if term in passage]
-
-
 class Search:
     """Finds passages of the memory an owner may see with one agent."""
 
@@ -137,11 +133,13 @@ class Search:
                     "the index has moved to another embedding model: restart this server; searched by words"
                 )
                 vector = None
-            rows = await self._candidates(connection, request, scope, terms, vector)
+            frequencies = await _frequencies(connection, request, scope, terms)
+            rows = await self._candidates(connection, request, scope, frequencies, vector)
         searched = time.perf_counter()
-        has_text = bool(rows) and rows[0]["known_terms"] > 0 and (request.mode != "vector" or vector is None)
+        has_text = bool(frequencies) and (request.mode != "vector" or vector is None)
         weights = effective_weights(self.rules.weights, has_text=has_text, has_vector=vector is not None)
-        query_facts = Query(rows[0]["query_idf"] if rows else 0.0, terms.exact, request.owner_key)
+        query_idf = sum(idf(frequencies.get(term, 0), scope.chunk_count) for term in terms.terms)
+        query_facts = Query(query_idf, terms.exact, request.owner_key)
         ranked = score([_candidate(row) for row in rows], query_facts, weights)
         results = select(ranked, min_score=request.min_score, limit=request.max_results)
         return Outcome(
@@ -188,21 +186,24 @@ class Search:
         connection: Connection,
         request: Request,
         scope: _Scope,
-        terms: QueryTerms,
+        frequencies: Mapping[str, int],
         vector: _QueryVector | None,
     ) -> list[DictRow]:
         limit = max(50, 5 * request.max_results)
         by_text = request.mode != "vector" or vector is None
+        frequent_from = max(self.rules.frequent_df, int(self.rules.frequent_share * scope.chunk_count))
+        producers = producing_terms(frequencies, frequent_from=frequent_from)
         params: dict[str, Any] = {
             "tenant_id": request.tenant_id,
             "slice_ids": [s.slice_id for s in scope.slices],
             "exact_slice_ids": [s.slice_id for s in scope.slices if s.partition_id == 0],
-            "terms": list(terms.terms),
+            "terms": list(frequencies),
+            "idfs": [idf(df, scope.chunk_count) for df in frequencies.values()],
+            "producers": producers,
+            "others": sorted(set(frequencies) - set(producers)),
             "tiers": list(request.tiers),
             "path_prefix": request.path_prefix,
-            "chunk_count": scope.chunk_count,
             "mean_length": scope.mean_length,
-            "frequent_df": max(self.rules.frequent_df, int(self.rules.frequent_share * scope.chunk_count)),
             "text_limit": limit if by_text else 0,
             "vector_limit": limit if vector else 0,
             "embedding": HalfVector(vector.vector) if vector else None,
@@ -233,6 +234,19 @@ class Search:
         return [row["chunk_id"] for row in await cursor.fetchall()]
 
 
+async def _frequencies(connection: Connection, request: Request, scope: _Scope, terms: QueryTerms) -> dict[str, int]:
+    """Term to the number of visible passages that hold it; a term that none holds is left out."""
+    cursor = await connection.execute(
+        SQL["term_frequencies"],
+        {
+            "tenant_id": request.tenant_id,
+            "slice_ids": [s.slice_id for s in scope.slices],
+            "terms": list(terms.terms),
+        },
+    )
+    return {row["term"]: row["df"] for row in await cursor.fetchall()}
+
+
 def _candidate(row: DictRow) -> Candidate:
     return Candidate(
         chunk_id=row["chunk_id"],
@@ -241,7 +255,7 @@ def _candidate(row: DictRow) -> Candidate:
         start_line=row["start_line"],
         end_line=row["end_line"],
         text=row["text"],
-        context=row["context"],
+        terms=tuple(row["terms"]),
         scope=store.scope_of(row["agent_id"], row["owner_key"]),
         owner_key=row["owner_key"],
         updated_at=row["updated_at"],

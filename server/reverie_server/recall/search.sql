@@ -3,18 +3,17 @@ SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('hnsw.ef_search', %(ef_search)s, true),
        set_config('hnsw.max_scan_tuples', '200000', true);
 
+-- term_frequencies: in how many passages of the visible slices each term of the query stands
+SELECT p.term, count(*) AS df
+FROM postings p
+WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = ANY(%(terms)s::text[])
+GROUP BY p.term;
+
 -- candidates: the best of each channel over the visible slices, with both scores for every one of them
--- Terms with df over frequent_df produce no candidates when rarer terms exist: they only add to scores.
-WITH term_df AS MATERIALIZED (
-    SELECT p.term, count(*) AS df
-    FROM postings p
-    WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[])
-      AND p.term = ANY(%(terms)s::text[])
-    GROUP BY p.term
-), weights AS MATERIALIZED (
-    SELECT term, df, ln(1 + (%(chunk_count)s::float8 - df + 0.5) / (df + 0.5)) AS idf,
-           df <= greatest(%(frequent_df)s::bigint, (SELECT min(df) FROM term_df)) AS produces
-    FROM term_df
+-- `producers` are the terms that yield candidates; `others`, too frequent for that, only add to scores. A row of
+-- chunks or documents is looked up by its key (LIMIT 1), whatever the planner thinks of the tables' sizes.
+WITH weights AS MATERIALIZED (
+    SELECT term, idf FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) AS w(term, idf)
 ), in_prefix AS MATERIALIZED (
     SELECT d.document_id FROM documents d
     WHERE %(path_prefix)s::text IS NOT NULL
@@ -24,13 +23,14 @@ WITH term_df AS MATERIALIZED (
     SELECT p.chunk_id,
            sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
            sum(w.idf) AS matched_idf
-    FROM weights w
-    JOIN postings p ON p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = w.term
-    WHERE w.produces
+    FROM postings p
+    JOIN weights w ON w.term = p.term
+    WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND p.term = ANY(%(producers)s::text[])
       AND p.tier = ANY(%(tiers)s::memory_tier[])
       AND (%(path_prefix)s::text IS NULL OR p.document_id IN (SELECT document_id FROM in_prefix))
     GROUP BY p.chunk_id
-), by_text AS (
+), by_text AS MATERIALIZED (
     SELECT chunk_id FROM produced
     ORDER BY bm25 DESC, chunk_id DESC
     LIMIT %(text_limit)s
@@ -47,34 +47,37 @@ WITH term_df AS MATERIALIZED (
     SELECT chunk_id FROM by_text
     UNION SELECT chunk_id FROM by_vector
     UNION SELECT unnest(%(hnsw_chunk_ids)s::bigint[])
+), scored AS MATERIALIZED (
+    SELECT chunk_id, bm25, matched_idf FROM produced
+    WHERE chunk_id = ANY(ARRAY(SELECT chunk_id FROM candidates))
 )
-SELECT c.chunk_id, c.tier::text AS tier, c.document_id, d.path, c.start_line, c.end_line, c.text, c.context,
-       s.agent_id, s.owner_key, d.updated_at, q.known_terms, q.query_idf,
+SELECT c.chunk_id, c.tier::text AS tier, c.document_id, d.path, c.start_line, c.end_line, c.text, c.terms,
+       s.agent_id, s.owner_key, d.updated_at,
        coalesce(r.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
        coalesce(r.matched_idf, 0) + coalesce(f.matched_idf, 0) AS matched_idf,
        coalesce(n.similarity, (
            SELECT 1 - (v.embedding <=> %(embedding)s::halfvec) FROM vectors v
-           WHERE v.tenant_id = c.tenant_id AND v.slice_id = c.slice_id AND v.model_id = %(model_id)s::smallint
-             AND v.chunk_id = c.chunk_id AND v.partition_id = s.partition_id)) AS similarity
+           WHERE v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id
+             AND v.model_id = %(model_id)s::smallint AND v.partition_id = s.partition_id)) AS similarity
 FROM candidates k
-CROSS JOIN (
-    SELECT count(*) AS known_terms,
-           coalesce(sum(idf), 0) + (cardinality(%(terms)s::text[]) - count(*))
-               * ln(1 + (%(chunk_count)s::float8 + 0.5) / 0.5) AS query_idf
-    FROM weights
-) q
-JOIN chunks c ON c.tenant_id = %(tenant_id)s AND c.chunk_id = k.chunk_id
+CROSS JOIN LATERAL (
+    SELECT chunk_id, tenant_id, slice_id, document_id, tier, start_line, end_line, text, terms
+    FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
+) c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
-JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id
-LEFT JOIN produced r ON r.chunk_id = c.chunk_id
+CROSS JOIN LATERAL (
+    SELECT path, updated_at FROM documents WHERE tenant_id = c.tenant_id AND document_id = c.document_id LIMIT 1
+) d
+LEFT JOIN scored r ON r.chunk_id = c.chunk_id
 LEFT JOIN by_vector n ON n.chunk_id = c.chunk_id
 LEFT JOIN LATERAL (
     SELECT sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
            sum(w.idf) AS matched_idf
-    FROM weights w
-    JOIN postings p ON p.tenant_id = c.tenant_id AND p.slice_id = c.slice_id AND p.term = w.term AND p.chunk_id = c.chunk_id
-    WHERE NOT w.produces
-) f ON true;
+    FROM postings p
+    JOIN weights w ON w.term = p.term
+    WHERE p.tenant_id = c.tenant_id AND p.slice_id = c.slice_id
+      AND p.term = ANY(%(others)s::text[]) AND p.chunk_id = c.chunk_id
+) f ON cardinality(%(others)s::text[]) > 0;
 
 -- hnsw_candidates: the nearest of one large slice, from the HNSW index of its own partition
 SELECT v.chunk_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class Workspace:
         check_path(path, by_server=True)
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
             document, content = await self._resolve(connection, reader, path, None)
-        all_lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", content)
+        all_lines = sections.lines_of(content)
         first = from_line or 1
         chosen = all_lines[first - 1 : None if lines is None else first - 1 + lines]
         is_whole = from_line is None and lines is None
@@ -148,24 +148,30 @@ class Workspace:
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
             document, present = await self._resolve(connection, reader, path, scope, with_deleted=True)
             old = await self._version(connection, reader.tenant_id, document, to_version)
-        return "".join(
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in difflib.unified_diff(
-                present.splitlines(keepends=True),
-                (old.content or "").splitlines(keepends=True),
-                f"{path} (version {document.version})",
-                f"{path} (version {to_version})",
-            )
+        # In a thread: two texts of many thousand lines take seconds to compare.
+        return await asyncio.to_thread(
+            sections.unified_diff,
+            present,
+            old.content or "",
+            f"{path} (version {document.version})",
+            f"{path} (version {to_version})",
         )
 
     async def restore(self, reader: Reader, write: Write, scope: Scope | None, version: int) -> Written:
-        """Make an older version the present one, as a new version."""
+        """Make an older version the present one, as a new version.
+
+        A write: it goes where any write of the reader goes, never to what a read would fall back to.
+        """
+        check_path(write.path)
+        place = place_for(reader, scope)
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            document, _ = await self._resolve(connection, reader, write.path, scope, with_deleted=True)
+            document, _ = await self._resolve(
+                connection, reader, write.path, place.scope, with_deleted=True, with_stand_in=False
+            )
             old = await self._version(connection, reader.tenant_id, document, version)
         if old.deleted:
             raise ValidationFailed(f"version {version} is a deletion; delete the file instead")
-        return await self.put(place_for(reader, document.scope), write, old.content or "")
+        return await self.put(place, write, old.content or "")
 
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
@@ -208,10 +214,11 @@ class Workspace:
         scope: Scope | None,
         *,
         with_deleted: bool = False,
+        with_stand_in: bool = True,
     ) -> tuple[Document, str]:
         """The most personal file at a path. `memory.md` stands in where a scope has no `MEMORY.md`."""
         slices = await self._visible(connection, reader)
-        names = [path, "memory.md"] if path == "MEMORY.md" else [path]
+        names = [path, "memory.md"] if path == "MEMORY.md" and with_stand_in else [path]
         found = await store.read_documents(connection, reader.tenant_id, [s.slice_id for s in slices], names)
         order = {place: rank for rank, place in enumerate([scope] if scope else _RESOLUTION)}
         fitting = [

@@ -1,20 +1,30 @@
-"""Edits of markdown text: append, replace a section, upsert keys, replace a passage. Pure.
+"""Edits of markdown text: append, replace a section, upsert keys, replace a passage; and the diff of two. Pure.
 
-Headings are those of CommonMark, so that a `#` inside a fence is none. The file's own line ending is kept.
+Headings are those of CommonMark, so that a `#` inside a fence is none. The file's own line ending is kept. Each
+edit but append is idempotent: done twice it leaves what it left the first time.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from markdown_it import MarkdownIt
 
-from reverie_indexer.errors import AmbiguousMatch, NotFound, ValidationFailed
+from reverie_indexer.errors import AmbiguousMatch, NotFound, PayloadTooLarge, ValidationFailed
 
-_MARKDOWN = MarkdownIt("commonmark")
-_DAILY_NOTE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.md$")
-_KEY_VALUE = re.compile(r"^(?P<lead>\s*(?:[-*+]\s+)?)(?P<key>[^\s:][^:\n]*?)\s*:(?:\s+(?P<value>.*))?$")
+# No text that comes in is longer than this, so none that goes out may be made longer from it.
+MAX_RESULT_CHARS = 8 * 1024 * 1024
+# Above so many pairs of lines a diff is one block: finding the best one takes time with their product.
+MAX_DIFF_PAIRS = 4_000_000
+
+# Blocks are all that is looked at; what stands inside a line is never parsed.
+_MARKDOWN = MarkdownIt("commonmark").disable("inline")
+_DAILY_NOTE = re.compile(r"(?:^|/)([0-9]{4}-[0-9]{2}-[0-9]{2})\.md$")
+_LEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+)*")
+_BLANK = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,85 +36,112 @@ class _Heading:
     line: int
     end: int
 
+    def moved(self, lines: int) -> _Heading:
+        return replace(self, line=self.line + lines, end=self.end + lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyValue:
+    """A `key: value` line; `lead` is its indentation and bullet."""
+
+    lead: str
+    key: str
+    value: str
+
 
 def append(text: str | None, addition: str, path: str) -> str:
     """The text with `addition` at its end, one blank line between; a new daily note begins with its date."""
     if not addition.strip():
         raise ValidationFailed("there is nothing to append")
     newline = _newline(text or "")
-    addition = _with_newline(addition.strip("\r\n"), newline)
-    if not (text or "").strip():
-        note = _DAILY_NOTE.search(path)
-        is_dated = note is not None and not addition.startswith(f"# {note[1]}")
-        text = f"# {note[1]}" if note is not None and is_dated else ""
-    base = (text or "").rstrip()
+    base = _without_blank_end(text or "")
+    addition = _with_newline(_without_blank_edges(addition), newline)
+    note = _DAILY_NOTE.search(path)
+    if not base and note is not None and not re.match(rf"# {note[1]}(?![\w-])", addition):
+        base = f"# {note[1]}"
     return f"{base}{newline * 2 if base else ''}{addition}{newline}"
 
 
 def replace_section(text: str | None, content: str, section: str | None) -> str:
     """The text with one section replaced, or with the section at its end where there is none.
 
-    The section is the first whose heading equals `section` (with or without `#`), or else the first `## `
-    heading of `content`; it ends before the next heading of the same or a higher level. Content without that
-    heading replaces what stands below it.
+    The section is the first whose heading equals `section` (with `#`s: of that level; without: of any), or else
+    the `## ` heading that `content` begins with; it ends before the next heading of the same or a higher level.
+    Content without that heading replaces what stands below it. ValidationFailed for content that is not one
+    section, since what it holds beyond that would be there twice after a second write.
     """
-    newline = _newline(text or content)
-    content = _with_newline(content.strip("\r\n"), newline)
+    old = text or ""
+    newline = _newline(old or content)
+    content = _with_newline(_without_blank_edges(content), newline)
     own = _headings(content)
-    wanted = _wanted(section, own)
-    has_heading = bool(own) and own[0].line == _first_text_line(content) and own[0].title == wanted.title
-    body = content if has_heading else f"{'#' * wanted.level} {wanted.title}{newline * 2}{content}"
-    if not (text or "").strip():
-        return f"{body.rstrip()}{newline}"
-    lines = _lines(text or "")
-    headings = _headings(text or "")
-    for index, heading in enumerate(headings):
-        is_level = section is None or not section.lstrip().startswith("#") or heading.level == wanted.level
-        if heading.title != wanted.title or not is_level:
-            continue
-        end = next((h.line for h in headings[index + 1 :] if h.level <= heading.level), len(lines))
-        if not has_heading:
-            body = "".join(lines[heading.line : heading.end]).rstrip() + newline * 2 + content
-        after = "".join(lines[end:])
-        return "".join(lines[: heading.line]) + body.rstrip() + newline * (2 if after else 1) + after
-    return f"{(text or '').rstrip()}{newline * 2}{body.rstrip()}{newline}"
+    title, level = _wanted(section, own)
+    lines, headings = lines_of(old), _headings(old)
+    fitting = (i for i, h in enumerate(headings) if h.title == title and level in (None, h.level))
+    index = next(fitting, len(headings))
+    found = headings[index] if index < len(headings) else None
+    block = _section_block(content, own, found, lines, (title, level), newline)
+    if found is None:
+        base = _without_blank_end(old)
+        before, after, end = f"{base}{newline * 2 if base else ''}", "", len(lines)
+    else:
+        end = next((h.line for h in headings[index + 1 :] if h.level <= found.level), len(lines))
+        before, after = "".join(lines[: found.line]), "".join(lines[end:])
+    result = f"{before}{block}{newline * (2 if after else 1)}{after}"
+    offset = len(lines_of(before))
+    grown = len(lines_of(result)) - len(lines)
+    expected = [*headings[:index], *(h.moved(offset) for h in _headings(block))]
+    expected += [h.moved(grown) for h in headings[index:] if h.line >= end]
+    if _headings(result) != expected:
+        raise ValidationFailed(
+            "a fence, comment or list that is left open would swallow a heading: close it in the content or the file"
+        )
+    return result
 
 
 def upsert_kv(text: str | None, content: str) -> str:
-    """The text with each `key: value` line of `content` in place of the line with that key, or at the end.
+    """The text with each `key: value` line of `content` in place of the first line with that key, or at the end.
 
-    Keys are compared exactly, lines inside fences are left alone. ValidationFailed for a line of `content`
-    that is no `key: value`.
+    Keys are compared exactly, lines inside fences are left alone. A new key takes the bullet that all such lines
+    of the text have, or else its own. ValidationFailed for a line of `content` that is no `key: value`.
     """
-    pairs: dict[str, str] = {}
-    for line in content.splitlines():
-        if not line.strip():
-            continue
-        match = _KEY_VALUE.match(line)
-        if match is None:
+    pairs: dict[str, _KeyValue] = {}
+    for line in lines_of(content):
+        pair = _key_value(line)
+        if pair is not None:
+            pairs[pair.key] = pair
+        elif line.strip():
             raise ValidationFailed("every line of an upsert is `key: value`")
-        pairs[match["key"]] = (match["value"] or "").strip()
     if not pairs:
         raise ValidationFailed("there is no `key: value` line to upsert")
     newline = _newline(text or "")
-    lines = _lines(text or "")
+    lines = lines_of(text or "")
     fenced = _fenced_lines(text or "")
-    leads = {match["lead"] for line in lines if (match := _KEY_VALUE.match(line.rstrip("\r\n")))}
+    leads = set()
     for number, line in enumerate(lines):
-        match = _KEY_VALUE.match(line.rstrip("\r\n"))
-        if match is not None and number not in fenced and match["key"] in pairs:
+        present = None if number in fenced else _key_value(line)
+        if present is None:
+            continue
+        leads.add(present.lead.strip())
+        if new := pairs.pop(present.key, None):
             ending = line[len(line.rstrip("\r\n")) :] or newline
-            lines[number] = f"{match['lead']}{match['key']}: {pairs.pop(match['key'])}".rstrip() + ending
-    if pairs and lines and not lines[-1].endswith(("\n", "\r")):
+            lines[number] = f"{present.lead}{new.key}: {new.value}".rstrip() + ending
+    if not pairs:
+        return "".join(lines)
+    if lines and not lines[-1].endswith(("\n", "\r")):
         lines[-1] += newline
-    lead = leads.pop() if len(leads) == 1 else ""
-    return "".join([*lines, *(f"{lead}{key}: {value}".rstrip() + newline for key, value in pairs.items())])
+    bullet = leads.pop() if len(leads) == 1 else None
+    added = [_added(pair, bullet) + newline for pair in pairs.values()]
+    result = "".join([*lines, *added])
+    if not _fenced_lines(result).isdisjoint(range(len(lines), len(lines) + len(added))):
+        raise ValidationFailed("the file ends inside a fence that is left open: close it first")
+    return result
 
 
 def replace_text(text: str, old: str, new: str, *, replace_all: bool) -> tuple[str, int]:
     """The text with `old` replaced, and how often.
 
-    NotFound for no occurrence, AmbiguousMatch for several unless all are meant.
+    NotFound for no occurrence, AmbiguousMatch for several unless all are meant, PayloadTooLarge for a result
+    that no file can hold.
     """
     if not old:
         raise ValidationFailed("old_text is empty")
@@ -117,20 +154,87 @@ def replace_text(text: str, old: str, new: str, *, replace_all: bool) -> tuple[s
         raise AmbiguousMatch(
             f"old_text occurs {count} times; give more of its surroundings, or replace_all", count=count
         )
+    # Before it is made: a file of 1 MiB and a new_text of as much could make a terabyte.
+    if len(text) + count * (len(new) - len(old)) > max(MAX_RESULT_CHARS, len(text)):
+        raise PayloadTooLarge(f"replacing {count} occurrences makes the file too large")
     return text.replace(old, new), count
 
 
-def _wanted(section: str | None, own: list[_Heading]) -> _Heading:
-    if section is not None:
-        parsed = _headings(section.strip())
-        title = parsed[0].title if parsed else section.strip()
-        if not title or "\n" in section.strip():
-            raise ValidationFailed("section is one heading")
-        return _Heading(title, parsed[0].level if parsed else 2, 0, 1)
-    for heading in own:
-        if heading.level == 2:
-            return heading
-    raise ValidationFailed("replace_section needs `section`, or a `## ` heading in the content")
+def unified_diff(old: str, new: str, old_name: str, new_name: str) -> str:
+    """What turns `old` into `new`, as `diff -u` writes it; "" for equal texts.
+
+    Texts that differ in very many lines are shown as one block removed and one added.
+    """
+    a, b = re.findall(r"[^\n]*\n|[^\n]+$", old), re.findall(r"[^\n]*\n|[^\n]+$", new)
+    start = _common(a, b)
+    end = _common(a[start:][::-1], b[start:][::-1])
+    changed_a, changed_b = len(a) - start - end, len(b) - start - end
+    if changed_a * changed_b <= MAX_DIFF_PAIRS:
+        found = difflib.unified_diff(a, b, old_name, new_name)
+    else:
+        found = iter(_block_diff(a, b, (start, end), (old_name, new_name)))
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines with their endings, as CommonMark counts them: U+2028 and form feed end none."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
+
+
+def _section_block(
+    content: str,
+    own: Sequence[_Heading],
+    found: _Heading | None,
+    lines: Sequence[str],
+    wanted: tuple[str, int | None],
+    newline: str,
+) -> str:
+    """The new section, its heading included, without an end of line; the file's own heading stays where it may."""
+    title, level = wanted
+    begins = own[0] if own and own[0].line == 0 and own[0].title == title and level in (None, own[0].level) else None
+    new_level = found.level if found else begins.level if begins else level or 2
+    if any(heading.level <= new_level for heading in own if heading is not begins):
+        raise ValidationFailed(
+            f"the content of a section of level {new_level} has no further heading of that or a higher level: "
+            "write one section at a time, beginning with its heading"
+        )
+    if begins and begins.level == new_level:
+        return content
+    heading = "".join(lines[found.line : found.end]).rstrip("\r\n") if found else f"{'#' * new_level} {title}"
+    below = _without_blank_edges("".join(lines_of(content)[begins.end :])) if begins else content
+    return f"{heading}{newline * 2}{below}" if below else heading
+
+
+def _wanted(section: str | None, own: Sequence[_Heading]) -> tuple[str, int | None]:
+    """The title of the section that is meant, and its level; None: any."""
+    if section is None:
+        first = next((heading for heading in own if heading.level == 2), None)
+        if first is None:
+            raise ValidationFailed("replace_section needs `section`, or a `## ` heading in the content")
+        if first.line != 0:
+            raise ValidationFailed("without `section` the content begins with its `## ` heading")
+        return first.title, 2
+    name = section.strip()
+    # A name is compared as it would stand in the file: `C #` is the title `C`, since a heading may end in `#`.
+    as_given, as_title = _headings(name), _headings(f"## {name}")
+    parsed = as_given or as_title
+    if not parsed or not parsed[0].title or len(lines_of(name)) != 1:
+        raise ValidationFailed("section is one heading")
+    return parsed[0].title, parsed[0].level if as_given else None
+
+
+def _key_value(line: str) -> _KeyValue | None:
+    found = _LEAD.match(line)
+    lead = found[0] if found else ""
+    key, colon, value = line[len(lead) :].partition(":")
+    if not colon or not key or key[0].isspace() or (value and not value[0].isspace()):
+        return None
+    return _KeyValue(lead, key.rstrip(), value.strip())
+
+
+def _added(pair: _KeyValue, bullet: str | None) -> str:
+    mark = pair.lead.strip() if bullet is None else bullet
+    return f"{mark} {pair.key}: {pair.value}".strip()
 
 
 def _headings(text: str) -> list[_Heading]:
@@ -151,13 +255,39 @@ def _fenced_lines(text: str) -> set[int]:
     }
 
 
-def _lines(text: str) -> list[str]:
-    """Lines with their endings, as CommonMark counts them: U+2028 and form feed end none."""
-    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
+def _block_diff(a: Sequence[str], b: Sequence[str], common: tuple[int, int], names: tuple[str, str]) -> list[str]:
+    start, end = common
+    above, below = min(start, 3), min(end, 3)
+    removed, added = a[start : len(a) - end], b[start : len(b) - end]
+    first = start - above + 1
+    spans = [f"{first},{above + len(lines) + below}" for lines in (removed, added)]
+    return [
+        f"--- {names[0]}\n",
+        f"+++ {names[1]}\n",
+        f"@@ -{spans[0]} +{spans[1]} @@\n",
+        *(f" {line}" for line in a[start - above : start]),
+        *(f"-{line}" for line in removed),
+        *(f"+{line}" for line in added),
+        *(f" {line}" for line in a[len(a) - end : len(a) - end + below]),
+    ]
 
 
-def _first_text_line(text: str) -> int:
-    return next((number for number, line in enumerate(_lines(text)) if line.strip()), 0)
+def _common(a: Sequence[str], b: Sequence[str]) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _without_blank_end(text: str) -> str:
+    """The text up to the end of its last line that is not blank, without that line's ending."""
+    lines = lines_of(text)
+    while lines and not lines[-1].strip(_BLANK):
+        lines.pop()
+    return "".join(lines).rstrip("\r\n")
+
+
+def _without_blank_edges(text: str) -> str:
+    lines = lines_of(text)
+    first = next((number for number, line in enumerate(lines) if line.strip(_BLANK)), len(lines))
+    return _without_blank_end("".join(lines[first:]))
 
 
 def _newline(text: str) -> str:
