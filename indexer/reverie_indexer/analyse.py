@@ -126,12 +126,15 @@ def holds_exactly(text: str, exact: tuple[str, ...]) -> bool:
 
 
 def _words(token: str) -> Iterator[tuple[str, bool]]:
-    """The folded words of a token, each with whether it is a whole identifier (never stemmed or dropped)."""
+    """The folded words of a token, each with whether it is a joined identifier (never stemmed or dropped)."""
     parts = _PART.findall(token)
     has_joiner = len(parts) > 1 and re.search(_JOINER, token) is not None
     has_case = any(_CAMEL_EDGE.search(part) for part in parts)
-    if has_joiner or has_case:
+    if has_joiner:
         yield token.casefold(), True
+    elif has_case:
+        # As a plain word, so that a query that spells it without its inner capitals gives the same term.
+        yield token.casefold(), False
     for part in parts:
         if _CAMEL_EDGE.search(part):
             for piece in _CAMEL.findall(part):
