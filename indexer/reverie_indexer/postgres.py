@@ -77,6 +77,7 @@ _FIXED = {
     "port": _PORT,
     "unix_socket_permissions": "0700",
     "logging_collector": "off",
+    "lc_messages": "C",
 }
 _RESERVED = {*_FIXED, "unix_socket_directories", "data_directory", "hba_file", "log_destination"}
 
@@ -267,11 +268,12 @@ class EmbeddedPostgres:
         except psycopg.errors.ConnectionTimeout:
             return "silent", "it does not answer"
         except psycopg.OperationalError as error:
-            # The error carries no SQLSTATE; a ping tells a server that refuses us from no server at all.
-            ping = psycopg.pq.PGconn.ping(_conninfo(lock_file).encode())
-            if ping == psycopg.pq.Ping.OK:
+            # The error carries no SQLSTATE: its text, which is never translated, and a ping have to tell.
+            if f'database "{DATABASE}" does not exist' in str(error):
                 return self._create_database(lock_file.socket_dir)
-            return "busy" if ping == psycopg.pq.Ping.REJECT else "silent", telling_line(str(error))
+            ping = psycopg.pq.PGconn.ping(_conninfo(lock_file).encode())
+            refused = ping in (psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT)
+            return "busy" if refused else "silent", telling_line(str(error))
         return "ready", ""
 
     def _create_database(self, socket_dir: Path) -> Answer:
