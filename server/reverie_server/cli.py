@@ -331,6 +331,45 @@ async def _migrate(settings: Settings) -> None:
         print(f"{total} chunks embedded; the index now uses {slot.ready.embedder.identity}. Restart running servers.")
 
 
+@bench_cli.command("recall")
+def bench_recall(
+    data: Annotated[Path, typer.Option(help="LoCoMo conversations or an XQuAD language.", exists=True, dir_okay=False)],
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    language: Annotated[str | None, typer.Option(help="The analyser's language; else by the file's name.")] = None,
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="A rule to change, name=value.")] = None,
+    seed: int = 20261121,
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Ask every question of a data set, beside simple baselines on the same texts with the same model."""
+    from rich.console import Console
+
+    from reverie_server.app import embedder_loader
+    from reverie_server.bench.recall import RecallOptions, run_recall
+    from reverie_server.bench.report import render, write_result
+
+    settings = _settings(data_dir=data_dir, log_level="warning")
+    load = embedder_loader(settings)
+    if load is None:
+        raise SetupError("the benchmark compares by meaning too: configure an embedder")
+    options = RecallOptions(
+        data,
+        load,
+        language=language,
+        database_url=database_url,
+        overrides=tuple(overrides or ()),
+        seed=seed,
+        progress=lambda doing: print(doing, file=sys.stderr),
+    )
+
+    async def run() -> None:
+        report = await run_recall(options)
+        render(report, Console())
+        print(f"written to {write_result(report, results)}")
+
+    _run(run())
+
+
 if __name__ == "__main__":
     # `python -m reverie_server.cli`, where the console script is not on the path.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
