@@ -12,11 +12,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import Stemmer
+from babel.dates import format_date
 
 from reverie_indexer.errors import ValidationFailed
 
@@ -33,7 +35,10 @@ _SOUTH_EAST = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3\u17d7\u17dc\u17dd"
 )
 # Vowel signs and points that `\w` leaves out although they stand inside words (Hebrew, Arabic, Indic scripts).
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0dff"
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0dff"
+)
 _LETTER = f"(?:(?![{_CJK}{_SOUTH_EAST}_])[\\w{_MARKS}])"
 _JOINER = r"[./\\:@#+\-_~]{1,3}"
 _TOKEN = re.compile(
@@ -115,6 +120,15 @@ def analyse_query(query: str, language: str = "english") -> QueryTerms:
         if token["word"] and _is_identifier(token["word"]):
             exact[token["word"].casefold()] = None
     return QueryTerms(tuple(dict.fromkeys(analyse(query, language))), tuple(exact))
+
+
+def spoken_date(day: date, language: str = "english") -> str:
+    """A day as people write it: `2026-04-03 April 3, 2026`, the latter as the language has it."""
+    name = language_name(language)
+    code = next((code for code, known in (_ISO | _UNSTEMMED).items() if known == name), None)
+    if code is None or code == "simple":
+        return day.isoformat()
+    return f"{day.isoformat()} {format_date(day, 'long', locale=code)}"
 
 
 def holds_exactly(text: str, exact: tuple[str, ...]) -> bool:

@@ -112,30 +112,22 @@ def chunk(text: str, *, max_chars: int = 1000) -> list[Chunk]:
     return chunks
 
 
-def passage_text(path: str, chunk: Chunk) -> str:
-    """What is embedded and analysed: the context line, a line feed, and the text as written.
-
-    For example `2026-04-03 > Project Atlas > Decisions\\nWe chose PostgreSQL.`; the text alone if there is no
-    context.
-    """
-    context = context_line(path, chunk)
-    return f"{context}\n{chunk.text}" if context else chunk.text
-
-
 def context_line(path: str, chunk: Chunk) -> str:
-    """The date of a daily note (`…/YYYY-MM-DD.md`) and the headings above the chunk, joined by ` > `.
+    """The headings above the chunk, joined by ` > `: what is embedded before its text.
 
-    Headings that stand in the chunk's text on a line of their own are left out; long ones are shortened to
-    `MAX_CONTEXT_HEADING_CHARS`. Empty if there is nothing to say.
+    Headings that stand in the chunk's text on a line of their own are left out, and one that only repeats the
+    date of a daily note; long ones are shortened to `MAX_CONTEXT_HEADING_CHARS`. Empty if there is nothing to say.
     """
     lines = {line.strip(_HEADING_MARKS) for line in _LINE_BREAK.split(chunk.text)}
+    if (day := note_date(path)) is not None:
+        lines.add(day.isoformat())
     words = " ".join(chunk.text.split())
     above = (
         _shortened(title)
         for title in chunk.heading_path
         if title.strip(_HEADING_MARKS) not in lines and not _opens_underlined(words, title)
     )
-    return " > ".join((*_note_date(path), *above))
+    return " > ".join(above)
 
 
 def _opens_underlined(words: str, title: str) -> bool:
@@ -143,15 +135,13 @@ def _opens_underlined(words: str, title: str) -> bool:
     return words.startswith((f"{title} -", f"{title} ="))
 
 
-def _note_date(path: str) -> tuple[str, ...]:
+def note_date(path: str) -> date | None:
+    """The day of a daily note (`…/YYYY-MM-DD.md`), or None for another file or a day that never was."""
     match = _DAILY_NOTE.fullmatch(path)
-    if match is None:
-        return ()
     try:
-        date.fromisoformat(match[1])
+        return date.fromisoformat(match[1]) if match else None
     except ValueError:
-        return ()
-    return (match[1],)
+        return None
 
 
 def _shortened(title: str) -> str:

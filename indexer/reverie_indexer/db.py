@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+import structlog
 from pgvector.psycopg import register_vector_async
 from psycopg import IsolationLevel
 from psycopg.rows import DictRow, dict_row
@@ -19,6 +20,7 @@ from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFa
 from reverie_indexer.queries import Queries
 from reverie_indexer.resources import read_resource
 
+log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
 SQL = Queries(__file__)
 MIN_SERVER_VERSION = 150000
@@ -71,49 +73,60 @@ def _problem_of(facts: DictRow) -> str | None:
     return None
 
 
+@contextmanager
+def _start_errors() -> Iterator[None]:
+    """Turn what PostgreSQL refuses at start into sentences for the operator, without the connection's secrets."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise SetupError(
+            f"the database user may not set up the schema ({error.diag.message_primary}); have an operator run:\n"
+            f"{OPERATOR_SQL}"
+        ) from error
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(
+            "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
+        ) from error
+    except psycopg.Error as error:
+        if error.diag.message_primary is None:
+            # Not the server's words but the driver's, which may quote the connection string.
+            raise SetupError("REVERIE_DATABASE_URL is not a connection URL of PostgreSQL") from None
+        raise SetupError(f"the schema cannot be set up: {error.diag.message_primary}") from error
+
+
 async def prepare_database(conninfo: str) -> DatabaseReport:
     """Check the server and bring the schema up to date, under a lock; SetupError says what to do."""
     schema = read_resource("schema.sql")
     sha256 = hashlib.sha256(schema.encode()).hexdigest()
-    try:
+    with _start_errors():
         async with await psycopg.AsyncConnection.connect(
-            conninfo, row_factory=dict_row, connect_timeout=15
+            conninfo, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
         ) as connection:
             await connection.execute(SQL["lock_schema"])
             facts = await _one(connection, SQL["server_facts"])
             problem = _problem_of(facts)
             if problem:
                 raise SetupError(problem)
-            if not facts["has_schema"] or (await _one(connection, SQL["schema_sha256"]))["sha256"] != sha256:
+            # Roles belong to the cluster: a restored database has its schema, and may yet lack the role.
+            if not facts["role_usable"]:
                 await connection.execute(SQL["create_role"])
                 await connection.execute(SQL["grant_role"])
+            if not facts["has_schema"] or (await _one(connection, SQL["schema_sha256"]))["sha256"] != sha256:
                 await connection.execute(schema.encode())
                 await connection.execute(SQL["record_schema"], {"sha256": sha256})
             facts = await _one(connection, SQL["server_facts"])
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise SetupError(
-            f"the database user may not set up the schema ({error.diag.message_primary}); have an operator run:\n{OPERATOR_SQL}"
-        ) from error
-    except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(
-            "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
-        ) from error
     return DatabaseReport(facts["version"], facts["vector_version"], schema_current=True)
 
 
 async def inspect_database(conninfo: str) -> tuple[DatabaseReport, str | None]:
     """What the server has, and what is wrong with it (None: nothing), without changing anything."""
     sha256 = hashlib.sha256(read_resource("schema.sql").encode()).hexdigest()
-    try:
+    with _start_errors():
         async with await psycopg.AsyncConnection.connect(
-            conninfo, row_factory=dict_row, connect_timeout=15
+            conninfo, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
         ) as connection:
             facts = await _one(connection, SQL["server_facts"])
             current = facts["has_schema"] and (await _one(connection, SQL["schema_sha256"]))["sha256"] == sha256
-    except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(
-            "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
-        ) from error
     vector = facts["vector_version"] or facts["vector_available"] or "missing"
     return DatabaseReport(facts["version"], vector, current), _problem_of(facts)
 
@@ -252,7 +265,12 @@ class Database:
             raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
         async with self._recovery:
             if self._recover is not None:
-                await self._recover()
+                try:
+                    await self._recover()
+                except SetupError as error:
+                    # Its words are for the operator: they name files of the server.
+                    log.error("postgres_not_recovered", detail=error.detail)
+                    raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from error
         # Broken connections of the pool are found out one by one by their first statement.
         await asyncio.sleep(0.05)
 

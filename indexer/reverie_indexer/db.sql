@@ -4,10 +4,10 @@ SELECT current_setting('server_version_num')::int AS version_num,
        current_setting('server_encoding') AS encoding,
        (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version,
        (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS vector_available,
-       EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app') AS role_exists,
        coalesce((SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = 'reverie_app'), false) AS role_too_strong,
-       EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app'
-               AND pg_has_role(current_user, oid, 'MEMBER')) AS role_usable,
+       -- Since PostgreSQL 16 a member may be one without the right to become the role: who creates it is such a one.
+       EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app' AND pg_has_role(current_user, oid,
+               CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)) AS role_usable,
        to_regclass('schema_info') IS NOT NULL AS has_schema;
 
 -- schema_sha256: which schema.sql was applied last
@@ -17,16 +17,17 @@ SELECT sha256 FROM schema_info;
 SELECT pg_advisory_xact_lock(7236119822001);
 
 -- create_role: the unprivileged role the program works as; another database of the cluster may be making it too
+-- Looked for first, because a login that may not create roles is refused even when there is nothing to create.
 DO $$ BEGIN
-    CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS NOSUPERUSER;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app') THEN
+        CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS NOSUPERUSER;
+    END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$;
 
 -- grant_role: a login that is no superuser must be a member to become reverie_app
 DO $$ BEGIN
-    IF NOT pg_has_role(current_user, 'reverie_app', 'MEMBER') THEN
-        EXECUTE format('GRANT reverie_app TO %I', current_user);
-    END IF;
+    EXECUTE format('GRANT reverie_app TO %I', current_user);
 END $$;
 
 -- record_schema: remember which schema.sql this database has

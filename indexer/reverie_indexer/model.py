@@ -57,12 +57,17 @@ class Place:
     owner_key: str | None = None
 
 
+def embedded_text(context: str, text: str) -> str:
+    """What a model embeds of a passage: its context line, a line feed, and the text as written."""
+    return f"{context}\n{text}" if context else text
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk as the index takes it.
 
-    `context` is the line of headings and date that is embedded and analysed before the text. `sha256` is over
-    both. `terms` counts the analysed terms; `term_count` is their sum, BM25's length of the passage.
+    `context` is the line of headings that is embedded and analysed before the text. `sha256` is over all that
+    decides vector and terms. `terms` counts the analysed terms; `term_count` is their sum, BM25's length.
     """
 
     chunk: Chunk
@@ -74,7 +79,7 @@ class Passage:
     @property
     def text(self) -> str:
         """What the model embeds."""
-        return f"{self.context}\n{self.chunk.text}" if self.context else self.chunk.text
+        return embedded_text(self.context, self.chunk.text)
 
 
 @dataclass(frozen=True, slots=True)

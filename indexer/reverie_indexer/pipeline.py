@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,17 +17,28 @@ from weakref import WeakValueDictionary
 import structlog
 
 from reverie_indexer import files, store, vectors
-from reverie_indexer.analyse import analyse
-from reverie_indexer.chunk import chunk, context_line
+from reverie_indexer.analyse import analyse, spoken_date
+from reverie_indexer.chunk import chunk, context_line, note_date
 from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.embed import Vector
-from reverie_indexer.errors import Conflict, EmbedderUnavailable, EmbeddingRejected, NotFound, StaleVersion
-from reverie_indexer.model import Document, Passage, Place, Written
+from reverie_indexer.errors import (
+    Conflict,
+    EmbedderUnavailable,
+    EmbeddingRejected,
+    NotFound,
+    StaleVersion,
+    ValidationFailed,
+)
+from reverie_indexer.model import Document, Passage, Place, Written, embedded_text
 from reverie_indexer.slot import ModelSlot, Ready
 from reverie_indexer.store import Content
 
 log = structlog.get_logger()
 MAX_ATTEMPTS = 50
+# A migration tries so often to leave no chunk to the back-fill, and then leaves so many at most.
+PATIENT_ROUNDS = 5
+TOLERATED_CHUNKS = 256
+PAGE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +77,21 @@ def overwrite(path: str, text: str, *, by: str, reason: str, enabled: bool | Non
 
 
 def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
-    """The passages of a file's text, in order; none for a file that is stored but not searched. Pure."""
+    """The passages of a file's text, in order; none for a file that is stored but not searched. Pure.
+
+    A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
+    have them all. In the vectors it would only make the passages of a day alike (benchmarks/README.md).
+    """
     if not files.is_searchable(path):
         return []
+    day = note_date(path)
+    dated = spoken_date(day, rules.language) if day else ""
     passages = []
     for piece in chunk(text, max_chars=rules.chunk_max_chars):
         context = context_line(path, piece)
-        embedded = f"{context}\n{piece.text}" if context else piece.text
-        terms = Counter(analyse(embedded, rules.language))
-        sha256 = hashlib.sha256(f"{rules.language}\0{embedded}".encode()).digest()
+        embedded = embedded_text(context, piece.text)
+        terms = Counter(analyse(f"{dated}\n{embedded}", rules.language))
+        sha256 = hashlib.sha256("\0".join((rules.language, dated, embedded)).encode()).digest()
         passages.append(Passage(piece, context, sha256, terms, terms.total()))
     return passages
 
@@ -108,6 +126,8 @@ class Pipeline:
         """
         for change in changes:
             files.check_path(change.path, by_server=change.by == "server")
+        if len({change.path for change in changes}) < len(changes):
+            raise ValidationFailed("one write names each file once")
         for attempt in range(MAX_ATTEMPTS):
             is_known, bases = await self._present(place, [change.path for change in changes])
             contents = [await self._prepare(change, bases.get(change.path)) for change in changes]
@@ -138,7 +158,7 @@ class Pipeline:
                 raise NotFound(f"there is no file {path!r}")
             return await store.delete_document(connection, place, slice_, current, by=by, reason=reason)
 
-    async def backfill(self, *, limit: int = 256) -> int:
+    async def backfill(self, *, limit: int = PAGE) -> int:
         """Embed chunks that were stored without vectors, oldest first; how many were taken care of.
 
         Raises EmbedderUnavailable when the model cannot be used now; what was done stays done.
@@ -146,8 +166,8 @@ class Pipeline:
         ready = self._models.ready
         if ready is None:
             return 0
-        pending = await vectors.pending_chunks(self._database, after=0, limit=limit)
-        await embed_pending(self._database, ready, pending, active=True)
+        pending = await vectors.pending_chunks(self._database, ready.model_id, after=0, limit=limit, active=True)
+        await embed_pending(self._database, ready, pending, active=True, batch_size=self._rules.batch_size)
         return len(pending)
 
     async def _present(self, place: Place, paths: Sequence[str]) -> tuple[bool, dict[str, tuple[Document, str]]]:
@@ -162,7 +182,9 @@ class Pipeline:
     async def _prepare(self, change: Change, base: tuple[Document, str] | None) -> Content:
         document, text = base if base is not None and base[0].deleted_at is None else (None, None)
         _check_version(change.if_version, document)
-        new_text = files.check_text(change.edit(text), max_bytes=self._rules.max_file_bytes)
+        # An edit may parse a megabyte of markdown: seconds, in which others must be answered.
+        edited = await asyncio.to_thread(change.edit, text)
+        new_text = files.check_text(edited, max_bytes=self._rules.max_file_bytes)
         passages = await asyncio.to_thread(passages_of, change.path, new_text, self._rules)
         return Content(change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages)
 
@@ -297,17 +319,26 @@ async def embed_pending(
 async def migrate(database: Database, ready: Ready, *, progress: Callable[[int], None] = lambda _: None) -> int:
     """Give every chunk a vector of `ready`'s model beside the old ones, then switch; how many were embedded.
 
-    Search goes on with the old model meanwhile; what is written meanwhile is found by the next round. Raises
-    EmbedderUnavailable; run again, it goes on where it stopped.
+    Search goes on with the old model meanwhile; what is written meanwhile is found by the next round. When
+    writers never pause, a few chunks are left to the back-fill. Raises EmbedderUnavailable; run again, it goes
+    on where it stopped.
     """
     total = 0
-    await vectors.index_partitions_for(database, ready.model_id, ready.embedder.identity.dimension)
-    while True:
-        after = 0
-        while pending := await vectors.pending_chunks(database, after=after, limit=256, model_id=ready.model_id):
+    dimension = ready.embedder.identity.dimension
+    await vectors.index_partitions_for(database, ready.model_id, dimension)
+    for rounds in itertools.count():
+        after, is_full = 0, True
+        # A page that is not full ends the round: with writers that never pause there is always one more chunk.
+        while is_full:
+            pending = await vectors.pending_chunks(database, ready.model_id, after=after, limit=PAGE, active=False)
             await embed_pending(database, ready, pending, active=False)
-            after = pending[-1].chunk_id
+            after = pending[-1].chunk_id if pending else 0
+            is_full = len(pending) == PAGE
             total += len(pending)
             progress(len(pending))
-        if await vectors.switch_model(database, ready.model_id) == 0:
-            return total
+        # Again, for the slices that were promoted meanwhile.
+        await vectors.index_partitions_for(database, ready.model_id, dimension)
+        tolerated = 0 if rounds < PATIENT_ROUNDS else TOLERATED_CHUNKS
+        if await vectors.switch_model(database, ready.model_id, tolerated=tolerated) == 0:
+            break
+    return total

@@ -21,7 +21,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Settings(BaseSettings):
     """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start."""
 
-    model_config = SettingsConfigDict(env_prefix="REVERIE_", env_ignore_empty=True, toml_file="reverie.toml", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="REVERIE_", env_ignore_empty=True, toml_file="reverie.toml", extra="forbid", frozen=True
+    )
 
     # Where things are. No database_url: the embedded PostgreSQL under data_dir.
     data_dir: Path | None = None

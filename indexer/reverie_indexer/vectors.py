@@ -12,7 +12,7 @@ from reverie_indexer.db import SQL as DB_SQL
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import ModelMismatch
-from reverie_indexer.model import ModelIdentity
+from reverie_indexer.model import ModelIdentity, embedded_text
 from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
@@ -34,7 +34,7 @@ class Pending:
     @property
     def passage_text(self) -> str:
         """What the model embeds."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return embedded_text(self.context, self.text)
 
 
 async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
@@ -148,26 +148,32 @@ async def reject(database: Database, tenant_id: str, sha256: bytes, error: str) 
         await connection.execute(SQL["reject_chunks"], {"tenant_id": tenant_id, "sha256": sha256, "error": error[:500]})
 
 
-async def pending_chunks(database: Database, *, after: int, limit: int, model_id: int | None = None) -> list[Pending]:
-    """Chunks without a vector, by id after a cursor: of the active model, or of the one given."""
-    query = SQL["chunks_to_embed"] if model_id is None else SQL["chunks_without"]
+async def pending_chunks(database: Database, model_id: int, *, after: int, limit: int, active: bool) -> list[Pending]:
+    """Chunks without a vector of a model, by id after a cursor.
+
+    `active` asks for the back-fill of the active model, which goes by the chunks' mark: nothing when the model
+    is not the active one any more.
+    """
+    query = SQL["chunks_to_embed"] if active else SQL["chunks_without"]
     async with database.maintenance() as connection:
         cursor = await connection.execute(query, {"after": after, "limit": limit, "model_id": model_id})
         return [Pending(**row) for row in await cursor.fetchall()]
 
 
-async def switch_model(database: Database, model_id: int) -> int:
+async def switch_model(database: Database, model_id: int, *, tolerated: int = 0) -> int:
     """Make a model active in one transaction, unless chunks still lack its vectors: how many do (0: switched).
 
-    Writers wait meanwhile; readers see the old model until the commit and the new one from then on.
+    Writers wait meanwhile; readers see the old model until the commit and the new one from then on. Up to
+    `tolerated` chunks may lack vectors (at most 999): they wait for the back-fill.
     """
     async with database.maintenance() as connection:
+        await connection.execute(SQL["no_limits"])
         await connection.execute(SQL["lock_models"])
         await connection.execute(SQL["block_writers"])
         missing = await (
             await connection.execute(SQL["chunks_without"], {"after": 0, "limit": 1000, "model_id": model_id})
         ).fetchall()
-        if missing:
+        if len(missing) > tolerated:
             return len(missing)
         await connection.execute(SQL["deactivate_models"])
         await connection.execute(SQL["activate_model"], {"model_id": model_id})
@@ -194,7 +200,7 @@ async def _promote(database: Database, tenant_id: str, slice_id: int) -> None:
     """Copy, index, attach and switch in one transaction: a reader finds the vectors in one place or the other."""
     key = {"tenant_id": tenant_id, "slice_id": slice_id}
     async with database.maintenance() as connection:
-        await connection.execute(SQL["promotion_limits"])
+        await connection.execute(SQL["no_limits"])
         row = await (await connection.execute(SQL["lock_slice_by_id"], key)).fetchone()
         if row is None or row["partition_id"] != 0:
             return
@@ -208,13 +214,13 @@ async def _promote(database: Database, tenant_id: str, slice_id: int) -> None:
         )
         await connection.execute(
             sql.SQL(
-                "INSERT INTO {} SELECT tenant_id, slice_id, chunk_id, document_id, {}, model_id, tier, covered, embedding "
-                "FROM vectors_0 WHERE tenant_id = {} AND slice_id = {}"
+                "INSERT INTO {} SELECT tenant_id, slice_id, chunk_id, document_id, {}, model_id, tier, covered, "
+                "embedding FROM vectors_0 WHERE tenant_id = {} AND slice_id = {}"
             ).format(table, number, sql.Literal(tenant_id), number)
         )
         models = await (await connection.execute(SQL["models_in_use"], key)).fetchall()
         for model in models:
-            await _index_partition(connection, table, model["model_id"], model["dimension"])
+            await _index_partition(connection, slice_id, model["model_id"], model["dimension"])
         await connection.execute(
             sql.SQL("ALTER TABLE vectors ATTACH PARTITION {} FOR VALUES IN ({})").format(table, number)
         )
@@ -222,19 +228,27 @@ async def _promote(database: Database, tenant_id: str, slice_id: int) -> None:
         await connection.execute(SQL["move_slice"], {**key, "partition_id": slice_id})
 
 
-async def _index_partition(connection: Connection, table: sql.Identifier, model_id: int, dimension: int) -> None:
+async def _index_partition(connection: Connection, slice_id: int, model_id: int, dimension: int) -> None:
+    """The HNSW index of a slice's own partition for one model; named, so that it is made once."""
     await connection.execute(
         sql.SQL(
-            "CREATE INDEX ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE model_id = {}"
-        ).format(table, sql.Literal(dimension), sql.Literal(model_id))
+            "CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) "
+            "WHERE model_id = {}"
+        ).format(
+            sql.Identifier(f"vectors_{slice_id}_hnsw_{model_id}"),
+            sql.Identifier(f"vectors_{slice_id}"),
+            sql.Literal(dimension),
+            sql.Literal(model_id),
+        )
     )
 
 
 async def index_partitions_for(database: Database, model_id: int, dimension: int) -> None:
-    """Give every partition of its own an HNSW index for a model that is about to become active."""
+    """Give every partition of its own an HNSW index for a model that is about to become active; idempotent."""
     async with database.maintenance() as connection:
-        await connection.execute(SQL["promotion_limits"])
-        cursor = await connection.execute(SQL["own_partitions"])
-        for row in await cursor.fetchall():
-            table = sql.Identifier(f"vectors_{row['partition_id']}")
-            await _index_partition(connection, table, model_id, dimension)
+        partitions = await (await connection.execute(SQL["own_partitions"])).fetchall()
+    for row in partitions:
+        # One transaction each: a build keeps the writers of its partition out, and of no other.
+        async with database.maintenance() as connection:
+            await connection.execute(SQL["no_limits"])
+            await _index_partition(connection, row["partition_id"], model_id, dimension)

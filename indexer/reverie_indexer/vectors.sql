@@ -10,11 +10,12 @@ INSERT INTO embedding_cache (tenant_id, model_id, passage_sha256, embedding)
 VALUES (%(tenant_id)s, %(model_id)s, %(sha256)s, %(embedding)s)
 ON CONFLICT (tenant_id, model_id, passage_sha256) DO NOTHING;
 
--- mark_embedded: lock the chunks whose vector the cache has
+-- mark_embedded: lock the chunks whose vector the cache has; none when the model is not (or no longer) the active one
 UPDATE chunks c SET embedded = true
 FROM embedding_cache e
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]) AND NOT c.embedded
   AND e.tenant_id = c.tenant_id AND e.model_id = %(model_id)s AND e.passage_sha256 = c.passage_sha256
+  AND EXISTS (SELECT FROM models m WHERE m.model_id = e.model_id AND m.active)
 RETURNING c.chunk_id;
 
 -- attach_vectors: give chunks their vectors from the cache
@@ -28,16 +29,22 @@ WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
 ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING;
 
 -- reject_chunks: passages that the model refuses for good; words still find them
+-- This holds no slice's lock. A chunk that a writer holds is left out, or the two could wait in a circle; the
+-- back-fill comes to it again.
 UPDATE chunks SET embed_error = %(error)s
-WHERE tenant_id = %(tenant_id)s AND passage_sha256 = %(sha256)s;
+WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(ARRAY(
+    SELECT chunk_id FROM chunks WHERE tenant_id = %(tenant_id)s AND passage_sha256 = %(sha256)s
+    FOR NO KEY UPDATE SKIP LOCKED));
+
 -- lock_slices_by_id: the same for several slices, in id order so that two callers never wait for each other
 SELECT slice_id, partition_id FROM slices
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
 ORDER BY slice_id FOR NO KEY UPDATE;
 
--- chunks_to_embed: what waits for the back-fill, oldest first, after a cursor
+-- chunks_to_embed: what waits for the back-fill, oldest first, after a cursor; nothing for a model that is not active
 SELECT tenant_id, slice_id, chunk_id, context, text, passage_sha256 FROM chunks
 WHERE NOT embedded AND embed_error IS NULL AND chunk_id > %(after)s
+  AND EXISTS (SELECT FROM models m WHERE m.model_id = %(model_id)s AND m.active)
 ORDER BY chunk_id LIMIT %(limit)s;
 
 -- chunks_without: what a new model has not embedded yet, after a cursor
@@ -65,12 +72,13 @@ UPDATE models SET active = false WHERE active;
 -- block_writers: nobody writes chunks until the transaction ends
 LOCK TABLE chunks IN SHARE ROW EXCLUSIVE MODE;
 
--- remark_embedded: which chunks have a vector of the model that is now active
-UPDATE chunks c SET embedded = has.vector
+-- remark_embedded: which chunks have a vector of the model that is now active; what another model refused it may take
+UPDATE chunks c SET embedded = has.vector, embed_error = NULL
 FROM (SELECT k.tenant_id, k.chunk_id, EXISTS (
           SELECT FROM vectors v WHERE v.tenant_id = k.tenant_id AND v.chunk_id = k.chunk_id
           AND v.model_id = %(model_id)s) AS vector FROM chunks k) AS has
-WHERE has.tenant_id = c.tenant_id AND has.chunk_id = c.chunk_id AND c.embedded <> has.vector;
+WHERE has.tenant_id = c.tenant_id AND has.chunk_id = c.chunk_id
+  AND (c.embedded <> has.vector OR c.embed_error IS NOT NULL);
 
 -- remove_other_vectors: the vectors of the models that are no longer used
 DELETE FROM vectors WHERE model_id <> %(model_id)s;
@@ -100,5 +108,5 @@ ORDER BY m.model_id;
 -- own_partitions: the partitions of promoted slices
 SELECT DISTINCT partition_id FROM slices WHERE partition_id > 0 ORDER BY partition_id;
 
--- promotion_limits: an index build may take its time and its memory
+-- no_limits: an index build, or a switch that waits for every writer, may take its time and its memory
 SELECT set_config('statement_timeout', '0', true), set_config('maintenance_work_mem', '256MB', true);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import codecs
 import hashlib
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -10,15 +12,19 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-from reverie_indexer.errors import ReverieError, ValidationFailed
+from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
 from reverie_indexer.files import check_path, check_text, is_searchable
+
+# Also how long after its start a watcher is taken for watching.
+_WATCH_TIMEOUT_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """The difference between a folder and what is indexed of it, by path relative to the folder, with `/`.
 
-    `skipped` gives the reason why a file cannot be memory; its indexed text, if any, is left as it is.
+    `skipped` gives the reason why a file, or a whole directory (its path ends in `/`), cannot be memory; what is
+    indexed of it, if anything, is left as it is.
     """
 
     new: tuple[str, ...]
@@ -39,8 +45,12 @@ def origin_of(root: Path) -> str:
 
 def read_memory(root: Path, path: str, *, max_bytes: int) -> str:
     """The text of a file of the folder; ValidationFailed or PayloadTooLarge when it cannot be memory."""
+    file = root / path
     try:
-        text = (root / path).read_bytes().decode("utf-8-sig")
+        # Looked at first: what cannot be memory is not read into ours. A byte order mark does not count.
+        if (size := file.stat().st_size) > max_bytes + len(codecs.BOM_UTF8):
+            raise PayloadTooLarge(f"a file holds at most {max_bytes} bytes; this one has {size}")
+        text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValidationFailed("not UTF-8") from None
     except OSError as error:
@@ -51,11 +61,14 @@ def read_memory(root: Path, path: str, *, max_bytes: int) -> str:
 def scan(root: Path, indexed: Mapping[str, bytes], brought: Mapping[str, bytes], *, max_bytes: int) -> Scan:
     """Compare a folder with the memory it was indexed into; reads every file once.
 
+    ValidationFailed when the folder itself cannot be read: that is not a folder whose files are gone.
+
     `indexed` is path → SHA-256 of the text of all files there, `brought` the same for those whose text came
     from this folder: only they are `removed` when the folder has them no longer.
     """
-    new, changed, unchanged, skipped = [], [], [], {}
-    paths = _markdown_files(root)
+    new, changed, unchanged = [], [], []
+    paths, unreadable = _markdown_files(root)
+    skipped = dict(unreadable)
     for path in paths:
         try:
             check_path(path)
@@ -70,25 +83,64 @@ def scan(root: Path, indexed: Mapping[str, bytes], brought: Mapping[str, bytes],
         else:
             unchanged.append(path)
     there = set(paths)
-    removed = sorted(path for path in brought if path not in there)
+    removed = sorted(path for path in brought if path not in there and not path.startswith(tuple(unreadable)))
     return Scan(tuple(new), tuple(changed), tuple(unchanged), tuple(removed), skipped)
 
 
-def _markdown_files(root: Path) -> list[str]:
-    """Markdown files under the folder, sorted; hidden ones, and links that lead out of it, are left out."""
-    base = root.resolve()
+def _markdown_files(root: Path) -> tuple[list[str], dict[str, str]]:
+    """Markdown files under the folder, sorted, and what cannot be read, with the reason: directories end in `/`.
+
+    Hidden files, and links that lead out of the folder, are left out.
+    """
+    try:
+        base = root.resolve(strict=True)
+        os.scandir(base).close()
+    except OSError as error:
+        raise ValidationFailed(f"the folder cannot be read: {error.strerror}") from error
     found = []
-    for directory, folders, names in os.walk(base):
+    unreadable: dict[str, str] = {}
+
+    def note(error: OSError) -> None:
+        unreadable[Path(error.filename).relative_to(base).as_posix() + "/"] = f"cannot be read: {error.strerror}"
+
+    for directory, folders, names in os.walk(base, onerror=note):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             file = Path(directory, name)
-            is_inside = not file.is_symlink() or file.resolve().is_relative_to(base)
-            if is_searchable(name) and not name.startswith(".") and is_inside and file.is_file():
-                found.append(file.relative_to(base).as_posix())
-    return sorted(found)
+            if not is_searchable(name) or name.startswith("."):
+                continue
+            try:
+                if file.is_file() and _is_inside(file, base):
+                    found.append(file.relative_to(base).as_posix())
+            except OSError as error:
+                unreadable[file.relative_to(base).as_posix()] = f"cannot be read: {error.strerror}"
+    return sorted(found), unreadable
+
+
+def _is_inside(file: Path, base: Path) -> bool:
+    return not file.is_symlink() or file.resolve().is_relative_to(base)
 
 
 async def changes(root: Path) -> AsyncIterator[None]:
-    """One item for every burst of changes to markdown files under the folder, until cancelled."""
-    async for _ in awatch(root, watch_filter=lambda _, path: is_searchable(path)):
-        yield None
+    """One item once the folder is watched, then one for every burst of changes under it, until cancelled.
+
+    With the first item look at everything: what changed before it, nobody saw.
+    """
+    base = await asyncio.to_thread(root.resolve)
+    bursts = awatch(
+        base,
+        watch_filter=lambda _, path: _may_matter(Path(path), base),
+        rust_timeout=_WATCH_TIMEOUT_MS,
+        yield_on_timeout=True,
+    )
+    is_first = True
+    async for burst in bursts:
+        if burst or is_first:
+            is_first = False
+            yield None
+
+
+def _may_matter(path: Path, base: Path) -> bool:
+    """Markdown, and what may be a directory full of it that was moved in or away."""
+    names = path.relative_to(base).parts
+    return not any(name.startswith(".") for name in names) and (is_searchable(path.name) or not path.is_file())

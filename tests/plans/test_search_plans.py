@@ -163,7 +163,8 @@ async def clustered_slice(database: Database, models: ModelSlot, count: int) -> 
         await connection.execute(
             "INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start,"
             " char_end, heading_path, text, context, passage_sha256, terms, term_count, embedded)"
-            " SELECT 'default', d.slice_id, 'document', d.document_id, n, n, n, 0, 1, '{}', 'point ' || n, '', '', '{}', 1, true"
+            " SELECT 'default', d.slice_id, 'document', d.document_id, n, n, n, 0, 1, '{}', 'point ' || n,"
+            " '', '', '{}', 1, true"
             " FROM generate_series(1, %(count)s::int) n JOIN documents d ON (d.path = 'a/x.md') = (n %% 50 <> 0)"
             " WHERE d.tenant_id = 'default' AND d.path IN ('a/x.md', 'b/x.md') ORDER BY n",
             {"count": count},

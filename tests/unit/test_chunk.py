@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from reverie_indexer.chunk import (
@@ -9,7 +11,7 @@ from reverie_indexer.chunk import (
     MAX_HEADING_CHARS,
     chunk,
     context_line,
-    passage_text,
+    note_date,
 )
 from reverie_indexer.model import Chunk
 
@@ -357,19 +359,23 @@ def passage(text: str, *heading_path: str) -> Chunk:
 
 def test_the_context_names_the_headings_above() -> None:
     found = passage("We chose PostgreSQL.", "Project Atlas", "Decisions")
-    assert passage_text("MEMORY.md", found) == "Project Atlas > Decisions\nWe chose PostgreSQL."
+    assert context_line("MEMORY.md", found) == "Project Atlas > Decisions"
+
+
+def test_a_heading_that_repeats_the_date_of_its_note_is_no_context() -> None:
+    assert context_line("memory/2026-04-03.md", passage("text", "2026-04-03", "Atlas")) == "Atlas"
+    assert context_line("memory/2026-04-04.md", passage("text", "2026-04-03", "Atlas")) == "2026-04-03 > Atlas"
 
 
 @pytest.mark.parametrize("path", ["memory/2026-04-03.md", "2026-04-03.md", "team/notes/2026-04-03.md"])
-def test_the_context_of_a_daily_note_begins_with_its_date(path: str) -> None:
-    assert passage_text(path, passage("text", "Atlas")) == "2026-04-03 > Atlas\ntext"
-    assert passage_text(path, passage("text")) == "2026-04-03\ntext"
+def test_a_daily_note_has_the_date_of_its_name(path: str) -> None:
+    assert note_date(path) == date(2026, 4, 3)
 
 
 @pytest.mark.parametrize("path", ["memory/2026-02-30.md", "memory/2026-04-03-plan.md", "x2026-04-03.md", "a.md"])
 def test_other_file_names_are_no_date(path: str) -> None:
+    assert note_date(path) is None
     assert context_line(path, passage("text")) == ""
-    assert passage_text(path, passage("text")) == "text"
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from dataclasses import dataclass
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from fastapi import Path as PathParameter
+from fastapi.exceptions import RequestValidationError
 
 from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
@@ -16,6 +19,9 @@ from reverie_indexer.files import check_agent_id
 from reverie_indexer.slot import ModelSlot
 from reverie_server.recall.search import Search
 from reverie_server.workspace.files import Workspace
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_NOT_PERMITTED = "Extra inputs are not permitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +51,23 @@ def caller() -> Caller:
     return Caller()
 
 
-def agent(a: str) -> str:
+def agent(
+    a: Annotated[str, PathParameter(description="The agent's id: 1 to 128 of A-Z a-z 0-9 . _ : -", examples=["wren"])],
+) -> str:
     """The agent of the path."""
     return check_agent_id(a)
+
+
+def no_query(request: Request) -> None:
+    """Refuse query parameters where the body says it all: an owner there would be ignored, and shared memory hit."""
+    if names := sorted(set(request.query_params)):
+        raise RequestValidationError([{"loc": ("query", name), "msg": _NOT_PERMITTED} for name in names])
+
+
+async def no_body(request: Request) -> None:
+    """Refuse a body where the query says it all, for the same reason."""
+    if await request.body():
+        raise RequestValidationError([{"loc": ("body",), "msg": _NOT_PERMITTED}])
 
 
 System = Annotated[Services, Depends(services)]
@@ -67,11 +87,14 @@ def decode_cursor(cursor: str | None, *kinds: type) -> tuple[int | str, ...] | N
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         raise ValidationFailed("cursor is not one that this list gave") from None
     is_list = isinstance(position, list) and len(position) == len(kinds)
     if not is_list or any(type(part) is not kind for part, kind in zip(position, kinds, strict=True)):
         raise ValidationFailed("cursor is not one that this list gave")
     if any(isinstance(part, int) and abs(part) > 2**62 for part in position):
+        raise ValidationFailed("cursor is not one that this list gave")
+    # Escapes of JSON can stand for what no text of the database may hold.
+    if any(isinstance(part, str) and _UNSTORABLE.search(part) for part in position):
         raise ValidationFailed("cursor is not one that this list gave")
     return tuple(position)

@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import APIRouter, Body, Depends, Header, Query, Response
 from fastapi import Path as PathParameter
+from starlette.convertors import Convertor, register_url_convertor
 
 from reverie_indexer.model import Document, Written
 from reverie_server.http import wire
-from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor
+from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
+from reverie_server.http.problems import may_answer
 from reverie_server.workspace.files import Reader, Write, etag_of, parse_if_match, place_for
 
-router = APIRouter(prefix="/agents/{a}/files", tags=["Workspace files"])
-IfMatch = Annotated[str | None, Header(description="Write only if the file is at this version")]
-FilePath = Annotated[str, PathParameter(examples=["memory/2026-04-03.md"])]
+
+class FileConvertor(Convertor[str]):
+    """The rest of a URL's path, whatever it holds: Starlette's own stops at, or silently drops, a newline."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        """As it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """As it is."""
+        return value
+
+
+register_url_convertor("file", FileConvertor())
+router = APIRouter(prefix="/agents/{a}/files", tags=["Workspace files"], responses=may_answer(404, 422, 503))
+IfMatch = Annotated[
+    str | None, Header(description="Write only if the file is at this version; `*`: if it exists", examples=['"3"'])
+]
+FilePath = Annotated[
+    str,
+    PathParameter(
+        description="Relative, with forward slashes, at most 512 bytes; ends in .md, .json, .txt or .yaml",
+        examples=["memory/2026-04-03.md"],
+    ),
+]
+BODY_ONLY = [Depends(no_query)]
+QUERY_ONLY = [Depends(no_body)]
+WRITE_ERRORS = may_answer(400, 403, 412, 413)
+CREATED: dict[int | str, dict[str, Any]] = {201: {"model": wire.WriteResult, "description": "The file is new"}}
 
 
 @router.get("")
@@ -34,7 +64,7 @@ async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.F
     return wire.FileList(count=count, files=[_summary(document) for document in page], next_cursor=cursor)
 
 
-@router.get("/{path:path}/versions")
+@router.get("/{path:file}/versions")
 async def list_versions(
     a: Agent, path: FilePath, system: System, who: Who, query: Annotated[wire.VersionsQuery, Query()]
 ) -> wire.VersionList:
@@ -47,14 +77,15 @@ async def list_versions(
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
     entries = [wire.VersionEntry.model_validate(version, from_attributes=True) for version in page]
-    return wire.VersionList(path=document.path, versions=entries, diff=diff, next_cursor=cursor)
+    return wire.VersionList(path=document.path, scope=document.scope, versions=entries, diff=diff, next_cursor=cursor)
 
 
-@router.post("/{path:path}/versions/{version}/restore")
+@router.post("/{path:file}/versions/{version}/restore", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
 async def restore_version(
     a: Agent,
     path: FilePath,
     version: wire.LineNumber,
+    response: Response,
     system: System,
     who: Who,
     body: Annotated[wire.ScopedOwner | None, Body()] = None,
@@ -63,10 +94,12 @@ async def restore_version(
     """Make an older version the present one. It becomes a new version: nothing is lost."""
     reader = Reader(who.tenant_id, a, body.resolved_owner() if body else None)
     write = Write(path, "user", f"restore of version {version}", parse_if_match(if_match))
-    return _result(await system.workspace.restore(reader, write, body.scope if body else None, version))
+    written = await system.workspace.restore(reader, write, body.scope if body else None, version)
+    response.headers["ETag"] = etag_of(written.version)
+    return _result(written)
 
 
-@router.post("/{path:path}/writes")
+@router.post("/{path:file}/writes", dependencies=BODY_ONLY, responses={**CREATED, **WRITE_ERRORS, **may_answer(409)})
 async def write_file(
     a: Agent,
     path: FilePath,
@@ -83,7 +116,7 @@ async def write_file(
     return _answer(response, written)
 
 
-@router.get("/{path:path}")
+@router.get("/{path:file}")
 async def read_file(
     a: Agent,
     path: FilePath,
@@ -108,7 +141,7 @@ async def read_file(
     )
 
 
-@router.put("/{path:path}", responses={201: {"model": wire.WriteResult, "description": "The file is new"}})
+@router.put("/{path:file}", dependencies=BODY_ONLY, responses={**CREATED, **WRITE_ERRORS})
 async def put_file(
     a: Agent,
     path: FilePath,
@@ -124,7 +157,7 @@ async def put_file(
     return _answer(response, await system.workspace.put(place, write, body.content))
 
 
-@router.patch("/{path:path}")
+@router.patch("/{path:file}", dependencies=BODY_ONLY, responses={**WRITE_ERRORS, **may_answer(409)})
 async def patch_file(
     a: Agent,
     path: FilePath,
@@ -144,7 +177,7 @@ async def patch_file(
     return wire.PatchResult(replacements=count, size_after=written.bytes_written, version=written.version)
 
 
-@router.delete("/{path:path}", status_code=204)
+@router.delete("/{path:file}", status_code=204, dependencies=QUERY_ONLY, responses=may_answer(403, 412))
 async def delete_file(
     a: Agent,
     path: FilePath,

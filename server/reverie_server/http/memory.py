@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from reverie_server.http import wire
-from reverie_server.http.context import Agent, System, Who
+from reverie_server.http.context import Agent, System, Who, no_query
+from reverie_server.http.problems import may_answer
 from reverie_server.recall.rank import Ranked
 from reverie_server.recall.search import Outcome, Request
 
-router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"])
+router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(404, 422, 503))
 
 
-@router.post("/search", response_model_exclude_unset=True)
+@router.post(
+    "/search", response_model_exclude_unset=True, dependencies=[Depends(no_query)], responses=may_answer(400, 413)
+)
 async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -> wire.SearchResponse:
     """Find passages by words and by meaning."""
     request = Request(

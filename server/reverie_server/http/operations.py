@@ -16,7 +16,7 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_indexer.errors import DatabaseUnavailable
@@ -26,6 +26,8 @@ from reverie_server.http.problems import problem
 router = APIRouter(tags=["Operations"])
 # A file of 1 MiB may need six bytes a character as JSON escapes.
 MAX_BODY_BYTES = 8 * 1024 * 1024
+# Of a body over the limit so many times the limit is read, to be able to answer.
+DISCARDED_BODIES = 8
 
 
 class Metrics:
@@ -48,11 +50,17 @@ class Metrics:
 class Health(BaseModel):
     """The process is up."""
 
+    model_config = ConfigDict(json_schema_extra={"example": {"status": "ok"}})
+
     status: Literal["ok"] = "ok"
 
 
 class Readiness(BaseModel):
     """Whether database and embedder answer, and why not."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"status": "ready", "database": "ok", "embedder": "ready", "reasons": []}}
+    )
 
     status: Literal["ready", "not_ready"]
     database: str
@@ -90,7 +98,9 @@ def metrics_router(metrics: Metrics) -> APIRouter:
     """The route that shows one server's metrics."""
     own = APIRouter(tags=["Operations"])
 
-    @own.get("/metrics", response_class=Response)
+    shown = {CONTENT_TYPE_LATEST.partition(";")[0]: {"example": "reverie_embedder_ready 1.0\n"}}
+
+    @own.get("/metrics", response_class=Response, responses={200: {"content": shown}})
     async def show(system: System) -> Response:
         """Metrics in Prometheus' text format."""
         metrics.ready.set(system.models.state == "ready")
@@ -141,17 +151,20 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        size = 0
-        messages: list[Message] = []
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         too_large = declared.isdigit() and int(declared) > self._max_bytes
-        while not too_large:
+        size, has_more = 0, True
+        messages: list[Message] = []
+        # What is over the limit is read on, within reason, and not kept: a client that still sends sees no answer.
+        while has_more and size <= DISCARDED_BODIES * self._max_bytes:
             message = await receive()
-            messages.append(message)
+            has_more = message["type"] == "http.request" and message.get("more_body", False)
             size += len(message.get("body", b""))
-            too_large = size > self._max_bytes
-            if message["type"] != "http.request" or not message.get("more_body", False):
-                break
+            too_large = too_large or size > self._max_bytes
+            if too_large:
+                messages.clear()
+            else:
+                messages.append(message)
         if too_large:
             detail = f"a request body has at most {self._max_bytes} bytes"
             await problem(413, "payload_too_large", detail, {"Connection": "close"})(scope, receive, send)

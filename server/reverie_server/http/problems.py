@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from reverie_indexer import errors
 
@@ -46,6 +47,16 @@ _TITLES = {
     422: "Not valid",
     500: "Internal error",
     503: "Unavailable",
+}
+_EXAMPLES = {
+    400: ("bad_request", "There was an error parsing the body"),
+    403: ("forbidden", "_system/ is written by the server alone"),
+    404: ("not_found", "there is no file 'notes/a.md'"),
+    409: ("ambiguous_match", "old_text occurs 2 times; give more of its surroundings, or replace_all"),
+    412: ("stale_version", "the file is at version 4, not 3: read it again"),
+    413: ("payload_too_large", "a file holds at most 1048576 bytes; this one has 1048577"),
+    422: ("validation_error", "body.contents: Extra inputs are not permitted"),
+    503: ("database_unavailable", "PostgreSQL does not answer; try again"),
 }
 
 
@@ -87,8 +98,47 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type="application/problem+json")
 
 
+def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, for its OpenAPI document; `document` shows them as the problems they are."""
+    return {status: {"model": Problem, "description": _TITLES[status]} for status in statuses}
+
+
+def document(app: FastAPI) -> None:
+    """Make the OpenAPI document say that errors are problems: their media type, and an example of each status."""
+    generate = app.openapi
+
+    def documented() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
+        schema = generate()
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                if not operation.keys() & {"parameters", "requestBody"}:
+                    # Nothing is given, so nothing can be invalid.
+                    operation["responses"].pop("422", None)
+                for status, response in operation["responses"].items():
+                    content = response.get("content", {})
+                    if content.get("application/json", {}).get("schema", {}).get("$ref", "").endswith("/Problem"):
+                        shown = {**content.pop("application/json"), "example": _example(int(status))}
+                        content["application/problem+json"] = shown
+        for model in schema["components"]["schemas"].values():
+            if "example" in model:
+                # FastAPI drops nulls, also from examples.
+                missing = [name for name in model["properties"] if name in model.get("required", [])]
+                model["example"] = {**dict.fromkeys(missing), **model["example"]}
+        return schema
+
+    app.openapi = documented  # type: ignore[method-assign]  # FastAPI's own way to extend the document
+
+
+def _example(status: int) -> dict[str, Any]:
+    code, detail = _EXAMPLES[status]
+    return {"type": "about:blank", "title": _TITLES[status], "status": status, "detail": detail, "code": code}
+
+
 def install(app: FastAPI) -> None:
-    """Answer every error of `app` with a problem."""
+    """Answer every error of `app` with a problem, and say so in its OpenAPI document."""
+    document(app)
 
     @app.exception_handler(errors.ReverieError)
     async def expected(_: Request, error: errors.ReverieError) -> JSONResponse:
@@ -105,9 +155,10 @@ def install(app: FastAPI) -> None:
         return problem(422, "validation_error", detail, errors=wrong)
 
     @app.exception_handler(HTTPException)
-    async def plain(_: Request, error: HTTPException) -> JSONResponse:
+    async def plain(request: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(error.status_code, "error")
-        return problem(error.status_code, code, str(error.detail), error.headers)
+        headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+        return problem(error.status_code, code, str(error.detail), headers)
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, __: Exception) -> JSONResponse:
@@ -115,6 +166,21 @@ def install(app: FastAPI) -> None:
         return problem(500, "internal_error", "the server failed; its log says why")
 
 
+def _allowed(request: Request) -> str:
+    """The methods of all routes of a path; the router names those of the first one only."""
+    return ", ".join(
+        method
+        for method in ("GET", "PUT", "PATCH", "POST", "DELETE")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+    )
+
+
 def _described(found: Sequence[Any]) -> list[dict[str, str]]:
     """What is wrong where, without the input, which may be somebody's memory."""
-    return [{"field": ".".join(str(part) for part in item["loc"]), "message": str(item["msg"])} for item in found[:20]]
+    return [{"field": _field(item["loc"]), "message": str(item["msg"])} for item in found[:20]]
+
+
+def _field(location: Sequence[Any]) -> str:
+    """Where, bounded and as valid Unicode: the name of an unknown field is the sender's and may be anything."""
+    name = ".".join(str(part) for part in location)
+    return name.encode("utf-8", "backslashreplace").decode()[:200]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_owner_key
@@ -14,11 +15,64 @@ from reverie_server.workspace.files import Strategy
 
 MAX_INT = 2**31 - 1
 LineNumber = Annotated[int, Field(ge=1, le=MAX_INT)]
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+
+
+def _checked(text: str) -> str:
+    if _NO_TEXT.search(text):
+        raise ValueError("a text has no NUL character and no lone surrogate")
+    return text
+
+
+# What is compared with, or becomes part of, what the database holds.
+Text = Annotated[str, AfterValidator(_checked)]
+
+
+_FILE = {
+    "path": "memory/2026-04-03.md",
+    "scope": "personal",
+    "owner_key": "user:42",
+    "enabled": False,
+    "sort_order": 100,
+    "size": 49,
+    "version": 3,
+    "updated_at": "2026-04-03T09:30:00Z",
+}
+_VERSION = {
+    "version": 3,
+    "at": "2026-04-03T09:30:00Z",
+    "by": "user",
+    "reason": "append",
+    "size": 49,
+    "deleted": False,
+}
+_TEXT = "# 2026-04-03\n\nAda moved the review to Thursday."
+
+_FOUND = {
+    "id": "1024",
+    "tier": "document",
+    "path": "memory/2026-04-03.md",
+    "start_line": 1,
+    "end_line": 3,
+    "text": _TEXT,
+    "score": 0.83,
+    "text_score": 1.0,
+    "vector_score": 0.56,
+    "boost": 1.2,
+    "scope": "personal",
+    "owner_key": "user:42",
+    "updated_at": "2026-04-03T09:30:00Z",
+}
 
 
 def example(**fields: Any) -> ConfigDict:
     """The configuration of a request: unknown fields rejected, with an example for the OpenAPI document."""
     return ConfigDict(extra="forbid", json_schema_extra={"example": fields})
+
+
+def shown(**fields: Any) -> ConfigDict:
+    """The configuration of a response, with an example for the OpenAPI document."""
+    return ConfigDict(json_schema_extra={"example": fields})
 
 
 class Owner(BaseModel):
@@ -44,6 +98,8 @@ class Owner(BaseModel):
 class ScopedOwner(Owner):
     """Whose memory is written. Default scope: personal when an owner is given, else team."""
 
+    model_config = example(owner_key="user:42", scope="personal")
+
     scope: Scope | None = None
 
 
@@ -64,7 +120,7 @@ class FileQuery(Owner):
 class FilesQuery(Page):
     """Which files."""
 
-    prefix: str | None = None
+    prefix: Text | None = None
 
 
 class VersionsQuery(Page):
@@ -79,7 +135,7 @@ class FilePut(ScopedOwner):
 
     model_config = example(content="# 2026-04-03\n\nAda moved the review to Thursday.\n", owner_key="user:42")
 
-    content: str
+    content: Text
     enabled: bool | None = None
     sort_order: Annotated[int, Field(ge=-MAX_INT, le=MAX_INT)] | None = None
 
@@ -89,8 +145,8 @@ class FilePatch(ScopedOwner):
 
     model_config = example(old_text="on Thursday", new_text="on Friday", owner_key="user:42")
 
-    old_text: str
-    new_text: str
+    old_text: Text
+    new_text: Text
     replace_all: bool = False
 
 
@@ -100,12 +156,14 @@ class FileWrite(ScopedOwner):
     model_config = example(strategy="append", content="- Ada prefers tea.", owner_key="user:42")
 
     strategy: Strategy
-    content: str
-    section: str | None = None
+    content: Text
+    section: Text | None = None
 
 
 class FileSummary(BaseModel):
     """A file in a list. `size` is in bytes."""
+
+    model_config = shown(**_FILE)
 
     path: str
     scope: Scope
@@ -120,6 +178,8 @@ class FileSummary(BaseModel):
 class FileList(BaseModel):
     """A page of files; `count` is how many there are in all."""
 
+    model_config = shown(count=1, files=[_FILE], next_cursor=None)
+
     count: int
     files: list[FileSummary]
     next_cursor: str | None
@@ -127,6 +187,17 @@ class FileList(BaseModel):
 
 class FileContent(FileSummary):
     """A file. With `from_line` or `lines` asked for, `content` is those lines only."""
+
+    model_config = shown(
+        **_FILE,
+        content=f"{_TEXT}\n",
+        etag='"3"',
+        resolved_from="personal",
+        from_line=1,
+        lines=3,
+        total_lines=3,
+        created_at="2026-04-03T09:00:00Z",
+    )
 
     content: str
     etag: str
@@ -139,6 +210,17 @@ class FileContent(FileSummary):
 
 class WriteResult(BaseModel):
     """What a write did. `embedded`: every chunk has its vector; if not, it will get one in the background."""
+
+    model_config = shown(
+        path="memory/2026-04-03.md",
+        created=False,
+        overwritten=True,
+        enabled=False,
+        bytes_written=49,
+        version=3,
+        chunk_count=1,
+        embedded=True,
+    )
 
     path: str
     created: bool
@@ -153,6 +235,8 @@ class WriteResult(BaseModel):
 class PatchResult(BaseModel):
     """How often the passage was replaced. `size_after` is in bytes."""
 
+    model_config = shown(replacements=1, size_after=47, version=4)
+
     replacements: int
     size_after: int
     version: int
@@ -160,6 +244,8 @@ class PatchResult(BaseModel):
 
 class VersionEntry(BaseModel):
     """One version of a file."""
+
+    model_config = shown(**_VERSION)
 
     version: int
     at: datetime
@@ -172,7 +258,10 @@ class VersionEntry(BaseModel):
 class VersionList(BaseModel):
     """A page of a file's history, newest first."""
 
+    model_config = shown(path=_FILE["path"], scope="personal", versions=[_VERSION], diff=None, next_cursor=None)
+
     path: str
+    scope: Scope
     versions: list[VersionEntry]
     diff: str | None
     next_cursor: str | None
@@ -183,10 +272,10 @@ class SearchRequest(Owner):
 
     model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
 
-    query: str
+    query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
-    path_prefix: str | None = None
+    path_prefix: Text | None = None
     tiers: Annotated[list[Literal["document", "episodic", "message"]], Field(min_length=1)] = [
         "document",
         "episodic",
@@ -212,6 +301,8 @@ class Explanation(BaseModel):
 
 class SearchResult(BaseModel):
     """A passage as written, with where it stands. `score` is in 0..1.2."""
+
+    model_config = shown(**_FOUND)
 
     id: str
     tier: Tier
@@ -239,6 +330,15 @@ class Timing(BaseModel):
 
 class SearchResponse(BaseModel):
     """Passages, best first. `mode` is what was done; a warning says why it is not what was asked for."""
+
+    model_config = shown(
+        results=[_FOUND],
+        count=1,
+        mode="hybrid",
+        fallback=None,
+        warnings=[],
+        timing_ms={"embed": 3.1, "database": 2.2, "total": 6.0},
+    )
 
     results: list[SearchResult]
     count: int

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
-from reverie_indexer.errors import NotFound, ValidationFailed
+from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Change, Pipeline
@@ -171,7 +171,9 @@ class Workspace:
             old = await self._version(connection, reader.tenant_id, document, version)
         if old.deleted:
             raise ValidationFailed(f"version {version} is a deletion; delete the file instead")
-        return await self.put(place, write, old.content or "")
+        # A deleted file comes back with the flags it had, not with those of a new one.
+        as_before = replace(write, enabled=document.enabled, sort_order=document.sort_order)
+        return await self.put(place, as_before, old.content or "")
 
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
@@ -245,13 +247,18 @@ class Workspace:
 
 
 def parse_if_match(header: str | None) -> int | None:
-    """The version an `If-Match` header demands: 0 for `*` (any), None without a header."""
+    """The version an `If-Match` header demands: 0 for `*` (any), None without a header.
+
+    StaleVersion for an entity tag that no version has, ValidationFailed for what is no single entity tag.
+    """
     if header is None:
         return None
     value = header.strip()
     if value == "*":
         return 0
-    match = re.fullmatch(r'(?:W/)?"?([1-9]\d{0,8})"?', value)
+    match = re.fullmatch(r'(?:W/)?"([1-9][0-9]{0,8})"', value) or re.fullmatch(r"([1-9][0-9]{0,8})", value)
+    if match is None and re.fullmatch(r'(?:W/)?"[^"]*"', value):
+        raise StaleVersion(f"no version of the file has the entity tag {value[:64]}")
     if match is None:
         raise ValidationFailed('If-Match is one version, such as "3", or *')
     return int(match[1])

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reverie_indexer.errors import ReverieError
+from reverie_indexer.errors import NotFound, ReverieError, StaleVersion
 from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.watch import origin_of, read_memory, scan
-from reverie_server.workspace.files import Workspace
+from reverie_server.workspace.files import Reader, Workspace
 
 # Files of one transaction: few enough that a crash loses little, enough that the model gets full batches.
 FILES_PER_WRITE = 32
@@ -60,18 +60,32 @@ async def index_folder(
         if changes:
             written += await pipeline.write_many(place, changes)
         progress(start + len(group), total)
+    removed = 0
     for done, path in enumerate(found.removed, 1):
-        await pipeline.delete(place, path, by="index", reason=origin)
+        removed += await _remove(workspace, pipeline, place, path, origin)
         progress(len(to_write) + done, total)
     return Summary(
         new=len(found.new),
         changed=len(found.changed),
         unchanged=len(found.unchanged),
-        removed=len(found.removed),
+        removed=removed,
         skipped=skipped,
         chunks=sum(result.chunk_count for result in written),
         pending=sum(not result.embedded for result in written),
     )
+
+
+async def _remove(workspace: Workspace, pipeline: Pipeline, place: Place, path: str, origin: str) -> bool:
+    """Delete a file whose present text the folder brought; whether it was there. Who wrote it since keeps it."""
+    reader = Reader(place.tenant_id, place.agent_id, place.owner_key)
+    try:
+        document, [newest] = await workspace.history(reader, path, place.scope, before=None, limit=1)
+        if document.path != path or newest.reason != origin:
+            return False
+        await pipeline.delete(place, path, by="index", reason=origin, if_version=newest.version)
+    except (NotFound, StaleVersion):
+        return False
+    return True
 
 
 def _read(root: Path, paths: Sequence[str], max_bytes: int, skipped: dict[str, str]) -> dict[str, str]:
