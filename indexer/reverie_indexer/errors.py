@@ -49,6 +49,12 @@ class PayloadTooLarge(ReverieError):
     code = "payload_too_large"
 
 
+class Unauthorized(ReverieError):
+    """The request carries no valid key, and this server wants one."""
+
+    code = "unauthorized"
+
+
 class Forbidden(ReverieError):
     """The caller may not do this."""
 

@@ -235,7 +235,7 @@ async def _index_partition(connection: Connection, slice_id: int, model_id: int,
             "CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) "
             "WHERE model_id = {}"
         ).format(
-            sql.Identifier(f"vectors_{slice_id}_hnsw_{model_id}"),
+            sql.Identifier(f"vectors_{slice_id}_embedding_{model_id}"),
             sql.Identifier(f"vectors_{slice_id}"),
             sql.Literal(dimension),
             sql.Literal(model_id),

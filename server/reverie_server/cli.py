@@ -181,16 +181,13 @@ async def _index(settings: Settings, path: Path, agent: str, owner: str | None, 
     place = place_for(Reader(TENANT, check_agent_id(agent), _owner(owner)), None)
     # Nobody waits for an answer here: every file gets its vectors before the next is read.
     async with open_runtime(settings, embed_wait_seconds=24 * 3600) as runtime:
-        await _index_once(runtime, place, path)
-        # What an earlier run stored while there was no model.
-        await runtime.models.wait()
-        with suppress(EmbedderUnavailable):
-            while await runtime.pipeline.backfill():
-                pass
         if watch:
             print(f"watching {path} (Ctrl-C ends)", file=sys.stderr)
+            # The first item comes at once, when the watcher stands: nothing is missed between a scan and it.
             async for _ in changes(path):
                 await _index_once(runtime, place, path)
+        else:
+            await _index_once(runtime, place, path)
 
 
 async def _index_once(runtime: Any, place: Any, path: Path) -> None:
@@ -216,6 +213,11 @@ async def _index_once(runtime: Any, place: Any, path: Path) -> None:
             max_file_bytes=runtime.settings.max_file_bytes,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
+    # What an earlier run stored while there was no model.
+    await runtime.models.wait()
+    with suppress(EmbedderUnavailable):
+        while await runtime.pipeline.backfill():
+            pass
     print(
         f"{summary.new} new, {summary.changed} changed, {summary.unchanged} unchanged, {summary.removed} removed, "
         f"{len(summary.skipped)} skipped; {summary.chunks} chunks written"

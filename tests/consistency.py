@@ -1,0 +1,184 @@
+"""Recount everything the index derives, from what it was derived from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from reverie_indexer.pipeline import Rules, passages_of
+
+Row = dict[str, Any]
+
+_DOCUMENTS = """
+SELECT d.tenant_id, d.document_id, d.slice_id, d.path, d.version, d.deleted_at IS NOT NULL AS deleted,
+       v.content, v.sha256, v.size, v.deleted AS version_deleted,
+       h.versions, h.newest, h.strays
+FROM documents d
+CROSS JOIN LATERAL (
+    SELECT count(*) AS versions, max(o.version) AS newest, count(*) FILTER (WHERE o.slice_id <> d.slice_id) AS strays
+    FROM versions o WHERE o.tenant_id = d.tenant_id AND o.document_id = d.document_id
+) h
+LEFT JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
+"""
+_CHUNKS = """
+SELECT tenant_id, chunk_id, slice_id, tier::text AS tier, document_id, ordinal, start_line, end_line, char_start,
+       char_end, heading_path, text, context, passage_sha256, terms, term_count, embedded, embed_error
+FROM chunks ORDER BY tenant_id, document_id, ordinal, chunk_id
+"""
+_POSTINGS = "SELECT tenant_id, chunk_id, slice_id, document_id, tier::text AS tier, term, tf, length FROM postings"
+_SLICES = "SELECT tenant_id, slice_id, chunk_count, term_total, partition_id FROM slices"
+_VECTORS = """
+SELECT v.tenant_id, v.chunk_id, v.slice_id, v.document_id, v.tier::text AS tier, v.partition_id, v.model_id,
+       coalesce(v.embedding::text = e.embedding::text, false) AS is_cached
+FROM vectors v
+LEFT JOIN chunks c ON c.tenant_id = v.tenant_id AND c.chunk_id = v.chunk_id
+LEFT JOIN embedding_cache e ON e.tenant_id = v.tenant_id AND e.model_id = v.model_id
+                           AND e.passage_sha256 = c.passage_sha256
+"""
+
+
+def assert_index_consistent(conninfo: str, rules: Rules | None = None) -> None:
+    """Fail with every contradiction in the database of `conninfo`: a login that owns the tables, or a superuser."""
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        faults = contradictions(connection, rules)
+    assert not faults, "\n".join([f"{len(faults)} contradictions in the index:", *faults[:20]])
+
+
+def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -> list[str]:
+    """What is wrong in the database as this transaction sees it.
+
+    Chunks are compared with what `rules` (default: the default ones) make of the current version of each file,
+    postings and slice counts with the chunks, vectors with the chunks, the cache and the slices' partitions.
+    """
+    cursor = connection.cursor(row_factory=dict_row)
+    cursor.execute("SELECT set_config('reverie.maintenance', 'on', true)")
+    documents = cursor.execute(_DOCUMENTS).fetchall()
+    chunks = cursor.execute(_CHUNKS).fetchall()
+    postings = cursor.execute(_POSTINGS).fetchall()
+    vectors = cursor.execute(_VECTORS).fetchall()
+    slices = cursor.execute(_SLICES).fetchall()
+    active = cursor.execute("SELECT model_id FROM models WHERE active").fetchall()
+    return [
+        *_document_faults(documents, chunks, rules or Rules()),
+        *_posting_faults(chunks, postings),
+        *_slice_faults(slices, chunks),
+        *_vector_faults(vectors, chunks, slices, [row["model_id"] for row in active]),
+    ]
+
+
+def _document_faults(documents: list[Row], chunks: list[Row], rules: Rules) -> list[str]:
+    faults = []
+    of_document: dict[tuple[str, int], list[Row]] = {}
+    for chunk in chunks:
+        of_document.setdefault((chunk["tenant_id"], chunk["document_id"]), []).append(chunk)
+    for document in documents:
+        name = f"{document['tenant_id']}/{document['path']}"
+        content = document["content"]
+        if content is None:
+            faults.append(f"{name}: there is no version {document['version']}")
+            continue
+        if not document["version"] == document["newest"] == document["versions"]:
+            faults.append(f"{name}: at {document['version']} of {document['versions']}, newest {document['newest']}")
+        if document["strays"]:
+            faults.append(f"{name}: {document['strays']} versions of another slice")
+        if document["deleted"] != document["version_deleted"]:
+            faults.append(f"{name}: deleted and not deleted")
+        if (document["size"], document["sha256"]) != (len(content.encode()), hashlib.sha256(content.encode()).digest()):
+            faults.append(f"{name}: size or hash are not the content's")
+        expected = [
+            (
+                passage.chunk.ordinal,
+                passage.chunk.start_line,
+                passage.chunk.end_line,
+                passage.chunk.char_start,
+                passage.chunk.char_end,
+                list(passage.chunk.heading_path),
+                passage.chunk.text,
+                passage.context,
+                passage.sha256,
+                sorted(passage.terms),
+                passage.term_count,
+                document["slice_id"],
+            )
+            for passage in ([] if document["deleted"] else passages_of(document["path"], content, rules))
+        ]
+        actual = [
+            (
+                *(chunk[key] for key in ("ordinal", "start_line", "end_line", "char_start", "char_end")),
+                *(chunk[key] for key in ("heading_path", "text", "context", "passage_sha256")),
+                sorted(chunk["terms"]),
+                chunk["term_count"],
+                chunk["slice_id"],
+            )
+            for chunk in of_document.pop((document["tenant_id"], document["document_id"]), [])
+        ]
+        if expected != actual:
+            faults.append(f"{name}: chunks are not those of its text\n  expected {expected}\n  actual   {actual}")
+    faults += [f"{len(orphans)} chunks of no document {key}" for key, orphans in of_document.items()]
+    return faults
+
+
+def _posting_faults(chunks: list[Row], postings: list[Row]) -> list[str]:
+    known = {(chunk["tenant_id"], chunk["chunk_id"]): chunk for chunk in chunks}
+    terms: dict[tuple[str, int], set[str]] = {key: set() for key in known}
+    lengths: Counter[tuple[str, int]] = Counter()
+    faults = []
+    for posting in postings:
+        key = (posting["tenant_id"], posting["chunk_id"])
+        chunk = known.get(key)
+        if chunk is None:
+            faults.append(f"posting {posting['term']!r} of no chunk {key}")
+            continue
+        terms[key].add(posting["term"])
+        lengths[key] += posting["tf"]
+        expected = tuple(chunk[name] for name in ("slice_id", "document_id", "tier", "term_count"))
+        if expected != tuple(posting[name] for name in ("slice_id", "document_id", "tier", "length")):
+            faults.append(f"posting {posting['term']!r} contradicts its chunk {key}")
+    for key, chunk in known.items():
+        if terms[key] != set(chunk["terms"]) or lengths[key] != chunk["term_count"]:
+            faults.append(f"postings of chunk {key} are not its terms: {sorted(terms[key])} {sorted(chunk['terms'])}")
+    return faults
+
+
+def _slice_faults(slices: list[Row], chunks: list[Row]) -> list[str]:
+    counts: Counter[tuple[str, int]] = Counter()
+    totals: Counter[tuple[str, int]] = Counter()
+    for chunk in chunks:
+        counts[chunk["tenant_id"], chunk["slice_id"]] += 1
+        totals[chunk["tenant_id"], chunk["slice_id"]] += chunk["term_count"]
+    faults = []
+    for row in slices:
+        key = (row["tenant_id"], row["slice_id"])
+        kept, recount = (row["chunk_count"], row["term_total"]), (counts.pop(key, 0), totals[key])
+        if kept != recount:
+            faults.append(f"slice {key} keeps {kept}, recounted {recount}")
+    return faults + [f"{count} chunks of no slice {key}" for key, count in counts.items()]
+
+
+def _vector_faults(vectors: list[Row], chunks: list[Row], slices: list[Row], active: list[int]) -> list[str]:
+    known = {(chunk["tenant_id"], chunk["chunk_id"]): chunk for chunk in chunks}
+    partitions = {(row["tenant_id"], row["slice_id"]): row["partition_id"] for row in slices}
+    with_active: Counter[tuple[str, int]] = Counter()
+    faults = []
+    for vector in vectors:
+        key = (vector["tenant_id"], vector["chunk_id"])
+        chunk = known.get(key)
+        if chunk is None:
+            faults.append(f"vector of no chunk {key}")
+            continue
+        if any(vector[name] != chunk[name] for name in ("slice_id", "document_id", "tier")):
+            faults.append(f"vector of chunk {key} contradicts its chunk")
+        if vector["partition_id"] != partitions[vector["tenant_id"], vector["slice_id"]]:
+            faults.append(f"vector of chunk {key} is in partition {vector['partition_id']}, not its slice's")
+        if not vector["is_cached"]:
+            faults.append(f"vector of chunk {key} is not the one of its passage")
+        with_active[key] += vector["model_id"] in active
+    for key, chunk in known.items():
+        if with_active[key] != int(chunk["embedded"]):
+            faults.append(f"chunk {key}: embedded={chunk['embedded']}, vectors of the active model: {with_active[key]}")
+    return faults

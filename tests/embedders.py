@@ -1,0 +1,66 @@
+"""Feature hashing, a real embedder, made slow, broken or choosy at will; and a count of what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from reverie_indexer.db import Database
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
+from reverie_indexer.model import ModelIdentity
+from reverie_indexer.slot import ModelSlot
+
+
+@dataclass
+class MoodyEmbedder:
+    """Hashes texts as `HashingEmbedder` does, after `delay_seconds`, unless it is `down` or `rejects` the text.
+
+    It also goes down with the call after `down_after` calls.
+    """
+
+    dimension: int = 64
+    delay_seconds: float = 0.0
+    down: bool = False
+    down_after: int | None = None
+    rejects: Callable[[str], bool] = lambda text: False
+    calls: int = 0
+    texts: list[str] = field(default_factory=list)
+    called: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._inner = HashingEmbedder(self.dimension)
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._inner.identity
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        self.calls += 1
+        self.texts += texts
+        self.called.set()
+        await asyncio.sleep(self.delay_seconds)
+        if self.down or (self.down_after is not None and self.calls > self.down_after):
+            raise EmbedderUnavailable("the provider is down")
+        answers = await self._inner.embed(texts)
+        return [
+            EmbeddingRejected("the provider refuses this text") if self.rejects(text) else answer
+            for text, answer in zip(texts, answers, strict=True)
+        ]
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def filled_slot(database: Database, embedder: MoodyEmbedder, *, check_active: bool = True) -> ModelSlot:
+    """A slot with the embedder, ready."""
+
+    async def load() -> MoodyEmbedder:
+        return embedder
+
+    slot = ModelSlot(load, check_active=check_active)
+    await slot.fill(database)
+    assert slot.ready is not None, slot.error
+    return slot

@@ -1,0 +1,112 @@
+"""The calibration runs through the real pipeline and search on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.bench.calibrate import CalibrationOptions, run_calibration
+from reverie_server.bench.calibration_report import render, write_result
+
+# Who speaks, what was said, what is asked of it. No word but the speaker's is in two of the conversations.
+TALKS = {
+    "Xanthe": {
+        "The pottery kiln broke during the glaze firing": "What broke during the firing for Xanthe?",
+        "Cousin Marek repairs bicycles": "Does Xanthe know somebody who repairs bicycles?",
+        "Tomatoes grow behind the shed": "What does Xanthe grow behind the shed?",
+    },
+    "Yorick": {
+        "A comet passed over the observatory": "Which comet passed over the observatory of Yorick?",
+        "Aunt Ludmila sells antique clocks": "Who sells antique clocks to Yorick?",
+        "Snow closed the mountain road": "Why was the mountain road closed to Yorick?",
+    },
+    "Zelda": {
+        "An otter lives under our bridge": "Which otter lives under the bridge near Zelda?",
+        "Grandpa Piet carves chess figures": "Who carves chess figures for Zelda?",
+        "Rain spoiled every picnic basket": "What spoiled the picnic of Zelda?",
+    },
+}
+
+
+def talk(speaker: str) -> dict[str, Any]:
+    turns = [{"dia_id": f"D1:{i}", "speaker": speaker, "text": text} for i, text in enumerate(TALKS[speaker], 1)]
+    return {
+        "sample_id": "conv-secret",
+        "conversation": {"session_1_date_time": "1:30 pm on 28 February, 2031", "session_1": turns},
+        "qa": [
+            {"question": question, "answer": "-", "category": 4, "evidence": [f"D1:{i}"]}
+            for i, question in enumerate(TALKS[speaker].values(), 1)
+        ],
+    }
+
+
+@pytest.fixture
+def options(tmp_path: Path, server_conninfo: str) -> CalibrationOptions:
+    path = tmp_path / "made_up.json"
+    path.write_text(json.dumps([talk(speaker) for speaker in TALKS]))
+    return CalibrationOptions(path, load_hashing, database_url=server_conninfo)
+
+
+async def load_hashing() -> HashingEmbedder:
+    return HashingEmbedder(256)
+
+
+async def test_both_formulas_are_fitted_on_what_search_gives(options: CalibrationOptions) -> None:
+    report = await run_calibration(options)
+    assert (report.sizes["collections"], report.sizes["questions"]) == (3, 9)
+    with_vector, without = report.calibrations["with_vector"], report.calibrations["without_vector"]
+    assert with_vector.formula.similarity is not None
+    assert without.formula.similarity is None
+    assert without.formula.idf_share > 0
+    assert len(with_vector.left_out) == len(without.left_out) == 3
+    # By words alone, a question finds the three turns of the one whom it names, and under another name those of that one.
+    assert (without.results, without.evidence) == (2 * 9 * 3, 9)
+    verdict = without.verdicts["fitted"]
+    assert (verdict.found_own, verdict.found_elsewhere, verdict.found_swapped) == (1, 0, 0)
+    assert (verdict.evidence_kept, verdict.precision) == (1, 1)
+    # With a vector every passage is a candidate, and the best ten are judged: seed files count as no evidence.
+    assert (with_vector.results, with_vector.evidence) == (2 * 9 * 10, 9)
+    assert with_vector.verdicts["fitted"].found_own == 1
+
+
+async def test_the_same_run_gives_the_same_fit(options: CalibrationOptions) -> None:
+    first, again = [await run_calibration(options) for _ in range(2)]
+    assert first.calibrations == again.calibrations
+
+
+async def test_a_calibration_holds_figures_and_no_text_of_the_data(options: CalibrationOptions, tmp_path: Path) -> None:
+    report = await run_calibration(options)
+    with (tmp_path / "out.txt").open("w") as file:
+        console = Console(record=True, width=160, file=file)
+        render(report, console)
+    shown = console.export_text()
+    path = write_result(report, tmp_path / "results")
+    written = path.read_text()
+    for secret in (*TALKS, "Marek", "kiln", "comet", "conv-secret", "D1:1", str(tmp_path)):
+        assert secret not in written
+        assert secret not in shown
+    assert path.name == "relevance-made_up.json"
+    result = json.loads(written)
+    assert len(result["data"]["sha256"]) == 64
+    assert set(result["origin"]) == {"commit", "dirty", "versions", "machine", "model", "duration_seconds"}
+    fitted = result["calibrations"]["with_vector"]["formula"]
+    assert f"σ({fitted['similarity']:.2f}·similarity + {fitted['idf_share']:.2f}·idf_share" in shown
+    assert "P(evidence | relevance)" in shown
+
+
+async def test_two_conversations_or_paragraphs_are_too_little_to_fit_on(
+    options: CalibrationOptions, tmp_path: Path
+) -> None:
+    two = [talk("Xanthe"), talk("Yorick")]
+    paragraphs = {"data": [{"title": "-", "paragraphs": [{"context": "a b", "qas": [{"question": "a?"}]}]}]}
+    for number, raw in enumerate((two, paragraphs)):
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(raw))
+        with pytest.raises(ValidationFailed, match="3 LoCoMo conversations"):
+            await run_calibration(CalibrationOptions(path, load_hashing, database_url=options.database_url))

@@ -1,0 +1,186 @@
+"""Setting up the schema, whoever comes first, and transactions over connections that break."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg import conninfo as pg_conninfo
+from psycopg import sql
+
+from reverie_indexer.db import Database, DatabaseReport, inspect_database, prepare_database
+from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
+
+
+@pytest.fixture
+def empty(server_conninfo: str) -> Iterator[str]:
+    """A database with nothing in it."""
+    name = f"empty_{secrets.token_hex(6)}"
+    with psycopg.connect(server_conninfo, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield pg_conninfo.make_conninfo(server_conninfo, dbname=name)
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def objects(conninfo: str) -> list[tuple[object, ...]]:
+    """Every relation, policy and grant of the schema."""
+    with psycopg.connect(conninfo) as connection:
+        return connection.execute(
+            "SELECT 'relation', relname::text, relkind::text, relacl::text FROM pg_class"
+            " WHERE relnamespace = 'public'::regnamespace UNION ALL"
+            " SELECT 'policy', polname::text, polrelid::regclass::text, pg_get_expr(polqual, polrelid) FROM pg_policy"
+            " UNION ALL SELECT 'info', sha256, '', '' FROM schema_info ORDER BY 1, 2, 3"
+        ).fetchall()
+
+
+async def test_setting_up_twice_changes_nothing(empty: str) -> None:
+    assert isinstance(await prepare_database(empty), DatabaseReport)
+    first = objects(empty)
+    report = await prepare_database(empty)
+    assert (report.schema_current, objects(empty)) == (True, first)
+
+
+async def test_a_schema_of_an_older_release_is_applied_over(empty: str) -> None:
+    await prepare_database(empty)
+    first = objects(empty)
+    with psycopg.connect(empty) as connection:
+        connection.execute("UPDATE schema_info SET sha256 = 'older'")
+        connection.execute("DROP INDEX chunks_of_document")
+    assert (await inspect_database(empty))[0].schema_current is False
+    await prepare_database(empty)
+    assert objects(empty) == first
+
+
+async def test_programs_that_start_together_set_up_once(empty: str) -> None:
+    reports = await asyncio.gather(*(prepare_database(empty) for _ in range(8)))
+    assert {report.schema_current for report in reports} == {True}
+
+
+async def test_processes_that_start_together_set_up_once(empty: str) -> None:
+    code = "import asyncio, sys; from reverie_indexer.db import prepare_database as p; asyncio.run(p(sys.argv[1]))"
+    processes = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", code, empty, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    for process in processes:
+        _, complaint = await process.communicate()
+        assert (process.returncode, complaint) == (0, b"")
+    assert objects(empty)
+
+
+async def test_inspecting_changes_nothing(empty: str) -> None:
+    report, problem = await inspect_database(empty)
+    assert (report.schema_current, problem) == (False, None)
+    with psycopg.connect(empty) as connection:
+        assert connection.execute("SELECT to_regclass('schema_info')").fetchone() == (None,)
+
+
+async def test_a_database_of_another_encoding_is_refused(server_conninfo: str) -> None:
+    name = sql.Identifier(f"latin_{secrets.token_hex(6)}")
+    with psycopg.connect(server_conninfo, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL(
+                "CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0"
+            ).format(name)
+        )
+        conninfo = pg_conninfo.make_conninfo(server_conninfo, dbname=name.as_string().strip('"'))
+        with pytest.raises(SetupError, match="encoding is SQL_ASCII"):
+            await prepare_database(conninfo)
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+async def test_a_server_that_does_not_answer_is_said() -> None:
+    with pytest.raises(DatabaseUnavailable, match="REVERIE_DATABASE_URL"):
+        await prepare_database("host=127.0.0.1 port=1 dbname=x connect_timeout=2")
+
+
+@pytest.mark.parametrize("conninfo", ["hunter2", "postgresql://u:hunter2@[", "password=hunter2 hunter2"])
+async def test_a_string_that_is_no_connection_is_said_without_its_secret(conninfo: str) -> None:
+    for check in (prepare_database, inspect_database):
+        with pytest.raises((SetupError, DatabaseUnavailable), match="REVERIE_DATABASE_URL") as caught:
+            await check(conninfo)
+        assert "hunter2" not in caught.value.detail
+
+
+async def test_broken_connections_of_the_pool_are_replaced(conninfo: str) -> None:
+    """Whatever the pool holds when the server drops all its connections, the next transactions work."""
+    async with Database(conninfo, pool_size=4) as database:
+        await asyncio.gather(*(database.ping() for _ in range(8)))
+        for _ in range(3):
+            with psycopg.connect(conninfo, autocommit=True) as admin:
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            await asyncio.gather(*(database.ping() for _ in range(8)))
+
+
+async def test_a_connection_that_breaks_inside_a_transaction_is_an_error_and_not_repeated(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=1) as database:
+        with pytest.raises(DatabaseUnavailable, match="not known"):
+            await _break_inside(database, conninfo)
+        await database.ping()
+
+
+async def _break_inside(database: Database, conninfo: str) -> None:
+    async with database.maintenance() as connection:
+        with psycopg.connect(conninfo, autocommit=True) as admin:
+            admin.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+        await connection.execute("SELECT 1")
+
+
+async def test_a_value_that_cannot_be_stored_is_the_callers_fault(database: Database) -> None:
+    with pytest.raises(ValidationFailed):
+        await _divide_by_zero(database)
+    await database.ping()
+
+
+async def _divide_by_zero(database: Database) -> None:
+    async with database.maintenance() as connection:
+        await connection.execute("SELECT 1 / 0")
+
+
+async def test_a_server_that_cannot_be_started_again_is_unavailable_and_its_files_are_not_named(
+    conninfo: str,
+) -> None:
+    async def recover() -> None:
+        raise SetupError("the log /secret/place/postgres.log ends with: PANIC")
+
+    async with Database(conninfo, pool_size=1, recover=recover) as database:
+        with psycopg.connect(conninfo, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        with pytest.raises(DatabaseUnavailable) as caught:
+            await database.ping()
+        assert "/secret" not in caught.value.detail
+
+
+async def test_transactions_that_fail_give_their_connections_back(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=2) as database:
+        for _ in range(6):
+            with pytest.raises(ValidationFailed):
+                await _divide_by_zero(database)
+        task = asyncio.create_task(_sleep_inside(database))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(*(database.ping() for _ in range(6)))
+
+
+async def _sleep_inside(database: Database) -> None:
+    async with database.maintenance() as connection:
+        await connection.execute("SELECT pg_sleep(30)")
+
+
+async def test_a_statement_that_takes_too_long_is_ended(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=1, statement_timeout_seconds=0.2) as database:
+        with pytest.raises(DatabaseUnavailable):
+            await _sleep_inside(database)
+        await database.ping()
