@@ -372,6 +372,35 @@ def bench_recall(
     _run(run())
 
 
+@bench_cli.command("relevance")
+def bench_relevance(
+    data: Annotated[Path, typer.Option(help="LoCoMo conversations.", exists=True, dir_okay=False)],
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Fit what makes relevance 0.3 the point from which a passage helps, and show how well it holds."""
+    from rich.console import Console
+
+    from reverie_server.app import embedder_loader
+    from reverie_server.bench.calibrate import CalibrationOptions, run_calibration
+    from reverie_server.bench.calibration_report import render, write_result
+
+    load = embedder_loader(_settings(data_dir=data_dir, log_level="warning"))
+    if load is None:
+        raise SetupError("relevance is fitted on words and meaning: configure an embedder")
+    options = CalibrationOptions(
+        data, load, database_url=database_url, progress=lambda doing: print(doing, file=sys.stderr)
+    )
+
+    async def run() -> None:
+        report = await run_calibration(options)
+        render(report, Console())
+        print(f"written to {write_result(report, results)}")
+
+    _run(run())
+
+
 if __name__ == "__main__":
     # `python -m reverie_server.cli`, where the console script is not on the path.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)

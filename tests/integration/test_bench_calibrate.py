@@ -18,13 +18,13 @@ from reverie_server.bench.calibration_report import render, write_result
 TALKS = {
     "Xanthe": {
         "The pottery kiln broke during the glaze firing": "What broke during the firing for Xanthe?",
-        "Cousin Marek repairs bicycles": "Does Xanthe know somebody who repairs bicycles?",
+        "Cousin Marek repairs bicycles": "Which cousin of Xanthe repairs bicycles?",
         "Tomatoes grow behind the shed": "What does Xanthe grow behind the shed?",
     },
     "Yorick": {
         "A comet passed over the observatory": "Which comet passed over the observatory of Yorick?",
         "Aunt Ludmila sells antique clocks": "Who sells antique clocks to Yorick?",
-        "Snow closed the mountain road": "Why was the mountain road closed to Yorick?",
+        "Snow closed the mountain road": "Did snow block the mountain road of Yorick?",
     },
     "Zelda": {
         "An otter lives under our bridge": "Which otter lives under the bridge near Zelda?",
@@ -65,7 +65,8 @@ async def test_both_formulas_are_fitted_on_what_search_gives(options: Calibratio
     assert without.formula.similarity is None
     assert without.formula.idf_share > 0
     assert len(with_vector.left_out) == len(without.left_out) == 3
-    # By words alone, a question finds the three turns of the one whom it names, and under another name those of that one.
+    # By words alone, a question finds the three turns of the one whom it names, and with the other's name the
+    # other's three; elsewhere nobody has the name, and there is nothing.
     assert (without.results, without.evidence) == (2 * 9 * 3, 9)
     verdict = without.verdicts["fitted"]
     assert (verdict.found_own, verdict.found_elsewhere, verdict.found_swapped) == (1, 0, 0)

@@ -14,6 +14,7 @@ from reverie_indexer.errors import EmbedderUnavailable, NotFound, ValidationFail
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
+from reverie_server.recall.rank import FOUND_FROM
 from reverie_server.recall.search import Outcome, Request, Search
 from reverie_server.recall.search import Rules as SearchRules
 
@@ -128,6 +129,19 @@ async def test_fallback_tells_that_nothing_personal_was_found(pipeline: Pipeline
     assert (await find(search, "lantern", owner_key="user:ada", mode="text")).fallback == "global"
     assert (await find(search, "butter", owner_key="user:ada", mode="text")).fallback is None
     assert (await find(search, "lantern", mode="text")).fallback is None
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+async def test_a_personal_passage_that_shares_a_stray_word_does_not_count_as_found(
+    pipeline: Pipeline, search: Search, mode: str
+) -> None:
+    """It is in the list, but its relevance is under 0.3: what the owner asked for is the team's."""
+    await write(pipeline, "team.md", "the submarine museum of the harbour has a blue lantern")
+    await write(pipeline, "own.md", "bread with butter and honey near the harbour", owner="user:ada")
+    outcome = await find(search, "which harbour has the blue submarine museum", owner_key="user:ada", mode=mode)
+    relevance = {r.candidate.path: r.relevance for r in outcome.results}
+    assert relevance["own.md"] < FOUND_FROM <= relevance["team.md"]
+    assert outcome.fallback == "global"
 
 
 async def test_filters_apply_before_the_limit(pipeline: Pipeline, search: Search) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -143,7 +142,7 @@ def test_what_the_threshold_decides_by_hand() -> None:
     samples: dict[Asking, Sample] = {
         "own": rows([0.9, 0.3, 0.2], 1, 0, 1),
         "elsewhere": rows([0.2, 0.1, 0.0], 0, 0, 0),
-        "swapped": rows([0.2, 0.1, 0.5], 0, 0, 0),
+        "swapped": rows([0.2, 0.1, 0.3], 0, 0, 0),
     }
     shipped = calibrate(samples, 2).verdicts["shipped"]
     assert (shipped.found_own, shipped.found_elsewhere, shipped.found_swapped) == (0.5, 0.0, 0.5)
@@ -156,15 +155,15 @@ def spoken(*said: str) -> Collection:
 
 def test_names_are_swapped_first_for_first_as_whole_words_and_all_at_once() -> None:
     swap = name_swapper(spoken("Ann: hello", "Bob: hi", "Ann: so"), spoken("Bob: good: day", "Cleo: yes"))
-    assert swap("Did Ann tell Bob's cousin Annika?") == "Did Bob tell Cleo's cousin Annika?"
+    assert swap("Did Ann tell Bob's cousins Annika and JoAnn?") == "Did Bob tell Cleo's cousins Annika and JoAnn?"
 
 
 def test_the_constants_of_relevance_are_those_of_the_result_file() -> None:
     fits = json.loads(RESULT.read_text())["calibrations"]
     with_vector, without = fits["with_vector"]["formula"], fits["without_vector"]["formula"]
-    assert [rank.SIMILARITY_SLOPE, rank.IDF_SHARE_SLOPE, rank.OFFSET] == [
-        round(with_vector[name], 2) for name in ("similarity", "idf_share", "offset")
-    ]
-    assert [rank.IDF_SHARE_SLOPE_ALONE, rank.OFFSET_ALONE] == [round(without[n], 2) for n in ("idf_share", "offset")]
+    assert {name: round(value, 2) for name, value in with_vector.items()} == {
+        "similarity": rank.SIMILARITY_SLOPE, "idf_share": rank.IDF_SHARE_SLOPE, "offset": rank.OFFSET,
+    }  # fmt: skip
     assert without["similarity"] is None
-    assert not math.isclose(rank.OFFSET, rank.OFFSET_ALONE)
+    assert round(without["idf_share"], 2) == rank.IDF_SHARE_SLOPE_ALONE
+    assert round(without["offset"], 2) == rank.OFFSET_ALONE

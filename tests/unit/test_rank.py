@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_server.recall.rank import (
+    FOUND_FROM,
     Candidate,
     Query,
     Ranked,
@@ -16,6 +17,7 @@ from reverie_server.recall.rank import (
     effective_weights,
     idf,
     producing_terms,
+    relevance,
     score,
     select,
 )
@@ -91,6 +93,48 @@ def test_a_passage_without_its_vector_yet_counts_as_an_average_one() -> None:
     others = [candidate(2, similarity=0.2), candidate(3, similarity=0.4), candidate(4, similarity=0.9)]
     result = next(r for r in ranked([pending, *others]) if r.candidate.chunk_id == 1)
     assert result.vector_score == 0.4
+
+
+def test_relevance_by_hand() -> None:
+    """3.87 x 0.5 + 4.48 x 0.5 - 4.45 = -0.275, and 1 / (1 + e^0.275) = 0.43168."""
+    assert relevance(0.5, 0.5) == pytest.approx(0.43168, abs=1e-5)
+    assert relevance(0.6, 0.0) == pytest.approx(1 / (1 + math.exp(2.128)))
+    assert relevance(1.0, 1.0) == pytest.approx(1 / (1 + math.exp(-3.9)))
+
+
+def test_relevance_without_a_vector_by_hand() -> None:
+    """5.32 x 0.5 - 3.15 = -0.49, and 1 / (1 + e^0.49) = 0.37989."""
+    assert relevance(None, 0.5) == pytest.approx(0.37989, abs=1e-5)
+    assert relevance(None, 0.0) == pytest.approx(1 / (1 + math.exp(3.15)))
+
+
+def test_a_cosine_beyond_its_range_counts_as_its_end() -> None:
+    assert relevance(-0.4, 0.5) == relevance(0.0, 0.5)
+    assert relevance(1.0000002, 0.5) == relevance(1.0, 0.5)
+
+
+def test_a_passage_is_found_by_words_and_meaning_together() -> None:
+    """Neither half of the words alone nor a fair cosine alone is enough; both together are."""
+    assert relevance(0.0, 0.5) < FOUND_FROM
+    assert relevance(0.45, 0.0) < FOUND_FROM
+    assert relevance(0.45, 0.5) >= FOUND_FROM
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_relevance_grows_with_either_and_stays_between_0_and_1(similarity: float, share: float, more: float) -> None:
+    assert 0 < relevance(similarity, share) <= relevance(max(similarity, more), share) < 1
+    assert 0 < relevance(similarity, share) <= relevance(similarity, max(share, more)) < 1
+    assert 0 < relevance(None, share) <= relevance(None, max(share, more)) < 1
+
+
+def test_the_idf_share_is_what_the_passage_holds_of_the_querys_idf() -> None:
+    [half] = ranked([candidate(1, matched_idf=1.5, similarity=0.5)], query_idf=3.0)
+    assert half.idf_share == 0.5
+    assert half.relevance == relevance(0.5, 0.5)
+    [pending] = ranked([candidate(1, matched_idf=1.5, similarity=None)], query_idf=3.0)
+    assert pending.relevance == relevance(None, 0.5)
+    [wordless] = ranked([candidate(1, similarity=0.5)], query_idf=0.0)
+    assert (wordless.idf_share, wordless.relevance) == (0.0, relevance(0.5, 0.0))
 
 
 def test_min_score_is_compared_before_the_boost() -> None:

@@ -85,7 +85,7 @@ class RecallReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bench:
+class Bench:
     """What is there once a database and a model are."""
 
     database: Database
@@ -109,8 +109,8 @@ async def run_recall(options: RecallOptions) -> RecallReport:
     default = default_variant(language)
     variant = with_overrides(default, options.overrides)
     variants = {SYSTEM: variant} | ({UNCHANGED: default} if options.overrides else {})
-    async with _open(options) as bench:
-        memories, chunks = await _write(bench, corpus, variants, options.progress)
+    async with open_collections(options) as bench:
+        memories, chunks = await write_collections(bench, corpus, variants, options.progress)
         timings: dict[str, list[float]] = defaultdict(list)
         ways = _memory_ways(memories, timings) | await _baseline_ways(bench, corpus, options)
         scores = await _ask(corpus, ways, options.progress)
@@ -124,14 +124,14 @@ async def run_recall(options: RecallOptions) -> RecallReport:
                 "kind": corpus.kind,
                 "language": language,
             },
-            sizes=_sizes(corpus, chunks),
+            sizes=sizes_of(corpus, chunks),
             settings={
                 **variant.as_dict(),
                 "overrides": list(options.overrides),
                 "seed": options.seed,
                 "resamples": options.resamples,
             },
-            origin=_origin(bench, code, time.perf_counter() - started),
+            origin=origin_of_run(bench, code, time.perf_counter() - started),
             ways={name: _result(corpus, scores[name], timings.get(name)) for name in ways},
             differences={
                 name: metrics.paired_bootstrap(
@@ -156,7 +156,8 @@ def language_of(data: Path) -> str:
 
 
 @asynccontextmanager
-async def _open(options: RecallOptions) -> AsyncIterator[_Bench]:
+async def open_collections(options: RecallOptions) -> AsyncIterator[Bench]:
+    """A scratch database with the model loaded; both gone at the end."""
     options.progress("starting the database and the model")
     async with scratch_database(options.database_url) as (conninfo, report), Database(conninfo) as database:
         models = ModelSlot(options.load_embedder, query_cache_size=10_000)
@@ -165,13 +166,13 @@ async def _open(options: RecallOptions) -> AsyncIterator[_Bench]:
             if models.ready is None:
                 raise SetupError(f"the benchmark needs an embedding model: {models.error}")
             async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as connection:
-                yield _Bench(database, connection, report, models, models.ready)
+                yield Bench(database, connection, report, models, models.ready)
         finally:
             await models.aclose()
 
 
-async def _write(
-    bench: _Bench, corpus: Corpus, variants: Mapping[str, Variant], progress: Callable[[str], None]
+async def write_collections(
+    bench: Bench, corpus: Corpus, variants: Mapping[str, Variant], progress: Callable[[str], None]
 ) -> tuple[dict[str, Memory], int]:
     """A memory for each variant, and how many chunks the system's has."""
     memories = {}
@@ -203,7 +204,7 @@ def _memory_ways(memories: Mapping[str, Memory], timings: dict[str, list[float]]
     return ways
 
 
-async def _baseline_ways(bench: _Bench, corpus: Corpus, options: RecallOptions) -> dict[str, Way]:
+async def _baseline_ways(bench: Bench, corpus: Corpus, options: RecallOptions) -> dict[str, Way]:
     """The baselines, each on the unit's text alone."""
     texts = [[unit.text for unit in collection.units] for collection in corpus.collections]
     tokens = [[estimate_tokens(text) for text in each] for each in texts]
@@ -284,7 +285,9 @@ def _result(corpus: Corpus, scores: Sequence[Scores], timings: Sequence[float] |
     )
 
 
-def _sizes(corpus: Corpus, chunks: int) -> dict[str, Any]:
+def sizes_of(corpus: Corpus, chunks: int) -> dict[str, Any]:
+    """How much was asked of how much, for the result file."""
+
     def total(count: Callable[[Collection], int]) -> int:
         return sum(count(collection) for collection in corpus.collections)
 
@@ -305,7 +308,8 @@ def _sizes(corpus: Corpus, chunks: int) -> dict[str, Any]:
     }
 
 
-def _origin(bench: _Bench, code: tuple[str | None, bool | None], duration_seconds: float) -> dict[str, Any]:
+def origin_of_run(bench: Bench, code: tuple[str | None, bool | None], duration_seconds: float) -> dict[str, Any]:
+    """Where a result comes from: commit, versions, machine, model, duration."""
     commit, dirty = code
     return {
         "commit": commit,

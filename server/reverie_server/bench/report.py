@@ -94,16 +94,16 @@ def write_result(report: RecallReport, directory: Path) -> Path:
     parts = ["recall", Path(report.data["file"]).stem, *report.settings["overrides"]]
     name = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", part).strip("-") for part in parts)
     path = directory / f"{name}.json"
-    path.write_text(json.dumps(_rounded(asdict(report)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(rounded(asdict(report)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """Floats to six digits: enough for a share of some thousand questions, and the same on every machine."""
     if isinstance(value, float):
         return round(value, 6)
     if isinstance(value, Mapping):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_rounded(item) for item in value]
+        return [rounded(item) for item in value]
     return value

@@ -17,6 +17,13 @@ from reverie_indexer.model import Scope, Tier
 
 # Where a passage begins to help: see `relevance`.
 FOUND_FROM = 0.3
+# Fitted by `reverie bench relevance` with all-MiniLM-L6-v2: benchmarks/results/relevance-locomo_dev.json.
+SIMILARITY_SLOPE = 3.87
+IDF_SHARE_SLOPE = 4.48
+OFFSET = -4.45
+# The same for a passage without a vector, on searches by words alone.
+IDF_SHARE_SLOPE_ALONE = 5.32
+OFFSET_ALONE = -3.15
 _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 
 
@@ -63,7 +70,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with its scores: `score` is in 0..1.2, `relevance` in 0..1 and absolute."""
+    """A candidate with its scores: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
+
+    `idf_share` is the IDF-weighted share of the query's terms that it holds, 0..1; 0 for a query without terms.
+    """
 
     candidate: Candidate
     text_score: float
@@ -71,6 +81,7 @@ class Ranked:
     base_score: float
     boost: float
     score: float
+    idf_share: float
     relevance: float
     is_exact: bool
 
@@ -102,14 +113,19 @@ def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> li
 
 
 def relevance(similarity: float | None, idf_share: float) -> float:
-    """How far a passage helps with a query, 0..1, the same scale for every query.
+    """How far a passage helps with a query, between 0 and 1, the same scale for every query.
 
-    `similarity` is the cosine (None counts as none), `idf_share` the IDF-weighted share of the query's terms
-    that the passage holds, 0..1.
+    σ(SIMILARITY_SLOPE · similarity + IDF_SHARE_SLOPE · idf_share + OFFSET), or, where `similarity` is None,
+    σ(IDF_SHARE_SLOPE_ALONE · idf_share + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z). `similarity` is the cosine,
+    clamped to 0..1, `idf_share` the IDF-weighted share of the query's terms that the passage holds, 0..1. It is no
+    probability: FOUND_FROM (0.3) is set where a passage is as likely evidence as the average one in a mix of
+    memories that know the answer and memories that cannot.
     """
     if similarity is None:
-        return max(0.0, min(1.0, idf_share))
-    return max(0.0, min(1.0, 0.7 * max(0.0, similarity) + 0.3 * idf_share))
+        log_odds = IDF_SHARE_SLOPE_ALONE * idf_share + OFFSET_ALONE
+    else:
+        log_odds = SIMILARITY_SLOPE * max(0.0, min(1.0, similarity)) + IDF_SHARE_SLOPE * idf_share + OFFSET
+    return 1 / (1 + math.exp(-log_odds))
 
 
 def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> list[Ranked]:
@@ -126,6 +142,7 @@ def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> li
         base = weights.text * text_score + weights.vector * vector_score
         is_own = query.owner_key is not None and candidate.owner_key == query.owner_key
         boost = weights.user_boost if is_own else 1.0
+        idf_share = candidate.matched_idf / query.query_idf if query.query_idf > 0 else 0.0
         ranked.append(
             Ranked(
                 candidate=candidate,
@@ -134,10 +151,8 @@ def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> li
                 base_score=base,
                 boost=boost,
                 score=base * boost,
-                relevance=relevance(
-                    candidate.similarity,
-                    candidate.matched_idf / query.query_idf if query.query_idf > 0 else 0.0,
-                ),
+                idf_share=idf_share,
+                relevance=relevance(candidate.similarity, idf_share),
                 is_exact=holds_exactly(f"{candidate.path}\n{candidate.text}", query.exact),
             )
         )
