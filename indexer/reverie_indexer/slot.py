@@ -88,7 +88,8 @@ class ModelSlot:
     async def wait(self, timeout_seconds: float | None = None) -> Ready | None:
         """The model, as soon as it is ready; None when there is none or it takes longer."""
         try:
-            await asyncio.wait_for(self._settled.wait(), timeout_seconds)
+            async with asyncio.timeout(timeout_seconds):
+                await self._settled.wait()
         except TimeoutError:
             return None
         return self.ready

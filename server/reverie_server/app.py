@@ -175,34 +175,33 @@ async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None =
             await models.aclose()
 
 
+def is_cancelled() -> bool:
+    """Whether this task was asked to end.
+
+    Before Python 3.12 `asyncio.wait_for`, which the database driver uses, now and then swallows a cancellation; a
+    task that would otherwise run for ever asks.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 async def upkeep(runtime: Runtime) -> None:
     """Until cancelled: load a model that could not be loaded, embed what waits, give large slices their index.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
     interval = runtime.settings.backfill_interval_seconds
-    while True:
+    while not is_cancelled():
         try:
-            if runtime.models.state == "failed":
-                await runtime.models.fill(runtime.database)
-            else:
-                await runtime.models.wait()
-            if isinstance(runtime.models.error, ModelMismatch):
-                raise runtime.models.error
-            runtime.pipeline.backfill_wanted.clear()
-            while await runtime.pipeline.backfill():
-                pass
-            await vectors.promote_large_slices(
-                runtime.database,
-                exact_max_chunks=runtime.settings.exact_max_chunks,
-                max_partitions=runtime.settings.max_partitions,
-            )
+            await _upkeep_once(runtime)
         except ModelMismatch:
             raise
         except EmbedderUnavailable as error:
             log.warning("backfill_waits", detail=error.detail)
         except ReverieError as error:
             log.warning("upkeep_failed", code=error.code, detail=error.detail)
+        except Exception:  # the edge of a job: a fault in it must not take the server along
+            log.exception("upkeep_failed")
         try:
             async with asyncio.timeout(interval):
                 await runtime.pipeline.backfill_wanted.wait()
@@ -210,6 +209,23 @@ async def upkeep(runtime: Runtime) -> None:
                 await asyncio.sleep(min(1.0, interval))
         except TimeoutError:
             pass
+
+
+async def _upkeep_once(runtime: Runtime) -> None:
+    if runtime.models.state == "failed":
+        await runtime.models.fill(runtime.database)
+    else:
+        await runtime.models.wait()
+    if isinstance(runtime.models.error, ModelMismatch):
+        raise runtime.models.error
+    runtime.pipeline.backfill_wanted.clear()
+    while not is_cancelled() and await runtime.pipeline.backfill():
+        pass
+    await vectors.promote_large_slices(
+        runtime.database,
+        exact_max_chunks=runtime.settings.exact_max_chunks,
+        max_partitions=runtime.settings.max_partitions,
+    )
 
 
 def create_app(runtime: Runtime) -> FastAPI:

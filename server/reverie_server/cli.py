@@ -175,7 +175,7 @@ def index(
 async def _index(settings: Settings, path: Path, agent: str, owner: str | None, *, watch: bool) -> None:
     from reverie_indexer.files import check_agent_id
     from reverie_indexer.watch import changes
-    from reverie_server.app import open_runtime
+    from reverie_server.app import is_cancelled, open_runtime
     from reverie_server.workspace.files import Reader, place_for
 
     place = place_for(Reader(TENANT, check_agent_id(agent), _owner(owner)), None)
@@ -186,6 +186,8 @@ async def _index(settings: Settings, path: Path, agent: str, owner: str | None, 
             # The first item comes at once, when the watcher stands: nothing is missed between a scan and it.
             async for _ in changes(path):
                 await _index_once(runtime, place, path)
+                if is_cancelled():
+                    raise asyncio.CancelledError
         else:
             await _index_once(runtime, place, path)
 
