@@ -172,12 +172,28 @@ CREATE TABLE IF NOT EXISTS embedding_cache (
     PRIMARY KEY (tenant_id, model_id, passage_sha256)
 );
 
--- Row-level security: by tenant everywhere, by the transaction's slices where rows belong to somebody.
+-- API keys. Of a secret its hash alone is here. A revoked key keeps its row: a server that ever had a key is not open.
+CREATE TABLE IF NOT EXISTS keys (
+    key_id        text COLLATE "C" PRIMARY KEY,
+    tenant_id     text COLLATE "C" NOT NULL,
+    secret_sha256 bytea NOT NULL,
+    role          text NOT NULL CHECK (role IN ('viewer', 'member', 'admin')),
+    owner_key     text COLLATE "C",
+    agent_ids     text[] COLLATE "C",
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    revoked_at    timestamptz
+);
+
+-- Row-level security: by tenant everywhere, by the transaction's slices where rows belong to somebody. The slices
+-- themselves are visible by agent and owner; reverie_app has no right at all to the keys.
 DO $$
 DECLARE
     of_tenant constant text := 'tenant_id = (SELECT current_setting(''reverie.tenant'', true))';
     of_slices constant text := of_tenant || ' AND slice_id = ANY ((SELECT string_to_array(nullif('
         'current_setting(''reverie.slices'', true), ''''), '',''))::bigint[])';
+    of_agent constant text := of_tenant ||
+        ' AND (agent_id IS NULL OR agent_id = (SELECT current_setting(''reverie.agent'', true)))'
+        ' AND (owner_key IS NULL OR owner_key = (SELECT current_setting(''reverie.owner'', true)))';
     t text;
 BEGIN
     FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors'] LOOP
@@ -185,7 +201,8 @@ BEGIN
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
         EXECUTE format('CREATE POLICY visible ON %I TO reverie_app USING (%s)', t,
-            CASE WHEN t IN ('agents', 'slices', 'embedding_cache') THEN of_tenant ELSE of_slices END);
+            CASE WHEN t = 'slices' THEN of_agent
+                 WHEN t IN ('agents', 'embedding_cache') THEN of_tenant ELSE of_slices END);
         -- Upkeep that crosses tenants (back-fill, migration) works as the owner and has to say so.
         EXECUTE format('DROP POLICY IF EXISTS maintenance ON %I', t);
         EXECUTE format('CREATE POLICY maintenance ON %I TO CURRENT_USER USING ('

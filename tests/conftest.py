@@ -32,6 +32,10 @@ from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.resources import read_resource
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.gate import Gate
+from reverie_server.access.keys import Keys
+from reverie_server.agents.agents import Agents
+from reverie_server.agents.settings import AgentSettings
 from reverie_server.app import Runtime, create_app
 from reverie_server.recall.search import Rules as SearchRules
 from reverie_server.recall.search import Search
@@ -141,7 +145,18 @@ def workspace(database: Database, pipeline: Pipeline) -> Workspace:
 @pytest.fixture
 def runtime(database: Database, models: ModelSlot, pipeline: Pipeline, search: Search, workspace: Workspace) -> Runtime:
     """Everything wired, on the test's database, with the hashing model."""
-    return Runtime(Settings(embedder="hashing"), database, models, pipeline, search, workspace)
+    defaults = AgentSettings()
+    return Runtime(
+        Settings(embedder="hashing"),
+        database,
+        models,
+        pipeline,
+        search,
+        workspace,
+        Keys(database),
+        Gate(database, defaults),
+        Agents(database, pipeline, defaults),
+    )
 
 
 ServeRuntime = Callable[[Runtime], Awaitable[str]]

@@ -275,12 +275,17 @@ class Database:
         await asyncio.sleep(0.05)
 
 
+async def act_for(connection: Connection, agent_id: str, owner_key: str | None) -> None:
+    """Say whose slices the rest of the transaction may see: row-level security hides every other."""
+    await connection.execute(SQL["act_for"], {"agent_id": agent_id, "owner_key": owner_key})
+
+
 async def visible_slices(connection: Connection, tenant_id: str, agent_id: str, owner_key: str | None) -> list[Slice]:
     """Open the slices that (agent, owner) may see to this transaction and return them, by id.
 
     Without an owner: the agent's team slice and the tenant's global one. A slice is made by its first write.
     """
-    cursor = await connection.execute(
-        SQL["visible_slices"], {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key}
-    )
+    params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key}
+    await act_for(connection, agent_id, owner_key)
+    cursor = await connection.execute(SQL["visible_slices"], params)
     return [Slice(**row) for row in await cursor.fetchall()]

@@ -49,10 +49,15 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
 -- enter_tenant: from here to the end of the transaction, work as reverie_app for one tenant
 SELECT set_config('reverie.tenant', %(tenant_id)s, true),
        set_config('reverie.slices', '', true),
+       set_config('reverie.agent', '', true),
+       set_config('reverie.owner', '', true),
        set_config('role', 'reverie_app', true);
 
 -- enter_maintenance: upkeep across tenants, as the tables' owner, until the transaction ends
 SELECT set_config('reverie.maintenance', 'on', true);
+
+-- act_for: whose slices this transaction may see and open
+SELECT set_config('reverie.agent', %(agent_id)s, true), set_config('reverie.owner', coalesce(%(owner_key)s, ''), true);
 
 -- visible_slices: the slices of (agent, owner) and what the tenant shares; opens them to this transaction
 WITH visible AS MATERIALIZED (

@@ -61,6 +61,18 @@ class Forbidden(ReverieError):
     code = "forbidden"
 
 
+class MemoryDisabled(ReverieError):
+    """The agent's memory is switched off."""
+
+    code = "memory_disabled"
+
+
+class ReadOnlyMember(ReverieError):
+    """The agent is a team member: it reads its leader's memory and writes none."""
+
+    code = "read_only_member"
+
+
 class Conflict(ReverieError):
     """The state changed under the request too often; nothing was written."""
 

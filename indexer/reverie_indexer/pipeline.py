@@ -10,11 +10,13 @@ import asyncio
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
+from psycopg.rows import DictRow
 
 from reverie_indexer import files, store, vectors
 from reverie_indexer.analyse import analyse, spoken_date
@@ -50,6 +52,11 @@ class Rules:
     max_file_bytes: int = 1_048_576
     embed_wait_seconds: float = 10.0
     batch_size: int = 64
+
+    def of_agent(self, settings: Mapping[str, Any]) -> Rules:
+        """These rules with those on top that the agent sets itself."""
+        own = {name: settings[name] for name in ("chunk_max_chars", "language") if name in settings}
+        return replace(self, **own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +136,10 @@ class Pipeline:
         if len({change.path for change in changes}) < len(changes):
             raise ValidationFailed("one write names each file once")
         for attempt in range(MAX_ATTEMPTS):
-            is_known, bases = await self._present(place, [change.path for change in changes])
-            contents = [await self._prepare(change, bases.get(change.path)) for change in changes]
-            seeds = [] if is_known else await self._prepare_seeds(place, changes)
+            agent, bases = await self._present(place, [change.path for change in changes])
+            rules = self._rules.of_agent(agent["settings"] if agent else {})
+            contents = [await self._prepare(change, bases.get(change.path), rules) for change in changes]
+            seeds = [] if agent else await self._prepare_seeds(place, changes)
             ready = await self._embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
             written = await self._commit(place, changes, contents, bases, seeds, ready)
             if written is not None:
@@ -170,28 +178,30 @@ class Pipeline:
         await embed_pending(self._database, ready, pending, active=True, batch_size=self._rules.batch_size)
         return len(pending)
 
-    async def _present(self, place: Place, paths: Sequence[str]) -> tuple[bool, dict[str, tuple[Document, str]]]:
-        """Whether the agent is known, and the place's files at these paths, deleted ones too."""
+    async def _present(
+        self, place: Place, paths: Sequence[str]
+    ) -> tuple[DictRow | None, dict[str, tuple[Document, str]]]:
+        """The agent, if it is known, and the place's files at these paths, deleted ones too."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            is_known = await store.agent_exists(connection, place.tenant_id, place.agent_id)
+            agent = await store.read_agent(connection, place.tenant_id, place.agent_id)
             visible = await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key)
             own = [s.slice_id for s in visible if store.scope_of(s.agent_id, s.owner_key) == place.scope]
             found = await store.read_documents(connection, place.tenant_id, own, paths)
-        return is_known, {document.path: (document, text) for document, text in found}
+        return agent, {document.path: (document, text) for document, text in found}
 
-    async def _prepare(self, change: Change, base: tuple[Document, str] | None) -> Content:
+    async def _prepare(self, change: Change, base: tuple[Document, str] | None, rules: Rules) -> Content:
         document, text = base if base is not None and base[0].deleted_at is None else (None, None)
         _check_version(change.if_version, document)
         # An edit may parse a megabyte of markdown: seconds, in which others must be answered.
         edited = await asyncio.to_thread(change.edit, text)
-        new_text = files.check_text(edited, max_bytes=self._rules.max_file_bytes)
-        passages = await asyncio.to_thread(passages_of, change.path, new_text, self._rules)
+        new_text = files.check_text(edited, max_bytes=rules.max_file_bytes)
+        passages = await asyncio.to_thread(passages_of, change.path, new_text, rules)
         return Content(change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages)
 
     async def _prepare_seeds(self, place: Place, changes: Sequence[Change]) -> list[Content]:
         written = {change.path for change in changes} if place.scope == "team" else set()
         return [
-            await self._prepare(overwrite(path, text, by="server", reason="seed"), None)
+            await self._prepare(overwrite(path, text, by="server", reason="seed"), None, self._rules)
             for path, text in self._seeds.items()
             if path not in written
         ]

@@ -12,7 +12,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from reverie_indexer import vectors
-from reverie_indexer.db import Connection, Slice, visible_slices
+from reverie_indexer.db import Connection, Slice, act_for, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Document, Passage, Place, Scope, Tier, Written
 from reverie_indexer.queries import Queries
@@ -83,15 +83,21 @@ async def ensure_agent(connection: Connection, place: Place) -> bool:
     return await cursor.fetchone() is not None
 
 
+async def read_agent(connection: Connection, tenant_id: str, agent_id: str) -> DictRow | None:
+    """The tenant's agent, with its leader and its own settings, or None."""
+    cursor = await connection.execute(SQL["agent"], {"tenant_id": tenant_id, "agent_id": agent_id})
+    return await cursor.fetchone()
+
+
 async def agent_exists(connection: Connection, tenant_id: str, agent_id: str) -> bool:
     """Whether the tenant has the agent."""
-    cursor = await connection.execute(SQL["agent"], {"tenant_id": tenant_id, "agent_id": agent_id})
-    return await cursor.fetchone() is not None
+    return await read_agent(connection, tenant_id, agent_id) is not None
 
 
 async def lock_slice(connection: Connection, place: Place) -> Slice:
     """The slice of a place, made where new, locked against other writers; opens it to the transaction."""
     keys = _slice_keys(place)
+    await act_for(connection, place.agent_id, place.owner_key)
     await connection.execute(SQL["create_slice"], keys)
     row = await (await connection.execute(SQL["lock_slice"], keys)).fetchone()
     if row is None:

@@ -22,7 +22,11 @@ from reverie_indexer.pipeline import Rules as IndexRules
 from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.http import files, memory, operations, problems
+from reverie_server.access.gate import Gate
+from reverie_server.access.keys import Keys
+from reverie_server.agents.agents import Agents
+from reverie_server.agents.settings import AgentSettings
+from reverie_server.http import agents, files, memory, operations, problems
 from reverie_server.http.context import Services
 from reverie_server.recall.rank import Weights
 from reverie_server.recall.search import Rules as SearchRules
@@ -42,6 +46,9 @@ class Runtime:
     pipeline: Pipeline
     search: Search
     workspace: Workspace
+    keys: Keys
+    gate: Gate
+    agents: Agents
 
 
 def data_dir_of(settings: Settings) -> Path:
@@ -140,6 +147,17 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         yield await stack.enter_async_context(database)
 
 
+def agent_defaults(settings: Settings) -> AgentSettings:
+    """The settings of an agent that sets none: the server's."""
+    return AgentSettings(
+        language=settings.language,
+        chunk_max_chars=settings.chunk_max_chars,
+        text_weight=settings.text_weight,
+        vector_weight=settings.vector_weight,
+        user_boost=settings.user_boost,
+    )
+
+
 @asynccontextmanager
 async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None = None) -> AsyncIterator[Runtime]:
     """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be."""
@@ -155,6 +173,7 @@ async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None =
         language=settings.language,
         hnsw_ef_search=settings.hnsw_ef_search,
     )
+    defaults = agent_defaults(settings)
     async with open_database(settings) as database:
         models = ModelSlot(embedder_loader(settings), query_cache_size=settings.query_cache_size)
         pipeline = Pipeline(database, models, index_rules)
@@ -165,6 +184,9 @@ async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None =
             pipeline,
             Search(database, models, search_rules),
             Workspace(database, pipeline),
+            Keys(database),
+            Gate(database, defaults),
+            Agents(database, pipeline, defaults),
         )
         loading = asyncio.create_task(models.fill(database), name="load-model")
         try:
@@ -236,10 +258,19 @@ def create_app(runtime: Runtime) -> FastAPI:
         version=version("reverie"),
         responses={422: {"model": problems.Problem, "description": "Not valid"}},
     )
-    app.state.services = Services(runtime.database, runtime.models, runtime.search, runtime.workspace)
+    app.state.services = Services(
+        runtime.database,
+        runtime.models,
+        runtime.search,
+        runtime.workspace,
+        runtime.keys,
+        runtime.gate,
+        runtime.agents,
+    )
     metrics = operations.Metrics()
     app.include_router(operations.router)
     app.include_router(operations.metrics_router(metrics))
+    app.include_router(agents.router, prefix="/api/v1")
     app.include_router(files.router, prefix="/api/v1")
     app.include_router(memory.router, prefix="/api/v1")
     problems.install(app)

@@ -159,3 +159,22 @@ def test_the_demo_shows_what_it_promises() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for passage in ("MEMORY.md:17", "memory/2026-11-05.md:11", "MEMORY.md:38", "memory/2026-10-15.md:16"):
         assert passage in done.stdout
+
+
+def test_keys_are_made_listed_and_revoked_and_close_the_server(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="reverie-keys-") as name:
+        Path(name).chmod(0o755)
+        where = ["--data-dir", Path(name) / "data"]
+        done = reverie("keys", "create", "--tenant", "acme", "--role", "member", "--owner", "user:1", "--json", *where)
+        assert done.returncode == 0, done.stderr
+        made = json.loads(done.stdout)
+        assert made.keys() == {"id", "key"}
+        listed = reverie("keys", "list", *where).stdout
+        assert made["id"] in listed
+        assert made["key"] not in listed
+        assert "user:1" in listed
+        assert reverie("keys", "create", "--role", "king", *where).returncode == 2
+        assert reverie("keys", "create", "--role", "admin", "--owner", "nonsense", *where).returncode == 2
+        assert reverie("keys", "revoke", made["id"], *where).returncode == 0
+        assert "revoked" in reverie("keys", "list", *where).stdout
+        assert reverie("keys", "revoke", made["id"], *where).returncode == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.pipeline import Pipeline, Rules
-from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.app import Runtime
 from reverie_server.recall.search import Rules as SearchRules
@@ -207,7 +207,7 @@ async def test_the_fallback_tells_that_nothing_is_the_owners(wren: Any) -> None:
 
 @pytest.fixture
 async def without_model(
-    database: Any, serve_runtime: Callable[[Runtime], Awaitable[str]]
+    database: Any, runtime: Runtime, serve_runtime: Callable[[Runtime], Awaitable[str]]
 ) -> Callable[[ModelSlot], Awaitable[str]]:
     """Serve the same memory with another slot for the model; the base URL."""
 
@@ -215,7 +215,9 @@ async def without_model(
         pipeline = Pipeline(database, models, Rules(embed_wait_seconds=0.05))
         search = Search(database, models, SearchRules())
         workspace = Workspace(database, pipeline)
-        return await serve_runtime(Runtime(Settings(embedder="none"), database, models, pipeline, search, workspace))
+        return await serve_runtime(
+            replace(runtime, models=models, pipeline=pipeline, search=search, workspace=workspace)
+        )
 
     return serve
 

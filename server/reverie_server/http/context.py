@@ -17,6 +17,9 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_agent_id
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.gate import Gate
+from reverie_server.access.keys import Caller, Keys
+from reverie_server.agents.agents import Agents
 from reverie_server.recall.search import Search
 from reverie_server.workspace.files import Workspace
 
@@ -32,13 +35,9 @@ class Services:
     models: ModelSlot
     search: Search
     workspace: Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls: the tenant comes from the credential alone, and without keys there is one tenant."""
-
-    tenant_id: str = "default"
+    keys: Keys
+    gate: Gate
+    agents: Agents
 
 
 def services(request: Request) -> Services:
@@ -46,9 +45,9 @@ def services(request: Request) -> Services:
     return cast("Services", request.app.state.services)
 
 
-def caller() -> Caller:
-    """The caller of an open server."""
-    return Caller()
+async def caller(request: Request) -> Caller:
+    """Who calls, by the key of the request; Unauthorized without a valid one on a server that has keys."""
+    return await services(request).keys.authenticate(request.headers.get("authorization"))
 
 
 def agent(

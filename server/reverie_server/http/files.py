@@ -12,7 +12,7 @@ from reverie_indexer.model import Document, Written
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.workspace.files import Reader, Write, etag_of, parse_if_match, place_for
+from reverie_server.workspace.files import Write, etag_of, parse_if_match
 
 
 class FileConvertor(Convertor[str]):
@@ -30,7 +30,7 @@ class FileConvertor(Convertor[str]):
 
 
 register_url_convertor("file", FileConvertor())
-router = APIRouter(prefix="/agents/{a}/files", tags=["Workspace files"], responses=may_answer(404, 422, 503))
+router = APIRouter(prefix="/agents/{a}/files", tags=["Workspace files"], responses=may_answer(401, 403, 404, 422, 503))
 IfMatch = Annotated[
     str | None, Header(description="Write only if the file is at this version; `*`: if it exists", examples=['"3"'])
 ]
@@ -51,9 +51,9 @@ CREATED: dict[int | str, dict[str, Any]] = {201: {"model": wire.WriteResult, "de
 async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.FilesQuery, Query()]) -> wire.FileList:
     """The files that the owner sees with the agent, by sort order, then path."""
     position = cast("tuple[int, str, int] | None", decode_cursor(query.cursor, int, str, int))
-    reader = Reader(who.tenant_id, a, query.resolved_owner())
+    grant = await system.gate.read(who, a, query.resolved_owner())
     count, found = await system.workspace.listing(
-        reader,
+        grant.reader,
         prefix=query.prefix,
         after=position,
         limit=query.limit + 1,
@@ -69,7 +69,7 @@ async def list_versions(
     a: Agent, path: FilePath, system: System, who: Who, query: Annotated[wire.VersionsQuery, Query()]
 ) -> wire.VersionList:
     """The history of a file, newest first; with `diff_to` the diff from the present text to that version's."""
-    reader = Reader(who.tenant_id, a, query.resolved_owner())
+    reader = (await system.gate.read(who, a, query.resolved_owner())).reader
     position = decode_cursor(query.cursor, int)
     before = int(position[0]) if position else None
     document, found = await system.workspace.history(reader, path, query.scope, before=before, limit=query.limit + 1)
@@ -92,9 +92,10 @@ async def restore_version(
     if_match: IfMatch = None,
 ) -> wire.WriteResult:
     """Make an older version the present one. It becomes a new version: nothing is lost."""
-    reader = Reader(who.tenant_id, a, body.resolved_owner() if body else None)
+    owner = body.resolved_owner() if body else None
+    grant, place = await system.gate.write(who, a, owner, body.scope if body else None)
     write = Write(path, "user", f"restore of version {version}", parse_if_match(if_match))
-    written = await system.workspace.restore(reader, write, body.scope if body else None, version)
+    written = await system.workspace.restore(grant.reader, write, place, version)
     response.headers["ETag"] = etag_of(written.version)
     return _result(written)
 
@@ -110,7 +111,7 @@ async def write_file(
     if_match: IfMatch = None,
 ) -> wire.WriteResult:
     """Append, replace a section, upsert keys or overwrite, in the server: two writers never lose a line."""
-    place = place_for(Reader(who.tenant_id, a, body.resolved_owner()), body.scope)
+    _, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
     write = Write(path, "user", body.strategy, parse_if_match(if_match))
     written = await system.workspace.apply(place, write, body.strategy, body.content, body.section)
     return _answer(response, written)
@@ -126,14 +127,14 @@ async def read_file(
     query: Annotated[wire.FileQuery, Query()],
 ) -> wire.FileContent:
     """A file: the owner's, else the team's, else the tenant's; `resolved_from` says which."""
-    reader = Reader(who.tenant_id, a, query.resolved_owner())
-    file = await system.workspace.read(reader, path, from_line=query.from_line, lines=query.lines)
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    file = await system.workspace.read(grant.reader, path, from_line=query.from_line, lines=query.lines)
     etag = response.headers["ETag"] = etag_of(file.document.version)
     return wire.FileContent(
         **_summary(file.document).model_dump(),
         content=file.content,
         etag=etag,
-        resolved_from=file.document.scope,
+        resolved_from=file.resolved_from,
         from_line=file.from_line,
         lines=file.line_count,
         total_lines=file.total_lines,
@@ -152,7 +153,7 @@ async def put_file(
     if_match: IfMatch = None,
 ) -> wire.WriteResult:
     """Create or overwrite a file; the version before it is kept."""
-    place = place_for(Reader(who.tenant_id, a, body.resolved_owner()), body.scope)
+    _, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
     write = Write(path, "user", "put", parse_if_match(if_match), body.enabled, body.sort_order)
     return _answer(response, await system.workspace.put(place, write, body.content))
 
@@ -168,7 +169,7 @@ async def patch_file(
     if_match: IfMatch = None,
 ) -> wire.PatchResult:
     """Replace one passage, exactly; `replace_all` for every occurrence."""
-    place = place_for(Reader(who.tenant_id, a, body.resolved_owner()), body.scope)
+    _, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
     write = Write(path, "user", "patch", parse_if_match(if_match))
     count, written = await system.workspace.patch(
         place, write, body.old_text, body.new_text, replace_all=body.replace_all
@@ -187,7 +188,7 @@ async def delete_file(
     if_match: IfMatch = None,
 ) -> None:
     """Delete a file: gone from lists and search at once; its history stays until it is forgotten."""
-    place = place_for(Reader(who.tenant_id, a, query.resolved_owner()), query.scope)
+    _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
     await system.workspace.delete(place, path, by="user", if_version=parse_if_match(if_match))
 
 

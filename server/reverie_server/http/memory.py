@@ -8,9 +8,9 @@ from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.recall.rank import Ranked
-from reverie_server.recall.search import Outcome, Request
+from reverie_server.recall.search import Outcome, Request, check_query
 
-router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(404, 422, 503))
+router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 
 
 @router.post(
@@ -18,18 +18,21 @@ router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_a
 )
 async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -> wire.SearchResponse:
     """Find passages by words and by meaning."""
+    query = check_query(body.query)
+    grant = await system.gate.read(who, a, body.resolved_owner())
     request = Request(
         tenant_id=who.tenant_id,
         agent_id=a,
-        query=body.query,
-        owner_key=body.resolved_owner(),
+        query=query,
+        owner_key=grant.reader.owner_key,
+        leader_agent_id=grant.reader.leader_agent_id,
         max_results=body.max_results,
         min_score=body.min_score,
         path_prefix=body.path_prefix or None,
         tiers=tuple(body.tiers),
         mode=body.mode,
     )
-    outcome = await system.search.search(request)
+    outcome = await system.search.search(request, grant.search_rules(system.search.rules))
     return search_response(outcome, explain=body.explain)
 
 

@@ -25,6 +25,9 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.StaleVersion: 412,
     errors.PayloadTooLarge: 413,
     errors.Forbidden: 403,
+    errors.MemoryDisabled: 403,
+    errors.ReadOnlyMember: 403,
+    errors.Unauthorized: 401,
     errors.DatabaseUnavailable: 503,
     errors.EmbedderUnavailable: 503,
 }
@@ -50,6 +53,7 @@ _TITLES = {
 }
 _EXAMPLES = {
     400: ("bad_request", "There was an error parsing the body"),
+    401: ("unauthorized", "give a valid key as `Authorization: Bearer <api key>`"),
     403: ("forbidden", "_system/ is written by the server alone"),
     404: ("not_found", "there is no file 'notes/a.md'"),
     409: ("ambiguous_match", "old_text occurs 2 times; give more of its surroundings, or replace_all"),
@@ -145,7 +149,7 @@ def install(app: FastAPI) -> None:
         status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
         if status >= 500:
             log.warning("request_failed", code=error.code, detail=error.detail)
-        headers = {"Retry-After": "1"} if status == 503 else None
+        headers = {503: {"Retry-After": "1"}, 401: {"WWW-Authenticate": "Bearer"}}.get(status)
         return problem(status, error.code, error.detail, headers, **error.extra)
 
     @app.exception_handler(RequestValidationError)

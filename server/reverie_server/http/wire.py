@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.files import check_owner_key
+from reverie_indexer.files import check_agent_id, check_owner_key
 from reverie_indexer.model import Scope, Tier
+from reverie_server.agents.settings import AgentSettings
 from reverie_server.workspace.files import Strategy
 
 MAX_INT = 2**31 - 1
@@ -108,6 +109,54 @@ class Page(Owner):
 
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: str | None = None
+
+
+class PlainPage(BaseModel):
+    """A page of a list that is nobody's in particular."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: str | None = None
+
+
+class AgentPut(BaseModel):
+    """An agent as it is to be. What is left out is as if it had never been set."""
+
+    model_config = example(name="Wren", settings={"language": "german"})
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    leader_agent_id: Annotated[str, AfterValidator(check_agent_id)] | None = None
+    settings: AgentSettings = AgentSettings()
+
+
+class AgentBody(BaseModel):
+    """An agent. `settings` are those that it sets itself; the others follow the server's."""
+
+    model_config = shown(
+        agent_id="wren",
+        name="Wren",
+        leader_agent_id=None,
+        settings={"language": "german"},
+        created_at="2026-04-03T12:00:00Z",
+        updated_at="2026-04-03T12:00:00Z",
+    )
+
+    agent_id: str
+    name: str
+    leader_agent_id: str | None
+    settings: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+class AgentList(BaseModel):
+    """A page of agents."""
+
+    model_config = shown(agents=[], next_cursor=None)
+
+    agents: list[AgentBody]
+    next_cursor: str | None
 
 
 class FileQuery(Owner):

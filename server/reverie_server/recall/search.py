@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pgvector import HalfVector
@@ -59,6 +59,7 @@ class Request:
     agent_id: str
     query: str
     owner_key: str | None = None
+    leader_agent_id: str | None = None
     max_results: int = 6
     min_score: float = 0.0
     path_prefix: str | None = None
@@ -102,6 +103,16 @@ class _Scope:
         return max(1.0, sum(s.term_total for s in self.slices) / max(1, self.chunk_count))
 
 
+def check_query(query: str) -> str:
+    """The query without the white space around it; ValidationFailed for an empty, overlong or unstorable one."""
+    query = query.strip()
+    if not query or len(query) > MAX_QUERY_CHARS:
+        raise ValidationFailed(f"a query has 1 to {MAX_QUERY_CHARS} characters")
+    if "\x00" in query or any(0xD800 <= ord(character) <= 0xDFFF for character in query):
+        raise ValidationFailed("the query has a NUL character or a lone surrogate")
+    return query
+
+
 class Search:
     """Finds passages of the memory an owner may see with one agent."""
 
@@ -110,20 +121,25 @@ class Search:
         self._models = models
         self.rules = rules
 
-    async def search(self, request: Request) -> Outcome:
-        """The best passages for a query.
+    async def search(self, request: Request, rules: Rules | None = None) -> Outcome:
+        """The best passages for a query, by the server's rules or an agent's; else what the leader shares.
 
         Raises ValidationFailed for an empty or overlong query, NotFound for an unknown agent. A missing or
         failing model is a warning, and the search goes by words.
         """
+        outcome = await self._search(request, rules or self.rules)
+        if request.leader_agent_id is None or any(r.relevance >= FOUND_FROM for r in outcome.results):
+            return outcome
+        # A team member has no results of its own: what its leader shares, never what is personal there.
+        leader = replace(request, agent_id=request.leader_agent_id, owner_key=None, leader_agent_id=None)
+        shared = await self._search(leader, rules or self.rules)
+        return replace(shared, fallback="leader") if shared.results else outcome
+
+    async def _search(self, request: Request, rules: Rules) -> Outcome:
         started = time.perf_counter()
-        query = request.query.strip()
-        if not query or len(query) > MAX_QUERY_CHARS:
-            raise ValidationFailed(f"a query has 1 to {MAX_QUERY_CHARS} characters")
-        if "\x00" in query or any(0xD800 <= ord(character) <= 0xDFFF for character in query):
-            raise ValidationFailed("the query has a NUL character or a lone surrogate")
+        query = check_query(request.query)
         warnings: list[str] = []
-        terms = analyse_query(query, self.rules.language)
+        terms = analyse_query(query, rules.language)
         vector = None if request.mode == "text" else await self._embed(query, warnings)
         embedded = time.perf_counter()
         async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
@@ -134,10 +150,10 @@ class Search:
                 )
                 vector = None
             frequencies = await _frequencies(connection, request, scope, terms)
-            rows = await self._candidates(connection, request, scope, frequencies, vector)
+            rows = await self._candidates(connection, request, rules, scope, frequencies, vector)
         searched = time.perf_counter()
         has_text = bool(frequencies) and (request.mode != "vector" or vector is None)
-        weights = effective_weights(self.rules.weights, has_text=has_text, has_vector=vector is not None)
+        weights = effective_weights(rules.weights, has_text=has_text, has_vector=vector is not None)
         query_idf = sum(idf(frequencies.get(term, 0), scope.chunk_count) for term in terms.terms)
         query_facts = Query(query_idf, terms.exact, request.owner_key)
         ranked = score([_candidate(row) for row in rows], query_facts, weights)
@@ -185,13 +201,14 @@ class Search:
         self,
         connection: Connection,
         request: Request,
+        rules: Rules,
         scope: _Scope,
         frequencies: Mapping[str, int],
         vector: _QueryVector | None,
     ) -> list[DictRow]:
         limit = max(50, 5 * request.max_results)
         by_text = request.mode != "vector" or vector is None
-        frequent_from = max(self.rules.frequent_df, int(self.rules.frequent_share * scope.chunk_count))
+        frequent_from = max(rules.frequent_df, int(rules.frequent_share * scope.chunk_count))
         producers = producing_terms(frequencies, frequent_from=frequent_from)
         params: dict[str, Any] = {
             "tenant_id": request.tenant_id,

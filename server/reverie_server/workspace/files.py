@@ -25,11 +25,12 @@ _RESOLUTION: tuple[Scope, ...] = ("personal", "team", "global")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who asks: a tenant's agent, for one owner or for what is shared."""
+    """Who asks: a tenant's agent, for one owner or for what is shared; a team member has a leader."""
 
     tenant_id: str
     agent_id: str
     owner_key: str | None
+    leader_agent_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class File:
     """A file with its content, or with the lines of it that were asked for."""
 
     document: Document
+    resolved_from: Literal["personal", "team", "global", "leader"]
     content: str
     from_line: int
     line_count: int
@@ -71,15 +73,27 @@ class Workspace:
         self._pipeline = pipeline
 
     async def read(self, reader: Reader, path: str, *, from_line: int | None = None, lines: int | None = None) -> File:
-        """The file as the reader sees it: the personal one, else the team's, else the tenant's."""
+        """The file as the reader sees it: the personal one, else the team's, the tenant's, the leader's team's."""
         check_path(path, by_server=True)
+        resolved_from: Literal["personal", "team", "global", "leader"]
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            document, content = await self._resolve(connection, reader, path, None)
+            try:
+                document, content = await self._resolve(connection, reader, path, None)
+                resolved_from = document.scope
+            except NotFound:
+                if reader.leader_agent_id is None:
+                    raise
+                # What the leader shares; never what is personal there.
+                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                document, content = await self._resolve(connection, leader, path, None)
+                resolved_from = "leader"
         all_lines = sections.lines_of(content)
         first = from_line or 1
         chosen = all_lines[first - 1 : None if lines is None else first - 1 + lines]
         is_whole = from_line is None and lines is None
-        return File(document, content if is_whole else "".join(chosen), first, len(chosen), len(all_lines))
+        return File(
+            document, resolved_from, content if is_whole else "".join(chosen), first, len(chosen), len(all_lines)
+        )
 
     async def listing(
         self, reader: Reader, *, prefix: str | None, after: tuple[int, str, int] | None, limit: int
@@ -157,13 +171,12 @@ class Workspace:
             f"{path} (version {to_version})",
         )
 
-    async def restore(self, reader: Reader, write: Write, scope: Scope | None, version: int) -> Written:
+    async def restore(self, reader: Reader, write: Write, place: Place, version: int) -> Written:
         """Make an older version the present one, as a new version.
 
         A write: it goes where any write of the reader goes, never to what a read would fall back to.
         """
         check_path(write.path)
-        place = place_for(reader, scope)
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
             document, _ = await self._resolve(
                 connection, reader, write.path, place.scope, with_deleted=True, with_stand_in=False

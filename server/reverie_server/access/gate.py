@@ -1,0 +1,98 @@
+"""The one gate in front of every agent's memory: who may read or write what, under which settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from psycopg.rows import DictRow
+
+from reverie_indexer import store
+from reverie_indexer.db import Database
+from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, ReadOnlyMember
+from reverie_indexer.model import Place, Scope
+from reverie_server.access.keys import Caller
+from reverie_server.agents.settings import AgentSettings, effective_settings
+from reverie_server.recall.rank import Weights
+from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.workspace.files import Reader, place_for
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A permitted request: who acts on which agent's memory, and the settings in force there."""
+
+    caller: Caller
+    reader: Reader
+    settings: AgentSettings
+
+    def search_rules(self, base: SearchRules) -> SearchRules:
+        """The server's rules of search with the agent's own on top."""
+        own = self.settings
+        weights = Weights(own.text_weight, own.vector_weight, own.user_boost)
+        return replace(base, weights=weights, language=own.language)
+
+
+class Gate:
+    """Checks every request, whatever it came by. `defaults` are the settings of an agent that sets none."""
+
+    def __init__(self, database: Database, defaults: AgentSettings) -> None:
+        self._database = database
+        self._defaults = defaults
+
+    async def read(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
+        """Permission to read as an owner, or what is shared.
+
+        Raises Forbidden outside what the key is bound to, NotFound for an unknown agent, MemoryDisabled.
+        """
+        owner_key = _bound_owner(caller, agent_id, owner_key)
+        row = await self._agent(caller.tenant_id, agent_id)
+        if row is None:
+            raise NotFound(f"there is no agent {agent_id!r}")
+        return self._grant(caller, agent_id, owner_key, row)
+
+    async def write(
+        self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
+    ) -> tuple[Grant, Place]:
+        """Permission to write, and where the write goes; the agent may be one that the write will make.
+
+        Raises what `read` raises, Forbidden for a viewer and for a `global` write by anyone but an admin,
+        ReadOnlyMember for a team member.
+        """
+        owner_key = _bound_owner(caller, agent_id, owner_key)
+        if caller.role == "viewer":
+            raise Forbidden("a viewer's key reads; writing needs a member's")
+        if scope == "global" and caller.role != "admin":
+            raise Forbidden("writing global memory needs an admin's key")
+        row = await self._agent(caller.tenant_id, agent_id)
+        grant = self._grant(caller, agent_id, owner_key, row)
+        if row is not None and row["leader_agent_id"] is not None:
+            raise ReadOnlyMember("memory is read-only for team members")
+        # Without isolation there is one memory for all who use the agent, whoever writes.
+        return grant, place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
+
+    async def _agent(self, tenant_id: str, agent_id: str) -> DictRow | None:
+        async with self._database.tenant(tenant_id) as connection:
+            return await store.read_agent(connection, tenant_id, agent_id)
+
+    def _grant(self, caller: Caller, agent_id: str, owner_key: str | None, row: DictRow | None) -> Grant:
+        settings = effective_settings(self._defaults, row["settings"] if row else {})
+        if not settings.memory_enabled:
+            raise MemoryDisabled(f"the memory of agent {agent_id!r} is switched off")
+        leader = row["leader_agent_id"] if row else None
+        return Grant(caller, Reader(caller.tenant_id, agent_id, owner_key, leader), settings)
+
+
+def check_agent(caller: Caller, agent_id: str) -> None:
+    """Forbidden when the key is bound to other agents."""
+    if caller.agent_ids is not None and agent_id not in caller.agent_ids:
+        raise Forbidden("the key is bound to other agents")
+
+
+def _bound_owner(caller: Caller, agent_id: str, owner_key: str | None) -> str | None:
+    """The owner a request acts for: the key's where it is bound, whatever the request says; else the request's."""
+    check_agent(caller, agent_id)
+    if caller.owner_key is None:
+        return owner_key
+    if owner_key not in (None, caller.owner_key):
+        raise Forbidden("the key is bound to another owner")
+    return caller.owner_key

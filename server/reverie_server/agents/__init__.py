@@ -1,0 +1,1 @@
+"""Agents: who they are, whose team they belong to, and their settings."""

