@@ -136,7 +136,8 @@ def holds_exactly(text: str, exact: tuple[str, ...]) -> bool:
     if not exact:
         return False
     folded = " ".join(fold(text).split())
-    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", folded) for phrase in exact)
+    # Plain containment first: a pasted log may name a thousand identifiers, and each pattern is compiled anew.
+    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", folded) for phrase in exact if phrase in folded)
 
 
 def _words(token: str) -> Iterator[tuple[str, bool]]:

@@ -263,6 +263,7 @@ class Database:
     async def _recover_or_raise(self, cause: Exception, deadline: float) -> None:
         if asyncio.get_running_loop().time() > deadline:
             raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
+        log.warning("database_connection_lost")
         async with self._recovery:
             if self._recover is not None:
                 try:

@@ -166,17 +166,25 @@ class Pipeline:
                 raise NotFound(f"there is no file {path!r}")
             return await store.delete_document(connection, place, slice_, current, by=by, reason=reason)
 
-    async def backfill(self, *, limit: int = PAGE) -> int:
-        """Embed chunks that were stored without vectors, oldest first; how many were taken care of.
+    async def backfill(self, *, limit: int = PAGE, place: Place | None = None) -> int:
+        """Embed chunks that were stored without vectors, everybody's or a place's, oldest first; how many.
 
         Raises EmbedderUnavailable when the model cannot be used now; what was done stays done.
         """
         ready = self._models.ready
         if ready is None:
             return 0
-        pending = await vectors.pending_chunks(self._database, ready.model_id, after=0, limit=limit, active=True)
+        slice_ids = None if place is None else await self._own_slices(place)
+        pending = await vectors.pending_chunks(
+            self._database, ready.model_id, after=0, limit=limit, active=True, slice_ids=slice_ids
+        )
         await embed_pending(self._database, ready, pending, active=True, batch_size=self._rules.batch_size)
         return len(pending)
+
+    async def _own_slices(self, place: Place) -> list[int]:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            visible = await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key)
+        return [s.slice_id for s in visible if store.scope_of(s.agent_id, s.owner_key) == place.scope]
 
     async def _present(
         self, place: Place, paths: Sequence[str]

@@ -148,15 +148,25 @@ async def reject(database: Database, tenant_id: str, sha256: bytes, error: str) 
         await connection.execute(SQL["reject_chunks"], {"tenant_id": tenant_id, "sha256": sha256, "error": error[:500]})
 
 
-async def pending_chunks(database: Database, model_id: int, *, after: int, limit: int, active: bool) -> list[Pending]:
-    """Chunks without a vector of a model, by id after a cursor.
+async def pending_chunks(
+    database: Database,
+    model_id: int,
+    *,
+    after: int,
+    limit: int,
+    active: bool,
+    slice_ids: Sequence[int] | None = None,
+) -> list[Pending]:
+    """Chunks without a vector of a model, by id after a cursor; of the active model only some slices' if given.
 
     `active` asks for the back-fill of the active model, which goes by the chunks' mark: nothing when the model
     is not the active one any more.
     """
     query = SQL["chunks_to_embed"] if active else SQL["chunks_without"]
     async with database.maintenance() as connection:
-        cursor = await connection.execute(query, {"after": after, "limit": limit, "model_id": model_id})
+        slices = None if slice_ids is None else list(slice_ids)
+        params = {"after": after, "limit": limit, "model_id": model_id, "slice_ids": slices}
+        cursor = await connection.execute(query, params)
         return [Pending(**row) for row in await cursor.fetchall()]
 
 

@@ -44,6 +44,7 @@ ORDER BY slice_id FOR NO KEY UPDATE;
 -- chunks_to_embed: what waits for the back-fill, oldest first, after a cursor; nothing for a model that is not active
 SELECT tenant_id, slice_id, chunk_id, context, text, passage_sha256 FROM chunks
 WHERE NOT embedded AND embed_error IS NULL AND chunk_id > %(after)s
+  AND (%(slice_ids)s::bigint[] IS NULL OR slice_id = ANY(%(slice_ids)s::bigint[]))
   AND EXISTS (SELECT FROM models m WHERE m.model_id = %(model_id)s AND m.active)
 ORDER BY chunk_id LIMIT %(limit)s;
 

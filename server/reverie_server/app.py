@@ -274,6 +274,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.include_router(files.router, prefix="/api/v1")
     app.include_router(memory.router, prefix="/api/v1")
     problems.install(app)
+    app.add_middleware(operations.HeadAsGet)
     app.add_middleware(operations.BodyLimit)
     app.add_middleware(operations.Measured, metrics=metrics)
     return app

@@ -16,7 +16,7 @@ import typer
 
 from reverie_indexer.errors import EmbedderUnavailable, ReverieError, SetupError, ValidationFailed
 from reverie_server.cli_admin import bench_cli, embeddings_cli, keys_cli, models_cli
-from reverie_server.cli_frame import DataDir, load_settings, run
+from reverie_server.cli_frame import STOP_SIGNALS, DataDir, load_settings, run
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
@@ -39,22 +39,27 @@ OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, suc
 def main() -> None:
     """Entry point: an expected error is one line on stderr and status 1, or 2 for wrong use."""
     try:
-        cli()
+        status = cli(standalone_mode=False)
+    except typer.TyperException as error:
+        # Without arguments the message is the help, which has been printed already.
+        sentence = error.format_message()
+        status = _complain(f"{sentence} (--help tells more)", 2) if sentence and "\n" not in sentence else 2
     except ValidationFailed as error:
-        sys.exit(_complain(error, 2))
+        status = _complain(error.detail, 2)
     except ReverieError as error:
-        sys.exit(_complain(error, 1))
+        status = _complain(error.detail, 1)
+    sys.exit(status)
 
 
-def _complain(error: ReverieError, status: int) -> int:
-    print(f"reverie: {error.detail}", file=sys.stderr)
+def _complain(sentence: str, status: int) -> int:
+    print(f"reverie: {sentence}", file=sys.stderr)
     return status
 
 
 @cli.command()
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0: any free one.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Serve the HTTP API."""
@@ -112,7 +117,8 @@ async def _serve(settings: Settings) -> None:
                 flush=True,
             )
             # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in STOP_SIGNALS:
+                asyncio.get_running_loop().remove_signal_handler(number)
                 signal.signal(number, lambda *_: None)
             await server.serve(sockets=[listener])
             keeping.cancel()
@@ -157,6 +163,7 @@ async def _index_once(runtime: Any, place: Any, path: Path) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from reverie_server.app import is_cancelled
     from reverie_server.workspace.ingest import index_folder
 
     columns = (
@@ -176,19 +183,19 @@ async def _index_once(runtime: Any, place: Any, path: Path) -> None:
             max_file_bytes=runtime.settings.max_file_bytes,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    # What an earlier run stored while there was no model.
-    await runtime.models.wait()
-    with suppress(EmbedderUnavailable):
-        while await runtime.pipeline.backfill():
-            pass
     print(
         f"{summary.new} new, {summary.changed} changed, {summary.unchanged} unchanged, {summary.removed} removed, "
         f"{len(summary.skipped)} skipped; {summary.chunks} chunks written"
     )
     for name, why in summary.skipped.items():
         print(f"skipped {name}: {why}", file=sys.stderr)
-    if summary.pending:
-        why = runtime.models.error.detail if runtime.models.error else "the embedding model was not available"
+    # What an earlier run stored while there was no model; of this place only, for others may have much.
+    await runtime.models.wait()
+    with suppress(EmbedderUnavailable):
+        while not is_cancelled() and await runtime.pipeline.backfill(place=place):
+            pass
+    if summary.pending and runtime.models.ready is None:
+        why = runtime.models.error.detail if runtime.models.error else "no embedding model is configured"
         print(f"{summary.pending} files are found by words only until they are embedded: {why}", file=sys.stderr)
 
 

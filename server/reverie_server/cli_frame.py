@@ -7,7 +7,6 @@ import logging
 import signal
 import sys
 from collections.abc import Coroutine
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 DataDir = Annotated[Path | None, typer.Option(help="Where the embedded PostgreSQL and the models are.")]
 
 
@@ -54,11 +54,14 @@ def _configure_logging(settings: Settings) -> None:
 def run(job: Coroutine[Any, Any, None]) -> None:
     """Run to the end, or to SIGINT or SIGTERM, which both clean up: the last client stops PostgreSQL."""
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    async def until_stopped() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        for number in STOP_SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        await job
 
-    signal.signal(signal.SIGTERM, interrupt)
-    with suppress(KeyboardInterrupt):
-        asyncio.run(job)
-        return
-    sys.exit(130)
+    try:
+        asyncio.run(until_stopped())
+    except asyncio.CancelledError:
+        sys.exit(130)

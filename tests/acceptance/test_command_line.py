@@ -87,9 +87,27 @@ def test_a_wrong_setting_is_named_with_its_remedy(data_dir: Path) -> None:
     assert (done.returncode, "port" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
 
 
-def test_wrong_use_is_status_2() -> None:
-    assert reverie("search").returncode == 2
-    assert reverie("serve", "--nonsense").returncode == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search"],
+        ["serve", "--nonsense"],
+        ["serve", "--port", "99999"],
+        ["bogus"],
+        ["index", "/nonexistent", "--agent", "a"],
+    ],
+)
+def test_wrong_use_is_status_2_and_one_line(arguments: list[str]) -> None:
+    done = reverie(*arguments)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("reverie: ")
+
+
+def test_help_is_shown_when_asked_for_and_without_arguments() -> None:
+    assert "serve" in reverie("--help").stdout
+    assert reverie("--help").returncode == 0
+    alone = reverie()
+    assert "serve" in alone.stdout + alone.stderr
 
 
 def test_doctor_reports_and_masks_secrets(data_dir: Path) -> None:

@@ -248,3 +248,28 @@ async def test_agents_are_listed_in_pages(client: httpx.AsyncClient) -> None:
     second = (await client.get("/agents", params={"limit": 2, "cursor": first["next_cursor"]})).json()
     assert [a["agent_id"] for a in first["agents"] + second["agents"]] == ["a", "b", "c"]
     assert second["next_cursor"] is None
+
+
+async def test_a_path_that_is_not_utf_8_is_refused_and_not_read_as_another(client: httpx.AsyncClient) -> None:
+    response = await client.put("/agents/wren/files/%ff%fe.md", json={"content": "x"})
+    assert code(response) == (422, "validation_error")
+
+
+@pytest.mark.parametrize("wrong", [{"enabled": "yes"}, {"enabled": 1}, {"sort_order": "1"}, {"sort_order": 1.5}])
+async def test_json_of_another_type_is_refused(client: httpx.AsyncClient, wrong: dict[str, Any]) -> None:
+    assert code(await put(client, "a.md", "x", **wrong)) == (422, "validation_error")
+
+
+async def test_head_is_answered_like_get_without_its_body(client: httpx.AsyncClient) -> None:
+    await put(client, "a.md", "lantern")
+    head = await client.head("/agents/wren/files/a.md")
+    get = await client.get("/agents/wren/files/a.md")
+    assert (head.status_code, head.headers["etag"], head.content) == (200, get.headers["etag"], b"")
+    assert (await client.head("/agents/wren/files/none.md")).status_code == 404
+
+
+async def test_a_query_of_a_thousand_identifiers_is_answered(client: httpx.AsyncClient) -> None:
+    """Each was a pattern compiled anew for each passage, in the event loop."""
+    await put(client, "a.md", "\n\n".join(f"see w{n} there" for n in range(100)))
+    answer = (await search(client, " ".join(f"w{n}" for n in range(1300)), min_score=0.9, max_results=100)).json()
+    assert answer["count"] == 100, "every passage holds an identifier of the query to the letter"

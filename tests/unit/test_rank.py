@@ -44,8 +44,8 @@ def candidate(chunk_id: int, **given: Any) -> Candidate:
 
 
 def ranked(candidates: list[Candidate], *, limit: int = 10, min_score: float = 0.0, **query: Any) -> list[Ranked]:
-    asked = Query(query.get("query_idf", 1.0), query.get("exact", ()), query.get("owner_key"))
-    return select(score(candidates, asked, Weights()), min_score=min_score, limit=limit)
+    asked = Query(query.get("query_idf", 1.0), query.get("owner_key"))
+    return select(score(candidates, asked, Weights()), query.get("exact", ()), min_score=min_score, limit=limit)
 
 
 def ids(results: list[Ranked]) -> list[int]:

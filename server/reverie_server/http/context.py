@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from typing import Annotated, cast
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Request
 from fastapi import Path as PathParameter
@@ -51,9 +52,14 @@ async def caller(request: Request) -> Caller:
 
 
 def agent(
+    request: Request,
     a: Annotated[str, PathParameter(description="The agent's id: 1 to 128 of A-Z a-z 0-9 . _ : -", examples=["wren"])],
 ) -> str:
-    """The agent of the path."""
+    """The agent of the path; ValidationFailed when the path is not UTF-8, which would be read as another."""
+    try:
+        unquote_to_bytes(request.scope.get("raw_path") or b"").decode()
+    except UnicodeDecodeError:
+        raise ValidationFailed("the path of the URL is not UTF-8") from None
     return check_agent_id(a)
 
 

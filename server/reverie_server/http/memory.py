@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.recall.rank import Ranked
+from reverie_server.recall.rank import Ranked, is_exact
 from reverie_server.recall.search import Outcome, Request, check_query
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
@@ -78,7 +78,7 @@ def _result(ranked: Ranked) -> wire.SearchResult:
 def _explanation(ranked: Ranked, outcome: Outcome) -> wire.Explanation:
     return wire.Explanation(
         matched_terms=[term for term in outcome.terms.terms if term in ranked.candidate.terms],
-        exact_match=ranked.is_exact,
+        exact_match=is_exact(ranked.candidate, outcome.terms.exact),
         bm25=ranked.candidate.bm25,
         similarity=ranked.candidate.similarity,
         text_weight=outcome.weights.text,

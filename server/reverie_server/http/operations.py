@@ -139,6 +139,26 @@ class Measured:
             self._metrics.seconds.labels(method, route).observe(time.perf_counter() - started)
 
 
+class HeadAsGet:
+    """ASGI middleware: answers HEAD wherever GET is answered, with the headers and without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Ask for what GET would give and pass on its head."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def head_only(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self._app({**scope, "method": "GET"}, receive, head_only)
+
+
 class BodyLimit:
     """ASGI middleware: refuses a body over the limit before it is all in memory."""
 

@@ -67,8 +67,8 @@ _FOUND = {
 
 
 def example(**fields: Any) -> ConfigDict:
-    """The configuration of a request: unknown fields rejected, with an example for the OpenAPI document."""
-    return ConfigDict(extra="forbid", json_schema_extra={"example": fields})
+    """The configuration of a body: unknown fields and other JSON types rejected, with an example."""
+    return ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": fields})
 
 
 def shown(**fields: Any) -> ConfigDict:

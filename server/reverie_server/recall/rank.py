@@ -61,10 +61,9 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What ranking knows of a query: its IDF sum over all terms, what it must find to the letter, who asks."""
+    """What scoring knows of a query: its IDF sum over all terms, and who asks."""
 
     query_idf: float
-    exact: tuple[str, ...]
     owner_key: str | None
 
 
@@ -83,7 +82,6 @@ class Ranked:
     score: float
     idf_share: float
     relevance: float
-    is_exact: bool
 
 
 def effective_weights(weights: Weights, *, has_text: bool, has_vector: bool) -> Weights:
@@ -153,22 +151,26 @@ def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> li
                 score=base * boost,
                 idf_share=idf_share,
                 relevance=relevance(candidate.similarity, idf_share),
-                is_exact=holds_exactly(f"{candidate.path}\n{candidate.text}", query.exact),
             )
         )
     return ranked
 
 
-def select(ranked: Iterable[Ranked], *, min_score: float, limit: int) -> list[Ranked]:
+def select(ranked: Iterable[Ranked], exact: tuple[str, ...], *, min_score: float, limit: int) -> list[Ranked]:
     """The best `limit`: over the threshold or an exact find, one of equal passages, files before the rest.
 
     Order is total: score, then newer, then id. `min_score` is compared with the score before the boost. Of
     passages with the same text, or the same path and lines, in several scopes the most personal stays. Other
     tiers than documents take at most half of the places, rounded up, while documents are left.
     """
-    kept = [r for r in _without_shadowed(ranked) if r.base_score >= min_score or r.is_exact]
+    kept = [r for r in _without_shadowed(ranked) if r.base_score >= min_score or is_exact(r.candidate, exact)]
     kept.sort(key=lambda r: (-r.score, -r.candidate.updated_at.timestamp(), r.candidate.chunk_id))
     return _with_quota(kept, limit)
+
+
+def is_exact(candidate: Candidate, exact: tuple[str, ...]) -> bool:
+    """Whether a passage, or its path, holds a quoted phrase, identifier or path of the query to the letter."""
+    return holds_exactly(f"{candidate.path}\n{candidate.text}", exact)
 
 
 def _without_shadowed(ranked: Iterable[Ranked]) -> list[Ranked]:

@@ -155,9 +155,9 @@ class Search:
         has_text = bool(frequencies) and (request.mode != "vector" or vector is None)
         weights = effective_weights(rules.weights, has_text=has_text, has_vector=vector is not None)
         query_idf = sum(idf(frequencies.get(term, 0), scope.chunk_count) for term in terms.terms)
-        query_facts = Query(query_idf, terms.exact, request.owner_key)
+        query_facts = Query(query_idf, request.owner_key)
         ranked = score([_candidate(row) for row in rows], query_facts, weights)
-        results = select(ranked, min_score=request.min_score, limit=request.max_results)
+        results = select(ranked, terms.exact, min_score=request.min_score, limit=request.max_results)
         return Outcome(
             results=results,
             mode=_mode_done(request.mode, has_text=has_text, has_vector=vector is not None),
