@@ -16,7 +16,7 @@ from psycopg import IsolationLevel
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
+from reverie_indexer.errors import Conflict, DatabaseUnavailable, SetupError, ValidationFailed
 from reverie_indexer.queries import Queries
 from reverie_indexer.resources import read_resource
 
@@ -233,6 +233,8 @@ class Database:
                 "PostgreSQL went away or refused in the middle of the request; whether a write took effect is not "
                 "known: read, then try again"
             ) from error
+        except psycopg.IntegrityError as error:
+            raise Conflict("something this request builds on was changed or deleted meanwhile; try again") from error
         except psycopg.DataError as error:
             raise ValidationFailed("a value cannot be stored as text or number") from error
         finally:

@@ -21,7 +21,7 @@ from psycopg.rows import DictRow
 from reverie_indexer import files, store, vectors
 from reverie_indexer.analyse import analyse, spoken_date
 from reverie_indexer.chunk import chunk, context_line, note_date
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.db import Database
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import (
     Conflict,
@@ -183,8 +183,7 @@ class Pipeline:
 
     async def _own_slices(self, place: Place) -> list[int]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            visible = await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key)
-        return [s.slice_id for s in visible if store.scope_of(s.agent_id, s.owner_key) == place.scope]
+            return await store.own_slices(connection, place)
 
     async def _present(
         self, place: Place, paths: Sequence[str]
@@ -192,8 +191,7 @@ class Pipeline:
         """The agent, if it is known, and the place's files at these paths, deleted ones too."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             agent = await store.read_agent(connection, place.tenant_id, place.agent_id)
-            visible = await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key)
-            own = [s.slice_id for s in visible if store.scope_of(s.agent_id, s.owner_key) == place.scope]
+            own = await store.own_slices(connection, place)
             found = await store.read_documents(connection, place.tenant_id, own, paths)
         return agent, {document.path: (document, text) for document, text in found}
 

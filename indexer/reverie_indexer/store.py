@@ -106,6 +106,12 @@ async def lock_slice(connection: Connection, place: Place) -> Slice:
     return Slice(**row)
 
 
+async def own_slices(connection: Connection, place: Place) -> list[int]:
+    """The slices a place consists of (one, or none before its first write); opens what it sees to the transaction."""
+    visible = await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key)
+    return [s.slice_id for s in visible if scope_of(s.agent_id, s.owner_key) == place.scope]
+
+
 async def read_documents(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], paths: Sequence[str]
 ) -> list[tuple[Document, str]]:

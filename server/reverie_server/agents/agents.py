@@ -73,11 +73,11 @@ class Agents:
         effective_settings(self._defaults, settings)
         async with self._database.tenant(tenant_id) as connection:
             is_new = await store.read_agent(connection, tenant_id, agent_id) is None
-            if leader_agent_id is not None:
-                await self._check_leader(connection, tenant_id, agent_id, leader_agent_id)
         if is_new and leader_agent_id is None:
             await self._pipeline.write_many(Place(tenant_id, agent_id, "team"), [])
         async with self._database.tenant(tenant_id) as connection:
+            if leader_agent_id is not None:
+                await self._check_leader(connection, tenant_id, agent_id, leader_agent_id)
             await store.ensure_agent(connection, Place(tenant_id, agent_id, "team"))
             await connection.execute(
                 SQL["update_agent"],
@@ -99,6 +99,7 @@ class Agents:
         key = {"tenant_id": tenant_id, "agent_id": agent_id}
         async with self._database.maintenance() as connection:
             await self._get(connection, tenant_id, agent_id)
+            await connection.execute(SQL["lock_agent"], key)
             led = await (await connection.execute(SQL["lead"], key)).fetchall()
             if led:
                 raise Conflict(f"agent {agent_id!r} leads {len(led)} others: give them another leader first")

@@ -1,6 +1,5 @@
--- agent: one agent, with its leader and its own settings
-SELECT agent_id, name, leader_agent_id, settings, created_at, updated_at
-FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;
+-- lock_agent: nobody makes a slice of the agent, or leads or follows it anew, until the transaction ends
+SELECT agent_id FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE;
 
 -- agents: the tenant's agents, or those of a key's list, by id after a cursor
 SELECT agent_id, name, leader_agent_id, settings, created_at, updated_at

@@ -190,10 +190,8 @@ class Workspace:
 
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
-        reader = Reader(place.tenant_id, place.agent_id, place.owner_key)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            slices = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-            own = [s.slice_id for s in slices if store.scope_of(s.agent_id, s.owner_key) == place.scope]
+            own = await store.own_slices(connection, place)
             cursor = await connection.execute(
                 SQL["written_by"], {"tenant_id": place.tenant_id, "slice_ids": own, "reason": reason}
             )
