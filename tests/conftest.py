@@ -27,18 +27,14 @@ from psycopg import sql
 
 from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.pipeline import Pipeline, Rules
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.resources import read_resource
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.access.gate import Gate
-from reverie_server.access.keys import Keys
-from reverie_server.agents.agents import Agents
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.app import Runtime, create_app
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.app import assemble, create_app
 from reverie_server.recall.search import Search
+from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
 
 # Lost on a crash, which is right for databases that live as long as one test. Tests of crashes start their own.
@@ -125,38 +121,27 @@ async def models(database: Database) -> AsyncIterator[ModelSlot]:
 
 
 @pytest.fixture
-def pipeline(database: Database, models: ModelSlot) -> Pipeline:
-    """The write pipeline."""
-    return Pipeline(database, models, Rules())
-
-
-@pytest.fixture
-def search(database: Database, models: ModelSlot) -> Search:
-    """Search with the default rules."""
-    return Search(database, models, SearchRules())
-
-
-@pytest.fixture
-def workspace(database: Database, pipeline: Pipeline) -> Workspace:
-    """Workspace files."""
-    return Workspace(database, pipeline)
-
-
-@pytest.fixture
-def runtime(database: Database, models: ModelSlot, pipeline: Pipeline, search: Search, workspace: Workspace) -> Runtime:
+def runtime(database: Database, models: ModelSlot) -> Runtime:
     """Everything wired, on the test's database, with the hashing model."""
-    defaults = AgentSettings()
-    return Runtime(
-        Settings(embedder="hashing"),
-        database,
-        models,
-        pipeline,
-        search,
-        workspace,
-        Keys(database),
-        Gate(database, defaults),
-        Agents(database, pipeline, defaults),
-    )
+    return assemble(Settings(embedder="hashing"), database, models)
+
+
+@pytest.fixture
+def pipeline(runtime: Runtime) -> Pipeline:
+    """The write pipeline."""
+    return runtime.pipeline
+
+
+@pytest.fixture
+def search(runtime: Runtime) -> Search:
+    """Search with the default rules."""
+    return runtime.search
+
+
+@pytest.fixture
+def workspace(runtime: Runtime) -> Workspace:
+    """Workspace files."""
+    return runtime.workspace
 
 
 ServeRuntime = Callable[[Runtime], Awaitable[str]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import assert_never
@@ -27,28 +26,13 @@ from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.http import agents, files, memory, operations, problems
-from reverie_server.http.context import Services
 from reverie_server.recall.rank import Weights
 from reverie_server.recall.search import Rules as SearchRules
 from reverie_server.recall.search import Search
+from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """Everything that runs, wired."""
-
-    settings: Settings
-    database: Database
-    models: ModelSlot
-    pipeline: Pipeline
-    search: Search
-    workspace: Workspace
-    keys: Keys
-    gate: Gate
-    agents: Agents
 
 
 def data_dir_of(settings: Settings) -> Path:
@@ -158,9 +142,10 @@ def agent_defaults(settings: Settings) -> AgentSettings:
     )
 
 
-@asynccontextmanager
-async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None = None) -> AsyncIterator[Runtime]:
-    """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be."""
+def assemble(
+    settings: Settings, database: Database, models: ModelSlot, *, embed_wait_seconds: float | None = None
+) -> Runtime:
+    """Everything over a database and a model, wired."""
     index_rules = IndexRules(
         chunk_max_chars=settings.chunk_max_chars,
         language=settings.language,
@@ -174,23 +159,28 @@ async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None =
         hnsw_ef_search=settings.hnsw_ef_search,
     )
     defaults = agent_defaults(settings)
+    pipeline = Pipeline(database, models, index_rules)
+    return Runtime(
+        settings=settings,
+        database=database,
+        models=models,
+        pipeline=pipeline,
+        search=Search(database, models, search_rules),
+        workspace=Workspace(database, pipeline),
+        keys=Keys(database),
+        gate=Gate(database, defaults),
+        agents=Agents(database, pipeline, defaults),
+    )
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None = None) -> AsyncIterator[Runtime]:
+    """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be."""
     async with open_database(settings) as database:
         models = ModelSlot(embedder_loader(settings), query_cache_size=settings.query_cache_size)
-        pipeline = Pipeline(database, models, index_rules)
-        runtime = Runtime(
-            settings,
-            database,
-            models,
-            pipeline,
-            Search(database, models, search_rules),
-            Workspace(database, pipeline),
-            Keys(database),
-            Gate(database, defaults),
-            Agents(database, pipeline, defaults),
-        )
         loading = asyncio.create_task(models.fill(database), name="load-model")
         try:
-            yield runtime
+            yield assemble(settings, database, models, embed_wait_seconds=embed_wait_seconds)
         finally:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
@@ -258,15 +248,7 @@ def create_app(runtime: Runtime) -> FastAPI:
         version=version("reverie"),
         responses={422: {"model": problems.Problem, "description": "Not valid"}},
     )
-    app.state.services = Services(
-        runtime.database,
-        runtime.models,
-        runtime.search,
-        runtime.workspace,
-        runtime.keys,
-        runtime.gate,
-        runtime.agents,
-    )
+    app.state.runtime = runtime
     metrics = operations.Metrics()
     app.include_router(operations.router)
     app.include_router(operations.metrics_router(metrics))

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from reverie_server.app import Runtime
+from reverie_server.runtime import Runtime
 
 Client = Callable[..., Awaitable[httpx.AsyncClient]]
 

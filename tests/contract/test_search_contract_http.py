@@ -14,9 +14,9 @@ from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.pipeline import Pipeline, Rules
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import Runtime
 from reverie_server.recall.search import Rules as SearchRules
 from reverie_server.recall.search import Search
+from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
 
 RESULT_FIELDS = {

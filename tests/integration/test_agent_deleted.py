@@ -7,7 +7,7 @@ from tests.consistency import assert_index_consistent
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
-from reverie_server.app import Runtime
+from reverie_server.runtime import Runtime
 
 
 async def test_new_owners_write_while_their_agent_is_deleted(

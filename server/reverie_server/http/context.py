@@ -6,7 +6,6 @@ import base64
 import binascii
 import json
 import re
-from dataclasses import dataclass
 from typing import Annotated, cast
 from urllib.parse import unquote_to_bytes
 
@@ -14,41 +13,23 @@ from fastapi import Depends, Request
 from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 
-from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_agent_id
-from reverie_indexer.slot import ModelSlot
-from reverie_server.access.gate import Gate
-from reverie_server.access.keys import Caller, Keys
-from reverie_server.agents.agents import Agents
-from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Workspace
+from reverie_server.access.keys import Caller
+from reverie_server.runtime import Runtime
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NOT_PERMITTED = "Extra inputs are not permitted"
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """The running system, as `app.py` wired it."""
-
-    database: Database
-    models: ModelSlot
-    search: Search
-    workspace: Workspace
-    keys: Keys
-    gate: Gate
-    agents: Agents
-
-
-def services(request: Request) -> Services:
+def running(request: Request) -> Runtime:
     """The running system."""
-    return cast("Services", request.app.state.services)
+    return cast("Runtime", request.app.state.runtime)
 
 
 async def caller(request: Request) -> Caller:
     """Who calls, by the key of the request; Unauthorized without a valid one on a server that has keys."""
-    return await services(request).keys.authenticate(request.headers.get("authorization"))
+    return await running(request).keys.authenticate(request.headers.get("authorization"))
 
 
 def agent(
@@ -75,7 +56,7 @@ async def no_body(request: Request) -> None:
         raise RequestValidationError([{"loc": ("body",), "msg": _NOT_PERMITTED}])
 
 
-System = Annotated[Services, Depends(services)]
+System = Annotated[Runtime, Depends(running)]
 Who = Annotated[Caller, Depends(caller)]
 Agent = Annotated[str, Depends(agent)]
 

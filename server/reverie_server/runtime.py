@@ -1,0 +1,30 @@
+"""The running system: what `app.py` wired, for the skins over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reverie_indexer.db import Database
+from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_server.access.gate import Gate
+from reverie_server.access.keys import Keys
+from reverie_server.agents.agents import Agents
+from reverie_server.recall.search import Search
+from reverie_server.workspace.files import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """Everything that runs."""
+
+    settings: Settings
+    database: Database
+    models: ModelSlot
+    pipeline: Pipeline
+    search: Search
+    workspace: Workspace
+    keys: Keys
+    gate: Gate
+    agents: Agents
