@@ -25,6 +25,11 @@ class Grant:
     reader: Reader
     settings: AgentSettings
 
+    @property
+    def author(self) -> str:
+        """Who writes, for the history of files: the key by its id, or `user` where there are no keys."""
+        return "user" if self.caller.key_id is None else f"key:{self.caller.key_id}"
+
     def search_rules(self, base: SearchRules) -> SearchRules:
         """The server's rules of search with the agent's own on top."""
         own = self.settings

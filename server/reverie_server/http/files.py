@@ -94,7 +94,7 @@ async def restore_version(
     """Make an older version the present one. It becomes a new version: nothing is lost."""
     owner = body.resolved_owner() if body else None
     grant, place = await system.gate.write(who, a, owner, body.scope if body else None)
-    write = Write(path, "user", f"restore of version {version}", parse_if_match(if_match))
+    write = Write(path, grant.author, f"restore of version {version}", parse_if_match(if_match))
     written = await system.workspace.restore(grant.reader, write, place, version)
     response.headers["ETag"] = etag_of(written.version)
     return _result(written)
@@ -111,8 +111,8 @@ async def write_file(
     if_match: IfMatch = None,
 ) -> wire.WriteResult:
     """Append, replace a section, upsert keys or overwrite, in the server: two writers never lose a line."""
-    _, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
-    write = Write(path, "user", body.strategy, parse_if_match(if_match))
+    grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
+    write = Write(path, grant.author, body.strategy, parse_if_match(if_match))
     written = await system.workspace.apply(place, write, body.strategy, body.content, body.section)
     return _answer(response, written)
 
@@ -153,8 +153,8 @@ async def put_file(
     if_match: IfMatch = None,
 ) -> wire.WriteResult:
     """Create or overwrite a file; the version before it is kept."""
-    _, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
-    write = Write(path, "user", "put", parse_if_match(if_match), body.enabled, body.sort_order)
+    grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
+    write = Write(path, grant.author, "put", parse_if_match(if_match), body.enabled, body.sort_order)
     return _answer(response, await system.workspace.put(place, write, body.content))
 
 
@@ -169,8 +169,8 @@ async def patch_file(
     if_match: IfMatch = None,
 ) -> wire.PatchResult:
     """Replace one passage, exactly; `replace_all` for every occurrence."""
-    _, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
-    write = Write(path, "user", "patch", parse_if_match(if_match))
+    grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
+    write = Write(path, grant.author, "patch", parse_if_match(if_match))
     count, written = await system.workspace.patch(
         place, write, body.old_text, body.new_text, replace_all=body.replace_all
     )
@@ -188,8 +188,8 @@ async def delete_file(
     if_match: IfMatch = None,
 ) -> None:
     """Delete a file: gone from lists and search at once; its history stays until it is forgotten."""
-    _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
-    await system.workspace.delete(place, path, by="user", if_version=parse_if_match(if_match))
+    grant, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
+    await system.workspace.delete(place, path, by=grant.author, if_version=parse_if_match(if_match))
 
 
 def _summary(document: Document) -> wire.FileSummary:
