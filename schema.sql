@@ -47,22 +47,26 @@ CREATE TABLE IF NOT EXISTS agents (
 
 -- chunk_count and term_total (terms over all chunks of the slice) are N and N × mean length of BM25, kept by
 -- every write under the slice's row lock, which also orders the writers of one slice. partition_id says where
--- the slice's vectors are: 0 is shared by the small slices, which are searched exactly.
+-- the slice's vectors are: 0 is shared by the small slices, which are searched exactly. Passages that are no longer
+-- in their file move to the slice's twin with `past` set, so that the present is searched as if they were not there,
+-- and `as_of` searches both.
 CREATE TABLE IF NOT EXISTS slices (
     tenant_id    text COLLATE "C" NOT NULL,
     slice_id     bigint GENERATED ALWAYS AS IDENTITY,
     agent_id     text COLLATE "C",
     owner_key    text COLLATE "C",
+    past         boolean NOT NULL DEFAULT false,
     chunk_count  bigint NOT NULL DEFAULT 0 CHECK (chunk_count >= 0),
     term_total   bigint NOT NULL DEFAULT 0 CHECK (term_total >= 0),
     partition_id bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, slice_id),
-    UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, owner_key),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, owner_key, past),
     FOREIGN KEY (tenant_id, agent_id) REFERENCES agents (tenant_id, agent_id) ON DELETE CASCADE,
     CHECK (agent_id IS NOT NULL OR owner_key IS NULL)
 );
 
--- A file. Its content is the versions row of the current version. A deleted file keeps its row and history.
+-- A file. Its content is the versions row of the current version. A deleted file keeps its row and history. note_day
+-- is the day of a daily note, by which `as_of` and age go instead of the time of writing.
 CREATE TABLE IF NOT EXISTS documents (
     tenant_id   text COLLATE "C" NOT NULL,
     document_id bigint GENERATED ALWAYS AS IDENTITY,
@@ -71,6 +75,7 @@ CREATE TABLE IF NOT EXISTS documents (
     enabled     boolean NOT NULL,
     sort_order  integer NOT NULL,
     version     integer NOT NULL,
+    note_day    date,
     created_at  timestamptz NOT NULL DEFAULT now(),
     updated_at  timestamptz NOT NULL DEFAULT now(),
     deleted_at  timestamptz,
@@ -97,6 +102,7 @@ CREATE TABLE IF NOT EXISTS versions (
 
 -- The passages of every tier. passage_sha256 is over what is embedded and analysed (context line and text): a
 -- chunk whose hash is unchanged keeps its row, its id, its postings and its vector when its file is rewritten.
+-- valid_to is null while the passage is in its file; afterwards the chunk is in the past twin of its slice.
 CREATE TABLE IF NOT EXISTS chunks (
     tenant_id      text COLLATE "C" NOT NULL,
     chunk_id       bigint GENERATED ALWAYS AS IDENTITY,
@@ -116,10 +122,13 @@ CREATE TABLE IF NOT EXISTS chunks (
     term_count     integer NOT NULL,
     embedded       boolean NOT NULL,
     embed_error    text,
+    valid_from     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    valid_to       timestamptz,
     PRIMARY KEY (tenant_id, chunk_id),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
 );
 CREATE INDEX IF NOT EXISTS chunks_of_document ON chunks (tenant_id, document_id, ordinal);
+CREATE INDEX IF NOT EXISTS chunks_of_passage ON chunks (tenant_id, passage_sha256);
 CREATE INDEX IF NOT EXISTS chunks_to_embed ON chunks (chunk_id) WHERE NOT embedded AND embed_error IS NULL;
 
 -- The text index: one row a (chunk, term). Equality on text is leakproof, so it stays an index condition under
@@ -172,6 +181,23 @@ CREATE TABLE IF NOT EXISTS embedding_cache (
     PRIMARY KEY (tenant_id, model_id, passage_sha256)
 );
 
+-- What was forgotten, as a keyed hash of the folded text: it keeps what runs by itself (folder indexing, imports of old
+-- snapshots, jobs) from bringing it back, and tells nobody what it was. Written anew by a person it may be.
+CREATE TABLE IF NOT EXISTS tombstones (
+    tenant_id   text COLLATE "C" NOT NULL,
+    slice_id    bigint NOT NULL,
+    text_hmac   bytea NOT NULL,
+    at          timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, slice_id, text_hmac),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE TABLE IF NOT EXISTS tombstone_key (
+    only_row    boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    secret      bytea NOT NULL
+);
+INSERT INTO tombstone_key (secret) VALUES (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
+ON CONFLICT DO NOTHING;
+
 -- API keys. Of a secret its hash alone is here. A revoked key keeps its row: a server that ever had a key is not open.
 CREATE TABLE IF NOT EXISTS keys (
     key_id        text COLLATE "C" PRIMARY KEY,
@@ -185,7 +211,8 @@ CREATE TABLE IF NOT EXISTS keys (
 );
 
 -- Row-level security: by tenant everywhere, by the transaction's slices where rows belong to somebody. The slices
--- themselves are visible by agent and owner; reverie_app has no right at all to the keys.
+-- themselves are visible by agent and owner (`*`: every owner of the agent, for an admin's listing and clearing);
+-- reverie_app has no right at all to the keys, neither those of callers nor that of the tombstones.
 DO $$
 DECLARE
     of_tenant constant text := 'tenant_id = (SELECT current_setting(''reverie.tenant'', true))';
@@ -193,10 +220,10 @@ DECLARE
         'current_setting(''reverie.slices'', true), ''''), '',''))::bigint[])';
     of_agent constant text := of_tenant ||
         ' AND (agent_id IS NULL OR agent_id = (SELECT current_setting(''reverie.agent'', true)))'
-        ' AND (owner_key IS NULL OR owner_key = (SELECT current_setting(''reverie.owner'', true)))';
+        ' AND (owner_key IS NULL OR (SELECT current_setting(''reverie.owner'', true)) IN (owner_key, ''*''))';
     t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors'] LOOP
+    FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors', 'tombstones'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);

@@ -26,14 +26,20 @@ LEFT JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document
 """
 _CHUNKS = """
 SELECT tenant_id, chunk_id, slice_id, tier::text AS tier, document_id, ordinal, start_line, end_line, char_start,
-       char_end, heading_path, text, context, passage_sha256, terms, term_count, embedded, embed_error
+       char_end, heading_path, text, context, passage_sha256, terms, term_count, embedded, embed_error,
+       valid_from, valid_to
 FROM chunks ORDER BY tenant_id, document_id, ordinal, chunk_id
 """
 _POSTINGS = "SELECT tenant_id, chunk_id, slice_id, document_id, tier::text AS tier, term, tf, length FROM postings"
-_SLICES = "SELECT tenant_id, slice_id, chunk_count, term_total, partition_id FROM slices"
+_SLICES = """
+SELECT s.tenant_id, s.slice_id, s.past, s.chunk_count, s.term_total, s.partition_id, o.slice_id AS present_id
+FROM slices s
+LEFT JOIN slices o ON o.tenant_id = s.tenant_id AND o.agent_id IS NOT DISTINCT FROM s.agent_id
+                  AND o.owner_key IS NOT DISTINCT FROM s.owner_key AND NOT o.past
+"""
 _VECTORS = """
 SELECT v.tenant_id, v.chunk_id, v.slice_id, v.document_id, v.tier::text AS tier, v.partition_id, v.model_id,
-       coalesce(v.embedding::text = e.embedding::text, false) AS is_cached
+       v.embedding::text IS NOT DISTINCT FROM coalesce(e.embedding, v.embedding)::text AS is_as_cached
 FROM vectors v
 LEFT JOIN chunks c ON c.tenant_id = v.tenant_id AND c.chunk_id = v.chunk_id
 LEFT JOIN embedding_cache e ON e.tenant_id = v.tenant_id AND e.model_id = v.model_id
@@ -63,8 +69,10 @@ def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -
     vectors = cursor.execute(_VECTORS).fetchall()
     slices = cursor.execute(_SLICES).fetchall()
     active = cursor.execute("SELECT model_id FROM models WHERE active").fetchall()
+    present = [chunk for chunk in chunks if chunk["valid_to"] is None]
     return [
-        *_document_faults(documents, chunks, rules or Rules()),
+        *_document_faults(documents, present, rules or Rules()),
+        *_past_faults(documents, chunks, slices),
         *_posting_faults(chunks, postings),
         *_slice_faults(slices, chunks),
         *_vector_faults(vectors, chunks, slices, [row["model_id"] for row in active]),
@@ -82,7 +90,8 @@ def _document_faults(documents: list[Row], chunks: list[Row], rules: Rules) -> l
         if content is None:
             faults.append(f"{name}: there is no version {document['version']}")
             continue
-        if not document["version"] == document["newest"] == document["versions"]:
+        # Retention may have removed old versions, never the present one.
+        if document["version"] != document["newest"] or document["versions"] > document["newest"]:
             faults.append(f"{name}: at {document['version']} of {document['versions']}, newest {document['newest']}")
         if document["strays"]:
             faults.append(f"{name}: {document['strays']} versions of another slice")
@@ -120,6 +129,23 @@ def _document_faults(documents: list[Row], chunks: list[Row], rules: Rules) -> l
         if expected != actual:
             faults.append(f"{name}: chunks are not those of its text\n  expected {expected}\n  actual   {actual}")
     faults += [f"{len(orphans)} chunks of no document {key}" for key, orphans in of_document.items()]
+    return faults
+
+
+def _past_faults(documents: list[Row], chunks: list[Row], slices: list[Row]) -> list[str]:
+    """A passage that its file no longer has is in the past twin of the file's slice, and nothing else is."""
+    present_of = {(row["tenant_id"], row["slice_id"]): row["present_id"] for row in slices if row["past"]}
+    slice_of = {(row["tenant_id"], row["document_id"]): row["slice_id"] for row in documents}
+    faults = []
+    for chunk in chunks:
+        name = f"chunk {chunk['tenant_id']}/{chunk['chunk_id']}"
+        key = (chunk["tenant_id"], chunk["slice_id"])
+        if (chunk["valid_to"] is None) == (key in present_of):
+            faults.append(f"{name}: valid to {chunk['valid_to']} in slice {key}")
+        if key in present_of and present_of[key] != slice_of.get((chunk["tenant_id"], chunk["document_id"])):
+            faults.append(f"{name}: in the past of another slice than its file's")
+        if chunk["valid_to"] is not None and chunk["valid_to"] < chunk["valid_from"]:
+            faults.append(f"{name}: valid from {chunk['valid_from']} to {chunk['valid_to']}")
     return faults
 
 
@@ -175,7 +201,7 @@ def _vector_faults(vectors: list[Row], chunks: list[Row], slices: list[Row], act
             faults.append(f"vector of chunk {key} contradicts its chunk")
         if vector["partition_id"] != partitions[vector["tenant_id"], vector["slice_id"]]:
             faults.append(f"vector of chunk {key} is in partition {vector['partition_id']}, not its slice's")
-        if not vector["is_cached"]:
+        if not vector["is_as_cached"]:
             faults.append(f"vector of chunk {key} is not the one of its passage")
         with_active[key] += vector["model_id"] in active
     for key, chunk in known.items():

@@ -30,6 +30,9 @@ CREATE EXTENSION IF NOT EXISTS vector;
 CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS;
 GRANT reverie_app TO "<the role of REVERIE_DATABASE_URL>";"""
 
+# No owner has this key: it stands for all of them, where the gate allows it.
+ALL_OWNERS = "*"
+
 
 @dataclass(frozen=True, slots=True)
 class Slice:
@@ -38,6 +41,7 @@ class Slice:
     slice_id: int
     agent_id: str | None
     owner_key: str | None
+    past: bool
     chunk_count: int
     term_total: int
     partition_id: int
@@ -283,12 +287,15 @@ async def act_for(connection: Connection, agent_id: str, owner_key: str | None) 
     await connection.execute(SQL["act_for"], {"agent_id": agent_id, "owner_key": owner_key})
 
 
-async def visible_slices(connection: Connection, tenant_id: str, agent_id: str, owner_key: str | None) -> list[Slice]:
+async def visible_slices(
+    connection: Connection, tenant_id: str, agent_id: str, owner_key: str | None, *, with_past: bool = False
+) -> list[Slice]:
     """Open the slices that (agent, owner) may see to this transaction and return them, by id.
 
-    Without an owner: the agent's team slice and the tenant's global one. A slice is made by its first write.
+    Without an owner: the agent's team slice and the tenant's global one; with ALL_OWNERS everybody's. A slice is
+    made by its first write. `with_past` adds the twins that hold the passages files no longer have.
     """
-    params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key}
+    params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key, "with_past": with_past}
     await act_for(connection, agent_id, owner_key)
     cursor = await connection.execute(SQL["visible_slices"], params)
     return [Slice(**row) for row in await cursor.fetchall()]

@@ -103,7 +103,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did. `embedded` is whether every chunk has its vector; if not, the back-fill will see to it."""
+    """What a write did.
+
+    `reused` chunks stayed as they were. `embedded` is whether every chunk has its vector; if not, the back-fill will
+    see to it.
+    """
 
     path: str
     created: bool
@@ -112,4 +116,5 @@ class Written:
     bytes_written: int
     version: int
     chunk_count: int
+    reused: int
     embedded: bool

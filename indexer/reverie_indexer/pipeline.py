@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,10 +18,10 @@ from weakref import WeakValueDictionary
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer import files, store, vectors
+from reverie_indexer import files, slices, store, vectors
 from reverie_indexer.analyse import analyse, spoken_date
 from reverie_indexer.chunk import chunk, context_line, note_date
-from reverie_indexer.db import Database
+from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import (
     Conflict,
@@ -65,7 +65,7 @@ class Change:
 
     `edit` may raise any ReverieError, which ends the write with nothing changed, and may be called again when
     another writer was faster. `overwrites` says that it does not look at the present text. `if_version` is the
-    version the file must have (0: any, but it must exist).
+    version the file must have (0: any, but it must exist). `reserved` allows the paths that the server alone writes.
     """
 
     path: str
@@ -76,6 +76,11 @@ class Change:
     sort_order: int | None = None
     if_version: int | None = None
     overwrites: bool = False
+    reserved: bool = False
+
+
+# More to do in the transaction of a write, with the place's slice locked and the new texts in place.
+Within = Callable[[Connection, Slice], Awaitable[None]]
 
 
 def overwrite(path: str, text: str, *, by: str, reason: str, enabled: bool | None = None) -> Change:
@@ -103,6 +108,16 @@ def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
     return passages
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What is ready to be committed: texts with their passages, and the versions they were made from."""
+
+    contents: Sequence[Content]
+    bases: Mapping[str, tuple[Document, str]]
+    seeds: Sequence[Content]
+    model_id: int | None
+
+
 class Pipeline:
     """Writes files and keeps their index; needs a database and, for meaning, a model."""
 
@@ -123,16 +138,16 @@ class Pipeline:
         async with lock:
             return (await self.write_many(place, [change]))[0]
 
-    async def write_many(self, place: Place, changes: Sequence[Change]) -> list[Written]:
+    async def write_many(self, place: Place, changes: Sequence[Change], within: Within | None = None) -> list[Written]:
         """Write files of one place in one transaction; answers when it has committed, in the order given.
 
         Readers see all of the old state or all of the new. An unknown agent is created with its seed files.
         Raises StaleVersion for an `if_version` that is not met, what `edit` raises, ValidationFailed for a
-        path or text that may not be, Conflict when other writers were faster every time; nothing is then
-        written.
+        path or text that may not be, Conflict when other writers were faster every time, and what `within`
+        raises, which runs last in the transaction; nothing is then written.
         """
         for change in changes:
-            files.check_path(change.path, by_server=change.by == "server")
+            files.check_path(change.path, by_server=change.reserved)
         if len({change.path for change in changes}) < len(changes):
             raise ValidationFailed("one write names each file once")
         for attempt in range(MAX_ATTEMPTS):
@@ -141,7 +156,8 @@ class Pipeline:
             contents = [await self._prepare(change, bases.get(change.path), rules) for change in changes]
             seeds = [] if agent else await self._prepare_seeds(place, changes)
             ready = await self._embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
-            written = await self._commit(place, changes, contents, bases, seeds, ready)
+            prepared = _Prepared(contents, bases, seeds, ready.model_id if ready else None)
+            written = await self._commit(place, changes, prepared, within)
             if written is not None:
                 if not all(result.embedded for result in written):
                     self.backfill_wanted.set()
@@ -154,11 +170,11 @@ class Pipeline:
 
         NotFound when there is no such file, StaleVersion when it is not at `if_version`.
         """
-        files.check_path(path, by_server=by == "server")
+        files.check_path(path)
         async with self._database.tenant(place.tenant_id) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
-            slice_ = await store.lock_slice(connection, place)
+            slice_ = await slices.lock_slice(connection, place)
             found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], [path])
             current = found[0][0] if found and found[0][0].deleted_at is None else None
             _check_version(if_version, current)
@@ -183,7 +199,7 @@ class Pipeline:
 
     async def _own_slices(self, place: Place) -> list[int]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            return await store.own_slices(connection, place)
+            return await slices.own_slices(connection, place)
 
     async def _present(
         self, place: Place, paths: Sequence[str]
@@ -191,7 +207,7 @@ class Pipeline:
         """The agent, if it is known, and the place's files at these paths, deleted ones too."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             agent = await store.read_agent(connection, place.tenant_id, place.agent_id)
-            own = await store.own_slices(connection, place)
+            own = await slices.own_slices(connection, place)
             found = await store.read_documents(connection, place.tenant_id, own, paths)
         return agent, {document.path: (document, text) for document, text in found}
 
@@ -240,44 +256,47 @@ class Pipeline:
         self,
         place: Place,
         changes: Sequence[Change],
-        contents: Sequence[Content],
-        bases: dict[str, tuple[Document, str]],
-        seeds: Sequence[Content],
-        ready: Ready | None,
+        prepared: _Prepared,
+        within: Within | None,
     ) -> list[Written] | None:
         """One transaction; None, with nothing written, when an edit was made from a text that is no longer there."""
-        model_id = ready.model_id if ready else None
         async with self._database.tenant(place.tenant_id) as connection:
             if await store.ensure_agent(connection, place):
                 team = Place(place.tenant_id, place.agent_id, "team")
-                team_slice = await store.lock_slice(connection, team)
-                for seed in seeds:
-                    flags = files.new_file_flags(seed.path)
-                    await store.write_document(
-                        connection, team, team_slice, None, seed, defaults=flags, model_id=model_id
-                    )
-            slice_ = await store.lock_slice(connection, place)
-            paths = [content.path for content in contents]
+                team_slice = await slices.lock_slice(connection, team)
+                for seed in prepared.seeds:
+                    await self._store(connection, team, team_slice, None, seed, prepared.model_id)
+            slice_ = await slices.lock_slice(connection, place)
+            paths = [content.path for content in prepared.contents]
             found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], paths)
             present = {document.path: document for document, _ in found}
             for change in changes:
                 current = present.get(change.path)
-                base = bases[change.path][0] if change.path in bases else None
+                base = prepared.bases[change.path][0] if change.path in prepared.bases else None
                 _check_version(change.if_version, current if current and current.deleted_at is None else None)
                 if not change.overwrites and (current and current.version) != (base and base.version):
                     return None
-            return [
-                await store.write_document(
-                    connection,
-                    place,
-                    slice_,
-                    present.get(content.path),
-                    content,
-                    defaults=files.new_file_flags(content.path),
-                    model_id=model_id,
-                )
-                for content in contents
+            written = [
+                await self._store(connection, place, slice_, present.get(content.path), content, prepared.model_id)
+                for content in prepared.contents
             ]
+            if within is not None:
+                await within(connection, slice_)
+            return written
+
+    async def _store(
+        self,
+        connection: Connection,
+        place: Place,
+        slice_: Slice,
+        current: Document | None,
+        content: Content,
+        model_id: int | None,
+    ) -> Written:
+        flags = files.new_file_flags(content.path)
+        return await store.write_document(
+            connection, place, slice_, current, content, defaults=flags, model_id=model_id
+        )
 
 
 def _check_version(if_version: int | None, current: Document | None) -> None:

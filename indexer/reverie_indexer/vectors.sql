@@ -86,7 +86,7 @@ DELETE FROM vectors WHERE model_id <> %(model_id)s;
 
 -- slices_to_promote: shared-partition slices too large to scan, largest first
 SELECT tenant_id, slice_id, chunk_count FROM slices
-WHERE partition_id = 0 AND chunk_count > %(exact_max_chunks)s
+WHERE partition_id = 0 AND NOT past AND chunk_count > %(exact_max_chunks)s
 ORDER BY chunk_count DESC, slice_id LIMIT %(limit)s;
 
 -- count_partitions: how many slices have a partition of their own

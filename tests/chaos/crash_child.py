@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer import store, vectors
+from reverie_indexer import index, store, vectors
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
@@ -39,7 +39,7 @@ def arm(instant: str) -> None:
         vectors.remember = die_after(vectors.remember)
         return
     module, _, name = instant.partition(".")
-    fatal = {"store": store, "vectors": vectors}[module].SQL[name]
+    fatal = {"index": index, "store": store, "vectors": vectors}[module].SQL[name]
     execute = psycopg.AsyncConnection.execute
 
     async def execute_or_die(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:

@@ -53,10 +53,10 @@ async def pipeline(database: Database) -> Pipeline:
 
 @pytest.mark.parametrize(
     "instant",
-    ["embed", "remember", "store.remove_chunks", "vectors.attach_vectors"]
+    ["embed", "remember", "index.retire_chunks", "vectors.attach_vectors"]
     + [
         pytest.param(name, marks=pytest.mark.slow)
-        for name in ("store.add_version", "store.add_chunks", "store.add_postings", "store.count_slice")
+        for name in ("store.add_version", "index.retire_vectors", "index.add_chunks", "index.count_slice")
     ],
 )
 async def test_a_write_that_dies_leaves_the_old_version_whole(
@@ -77,7 +77,7 @@ async def test_a_write_that_dies_leaves_the_old_version_whole(
 async def test_a_deletion_that_dies_leaves_the_file_whole(
     pipeline: Pipeline, database: Database, conninfo: str
 ) -> None:
-    await die(conninfo, "delete", "store.remove_vectors")
+    await die(conninfo, "delete", "index.retire_vectors")
     assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
     assert await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete") == 2

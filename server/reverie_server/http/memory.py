@@ -31,6 +31,7 @@ async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -
         path_prefix=body.path_prefix or None,
         tiers=tuple(body.tiers),
         mode=body.mode,
+        as_of=body.as_of,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
     return search_response(outcome, explain=body.explain)

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_agent_id, check_owner_key
@@ -17,6 +17,7 @@ from reverie_server.workspace.files import Strategy
 MAX_INT = 2**31 - 1
 LineNumber = Annotated[int, Field(ge=1, le=MAX_INT)]
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+_DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 
 
 def _checked(text: str) -> str:
@@ -25,8 +26,16 @@ def _checked(text: str) -> str:
     return text
 
 
+def _only_text(value: object) -> object:
+    if not isinstance(value, str) or not _DAY_FIRST.match(value):
+        raise ValueError("a time is a text in RFC 3339, such as 2026-04-03T09:30:00Z")
+    return value
+
+
 # What is compared with, or becomes part of, what the database holds.
 Text = Annotated[str, AfterValidator(_checked)]
+# A strict body takes no string for a time, and a lax one takes numbers.
+Instant = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
 
 
 _FILE = {
@@ -331,6 +340,9 @@ class SearchRequest(Owner):
         "message",
     ]
     mode: Literal["hybrid", "text", "vector"] = "hybrid"
+    as_of: Instant | None = Field(
+        None, description="Files as they were then, and daily notes up to that day; RFC 3339 with an offset"
+    )
     explain: bool = False
 
 

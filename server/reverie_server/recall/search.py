@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from pgvector import HalfVector
 from psycopg import sql
@@ -18,6 +20,7 @@ from reverie_indexer.embed import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, ValidationFailed
 from reverie_indexer.model import ModelIdentity, Tier
 from reverie_indexer.queries import Queries
+from reverie_indexer.slices import scope_of
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.vectors import MAX_COVERED_DIMENSION
 from reverie_server.recall.rank import (
@@ -45,6 +48,7 @@ class Rules:
 
     weights: Weights = field(default_factory=Weights)
     language: str = "english"
+    time_zone: str = "UTC"
     hnsw_ef_search: int = 100
     # A term in more passages than this, and than this share of them, yields no candidates where rarer terms do.
     frequent_df: int = 2000
@@ -53,7 +57,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is searched for, where, and how much of it is wanted."""
+    """What is searched for, where, and how much of it is wanted.
+
+    With `as_of`: files as they were then, and daily notes up to that day in the agent's time zone, as they are now.
+    """
 
     tenant_id: str
     agent_id: str
@@ -65,6 +72,7 @@ class Request:
     path_prefix: str | None = None
     tiers: tuple[Tier, ...] = ALL_TIERS
     mode: Mode = "hybrid"
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +196,13 @@ class Search:
         return _QueryVector(vector, ready.model_id, ready.embedder.identity)
 
     async def _scope(self, connection: Connection, request: Request) -> _Scope:
-        slices = await visible_slices(connection, request.tenant_id, request.agent_id, request.owner_key)
+        slices = await visible_slices(
+            connection,
+            request.tenant_id,
+            request.agent_id,
+            request.owner_key,
+            with_past=request.as_of is not None,
+        )
         # An agent without a slice of its own may still be known; a slice of its own proves it is.
         if not any(s.agent_id == request.agent_id for s in slices) and not await store.agent_exists(
             connection, request.tenant_id, request.agent_id
@@ -220,6 +234,8 @@ class Search:
             "others": sorted(set(frequencies) - set(producers)),
             "tiers": list(request.tiers),
             "path_prefix": request.path_prefix,
+            "as_of": request.as_of,
+            "as_of_day": None if request.as_of is None else _day_of(request.as_of, rules.time_zone),
             "mean_length": scope.mean_length,
             "text_limit": limit if by_text else 0,
             "vector_limit": limit if vector else 0,
@@ -264,6 +280,14 @@ async def _frequencies(connection: Connection, request: Request, scope: _Scope, 
     return {row["term"]: row["df"] for row in await cursor.fetchall()}
 
 
+def _day_of(instant: datetime, time_zone: str) -> date:
+    try:
+        return instant.astimezone(ZoneInfo(time_zone)).date()
+    except OverflowError:
+        # The first or the last day of the calendar, pushed out of it by the zone.
+        return instant.date()
+
+
 def _candidate(row: DictRow) -> Candidate:
     return Candidate(
         chunk_id=row["chunk_id"],
@@ -273,7 +297,7 @@ def _candidate(row: DictRow) -> Candidate:
         end_line=row["end_line"],
         text=row["text"],
         terms=tuple(row["terms"]),
-        scope=store.scope_of(row["agent_id"], row["owner_key"]),
+        scope=scope_of(row["agent_id"], row["owner_key"]),
         owner_key=row["owner_key"],
         updated_at=row["updated_at"],
         bm25=float(row["bm25"]),

@@ -11,14 +11,25 @@ GROUP BY p.term;
 
 -- candidates: the best of each channel over the visible slices, with both scores for every one of them
 -- `producers` are the terms that yield candidates; `others`, too frequent for that, only add to scores. A row of
--- chunks or documents is looked up by its key (LIMIT 1), whatever the planner thinks of the tables' sizes.
+-- chunks or documents is looked up by its key (LIMIT 1), whatever the planner thinks of the tables' sizes. With
+-- `as_of` the slices include their past twins, and the passages are those of then: in_time.
 WITH weights AS MATERIALIZED (
     SELECT term, idf FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) AS w(term, idf)
 ), in_prefix AS MATERIALIZED (
     SELECT d.document_id FROM documents d
     WHERE %(path_prefix)s::text IS NOT NULL
       AND d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
-      AND d.deleted_at IS NULL AND starts_with(d.path, %(path_prefix)s::text)
+      AND (d.deleted_at IS NULL OR %(as_of)s::timestamptz IS NOT NULL)
+      AND starts_with(d.path, %(path_prefix)s::text)
+), in_time AS MATERIALIZED (
+    SELECT c.chunk_id FROM documents d
+    JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
+    WHERE %(as_of)s::timestamptz IS NOT NULL
+      AND d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND CASE WHEN d.note_day IS NULL
+          THEN c.valid_from <= %(as_of)s::timestamptz
+               AND (c.valid_to IS NULL OR c.valid_to > %(as_of)s::timestamptz)
+          ELSE c.valid_to IS NULL AND d.note_day <= %(as_of_day)s::date END
 ), produced AS MATERIALIZED (
     SELECT p.chunk_id,
            sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
@@ -29,6 +40,7 @@ WITH weights AS MATERIALIZED (
       AND p.term = ANY(%(producers)s::text[])
       AND p.tier = ANY(%(tiers)s::memory_tier[])
       AND (%(path_prefix)s::text IS NULL OR p.document_id IN (SELECT document_id FROM in_prefix))
+      AND (%(as_of)s::timestamptz IS NULL OR p.chunk_id IN (SELECT chunk_id FROM in_time))
     GROUP BY p.chunk_id
 ), by_text AS MATERIALIZED (
     SELECT chunk_id FROM produced
@@ -41,6 +53,7 @@ WITH weights AS MATERIALIZED (
       AND v.model_id = %(model_id)s::smallint AND v.partition_id = 0 AND v.covered = %(covered)s::boolean
       AND v.tier = ANY(%(tiers)s::memory_tier[])
       AND (%(path_prefix)s::text IS NULL OR v.document_id IN (SELECT document_id FROM in_prefix))
+      AND (%(as_of)s::timestamptz IS NULL OR v.chunk_id IN (SELECT chunk_id FROM in_time))
     ORDER BY (v.embedding <=> %(embedding)s::halfvec) + 0, v.chunk_id DESC
     LIMIT %(vector_limit)s
 ), candidates AS MATERIALIZED (
@@ -52,7 +65,9 @@ WITH weights AS MATERIALIZED (
     WHERE chunk_id = ANY(ARRAY(SELECT chunk_id FROM candidates))
 )
 SELECT c.chunk_id, c.tier::text AS tier, c.document_id, d.path, c.start_line, c.end_line, c.text, c.terms,
-       s.agent_id, s.owner_key, d.updated_at,
+       s.agent_id, s.owner_key,
+       CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL THEN d.updated_at ELSE c.valid_from END
+           AS updated_at,
        coalesce(r.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
        coalesce(r.matched_idf, 0) + coalesce(f.matched_idf, 0) AS matched_idf,
        coalesce(n.similarity, (
@@ -61,12 +76,12 @@ SELECT c.chunk_id, c.tier::text AS tier, c.document_id, d.path, c.start_line, c.
              AND v.model_id = %(model_id)s::smallint AND v.partition_id = s.partition_id)) AS similarity
 FROM candidates k
 CROSS JOIN LATERAL (
-    SELECT chunk_id, tenant_id, slice_id, document_id, tier, start_line, end_line, text, terms
+    SELECT chunk_id, tenant_id, slice_id, document_id, tier, start_line, end_line, text, terms, valid_from
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 CROSS JOIN LATERAL (
-    SELECT path, updated_at FROM documents WHERE tenant_id = c.tenant_id AND document_id = c.document_id LIMIT 1
+    SELECT path, note_day, updated_at FROM documents WHERE tenant_id = c.tenant_id AND document_id = c.document_id LIMIT 1
 ) d
 LEFT JOIN scored r ON r.chunk_id = c.chunk_id
 LEFT JOIN by_vector n ON n.chunk_id = c.chunk_id
@@ -87,8 +102,15 @@ WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s
   AND v.tier = ANY(%(tiers)s::memory_tier[])
   AND (%(path_prefix)s::text IS NULL OR v.document_id IN (
       SELECT d.document_id FROM documents d
-      WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.deleted_at IS NULL
+      WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s
+        AND (d.deleted_at IS NULL OR %(as_of)s::timestamptz IS NOT NULL)
         AND starts_with(d.path, %(path_prefix)s::text)))
+  AND (%(as_of)s::timestamptz IS NULL OR v.chunk_id IN (
+      SELECT c.chunk_id FROM documents d
+      JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
+      WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND c.valid_to IS NULL
+        AND CASE WHEN d.note_day IS NULL THEN c.valid_from <= %(as_of)s::timestamptz
+            ELSE d.note_day <= %(as_of_day)s::date END))
 ORDER BY (v.embedding::halfvec({dimension})) <=> %(embedding)s::halfvec({dimension})
 LIMIT %(vector_limit)s;
 

@@ -15,6 +15,7 @@ from reverie_indexer.files import check_path
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Change, Pipeline
 from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
 from reverie_indexer.store import Version
 from reverie_server.workspace import sections
 
@@ -191,7 +192,7 @@ class Workspace:
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await store.own_slices(connection, place)
+            own = await own_slices(connection, place)
             cursor = await connection.execute(
                 SQL["written_by"], {"tenant_id": place.tenant_id, "slice_ids": own, "reason": reason}
             )

@@ -1,0 +1,162 @@
+"""The index of a document: its chunks, their postings and vectors. Works inside the caller's transaction."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from reverie_indexer import vectors
+from reverie_indexer.chunk import note_date
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.model import Passage, Place, Tier
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import past_slice
+
+SQL = Queries(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """A document as its chunks know it. The slice is the place's, locked by this transaction."""
+
+    place: Place
+    slice_: Slice
+    document_id: int
+    path: str
+    tier: Tier = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """How many chunks stayed as they were, and whether every chunk of the document has its vector."""
+
+    kept: int
+    embedded: bool
+
+
+async def replace_chunks(
+    connection: Connection,
+    file: IndexedFile,
+    passages: Sequence[Passage],
+    *,
+    at: datetime | None,
+    model_id: int | None,
+) -> Indexed:
+    """Make the index of a document hold exactly these passages, from `at` (None: now) on.
+
+    A passage that was there before keeps its chunk, wherever it moved, with its id, postings and vector. One that
+    is gone is kept in the slice's past twin, for `as_of`; of a daily note, which goes by its day, it is removed.
+    """
+    tenant_id, slice_ = file.place.tenant_id, file.slice_
+    key: dict[str, Any] = {"tenant_id": tenant_id, "document_id": file.document_id}
+    existing = await (await connection.execute(SQL["chunks_of_document"], key)).fetchall()
+    by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
+    for row in reversed(existing):
+        by_hash[row["passage_sha256"]].append(row)
+    added: list[Passage] = []
+    moved: list[dict[str, int]] = []
+    for passage in passages:
+        if same := by_hash[passage.sha256]:
+            place = _position(passage)
+            row = same.pop()
+            if any(row[name] != value for name, value in place.items()):
+                moved.append({"chunk_id": row["chunk_id"], **place})
+        else:
+            added.append(passage)
+    removed = [row for rows in by_hash.values() for row in rows]
+    if removed and note_date(file.path) is None:
+        await _retire_chunks(connection, file, removed, at)
+    elif removed:
+        await remove_chunks(connection, tenant_id, slice_.slice_id, [row["chunk_id"] for row in removed])
+    if moved:
+        await connection.execute(SQL["move_chunks"], {"tenant_id": tenant_id, "rows": Jsonb(moved)})
+    new_ids = await _add_chunks(connection, {**key, "slice_id": slice_.slice_id, "tier": file.tier, "at": at}, added)
+    terms = sum(p.term_count for p in added) - sum(row["term_count"] for row in removed)
+    if added or removed:
+        await count_chunks(connection, tenant_id, slice_.slice_id, len(added) - len(removed), terms)
+    gone = {row["chunk_id"] for row in removed}
+    waiting = new_ids + [row["chunk_id"] for row in existing if not row["embedded"] and row["chunk_id"] not in gone]
+    attached = 0
+    if waiting and model_id is not None:
+        attached = await vectors.attach(connection, tenant_id, model_id, waiting)
+    return Indexed(kept=len(passages) - len(added), embedded=attached == len(waiting))
+
+
+async def count_chunks(connection: Connection, tenant_id: str, slice_id: int, chunks: int, terms: int) -> None:
+    """Add to a slice's number of chunks and of their terms."""
+    await connection.execute(
+        SQL["count_slice"], {"tenant_id": tenant_id, "slice_id": slice_id, "chunks": chunks, "terms": terms}
+    )
+
+
+async def _retire_chunks(
+    connection: Connection, file: IndexedFile, rows: Sequence[DictRow], at: datetime | None
+) -> None:
+    past = await past_slice(connection, file.place)
+    params = {
+        "tenant_id": file.place.tenant_id,
+        "slice_id": file.slice_.slice_id,
+        "past_slice_id": past.slice_id,
+        "past_partition_id": past.partition_id,
+        "chunk_ids": [row["chunk_id"] for row in rows],
+        "at": at,
+    }
+    await connection.execute(SQL["retire_chunks"], params)
+    await connection.execute(SQL["retire_vectors"], params)
+    terms = sum(row["term_count"] for row in rows)
+    await count_chunks(connection, file.place.tenant_id, past.slice_id, len(rows), terms)
+
+
+async def remove_chunks(connection: Connection, tenant_id: str, slice_id: int, chunk_ids: Sequence[int]) -> None:
+    """Take chunks out of every index. The caller holds the slice's lock and keeps its counts."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "chunk_ids": list(chunk_ids)}
+    await connection.execute(SQL["remove_chunks"], params)
+    await connection.execute(SQL["remove_vectors"], params)
+
+
+def _position(passage: Passage) -> dict[str, int]:
+    chunk = passage.chunk
+    return {
+        "ordinal": chunk.ordinal,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "char_start": chunk.char_start,
+        "char_end": chunk.char_end,
+    }
+
+
+async def _add_chunks(connection: Connection, key: dict[str, Any], passages: Sequence[Passage]) -> list[int]:
+    """Insert passages with their postings; their chunk ids in order."""
+    if not passages:
+        return []
+    rows = [
+        {
+            **_position(passage),
+            "heading_path": list(passage.chunk.heading_path),
+            "text": passage.chunk.text,
+            "context": passage.context,
+            "sha256": passage.sha256.hex(),
+            "terms": list(passage.terms),
+            "term_count": passage.term_count,
+        }
+        for passage in passages
+    ]
+    cursor = await connection.execute(SQL["add_chunks"], {**key, "rows": Jsonb(rows)})
+    ids = {row["ordinal"]: row["chunk_id"] for row in await cursor.fetchall()}
+    postings = [(ids[passage.chunk.ordinal], term, tf) for passage in passages for term, tf in passage.terms.items()]
+    await connection.execute(
+        SQL["add_postings"],
+        {
+            "tenant_id": key["tenant_id"],
+            "chunk_ids": [chunk_id for chunk_id, _, _ in postings],
+            "terms": [term for _, term, _ in postings],
+            "tfs": [tf for _, _, tf in postings],
+        },
+    )
+    return [ids[passage.chunk.ordinal] for passage in passages]

@@ -1,0 +1,57 @@
+-- chunks_of_document: what the index holds of a file's present text
+SELECT chunk_id, passage_sha256, ordinal, start_line, end_line, char_start, char_end, term_count, embedded
+FROM chunks WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND valid_to IS NULL
+ORDER BY ordinal, chunk_id;
+
+-- add_chunks: the new passages of a file, from a JSON array
+INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
+                    heading_path, text, context, passage_sha256, terms, term_count, embedded, valid_from)
+SELECT %(tenant_id)s, %(slice_id)s, %(tier)s::memory_tier, %(document_id)s, r.ordinal, r.start_line, r.end_line,
+       r.char_start, r.char_end, r.heading_path, r.text, r.context, decode(r.sha256, 'hex'), r.terms, r.term_count, false,
+       coalesce(%(at)s::timestamptz, clock_timestamp())
+FROM jsonb_to_recordset(%(rows)s) AS r(ordinal int, start_line int, end_line int, char_start int, char_end int,
+     heading_path text[], text text, context text, sha256 text, terms text[], term_count int)
+RETURNING chunk_id, ordinal;
+
+-- move_chunks: passages that are the same but stand elsewhere in the file
+UPDATE chunks c
+SET ordinal = r.ordinal, start_line = r.start_line, end_line = r.end_line, char_start = r.char_start, char_end = r.char_end
+FROM jsonb_to_recordset(%(rows)s) AS r(chunk_id bigint, ordinal int, start_line int, end_line int, char_start int, char_end int)
+WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = r.chunk_id;
+
+-- retire_chunks: passages that their file no longer has move to the past twin of their slice, with all they have
+WITH retired AS (
+    UPDATE chunks SET slice_id = %(past_slice_id)s, valid_to = coalesce(%(at)s::timestamptz, clock_timestamp())
+    WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[])
+    RETURNING chunk_id, terms
+)
+UPDATE postings p SET slice_id = %(past_slice_id)s
+FROM (SELECT chunk_id, unnest(terms) AS term FROM retired) AS r
+WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = %(slice_id)s AND p.term = r.term AND p.chunk_id = r.chunk_id;
+
+-- retire_vectors: the vectors of passages that were retired
+UPDATE vectors SET slice_id = %(past_slice_id)s, partition_id = %(past_partition_id)s
+WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
+
+-- remove_chunks: passages that are gone, with their postings; before their vectors, so that a back-fill in flight ends before or finds nothing
+WITH gone AS (
+    DELETE FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[])
+    RETURNING chunk_id, terms
+)
+DELETE FROM postings p
+USING (SELECT chunk_id, unnest(terms) AS term FROM gone) AS g
+WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = %(slice_id)s AND p.term = g.term AND p.chunk_id = g.chunk_id;
+
+-- remove_vectors: the vectors, of any model, of passages that are gone
+DELETE FROM vectors
+WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
+
+-- add_postings: the terms of new passages
+INSERT INTO postings (tenant_id, slice_id, chunk_id, document_id, term, tf, length, tier)
+SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, p.term, p.tf, c.term_count, c.tier
+FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(tfs)s::int[]) AS p(chunk_id, term, tf)
+JOIN chunks c ON c.tenant_id = %(tenant_id)s AND c.chunk_id = p.chunk_id;
+
+-- count_slice: keep N and the total length of the slice
+UPDATE slices SET chunk_count = chunk_count + %(chunks)s, term_total = term_total + %(terms)s
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s;
