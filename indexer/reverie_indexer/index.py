@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -86,6 +86,38 @@ async def replace_chunks(
     if waiting and model_id is not None:
         attached = await vectors.attach(connection, tenant_id, model_id, waiting)
     return Indexed(kept=len(passages) - len(added), embedded=attached == len(waiting))
+
+
+async def purge_chunks(connection: Connection, tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Take chunks of any slices out of every index and of the embedding cache, and off their slices' counts.
+
+    `rows` have chunk_id, slice_id, term_count and passage_sha256. The caller holds the lock of the present slice.
+    """
+    by_slice: defaultdict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_slice[row["slice_id"]].append(row)
+    for slice_id, of_slice in sorted(by_slice.items()):
+        await remove_chunks(connection, tenant_id, slice_id, [row["chunk_id"] for row in of_slice])
+        terms = sum(row["term_count"] for row in of_slice)
+        await count_chunks(connection, tenant_id, slice_id, -len(of_slice), -terms)
+    await forget_embeddings(connection, tenant_id, {row["passage_sha256"] for row in rows})
+
+
+async def forget_embeddings(connection: Connection, tenant_id: str, hashes: Collection[bytes]) -> int:
+    """Take passages out of the embedding cache, whoever else may hold them; how many there were."""
+    cursor = await connection.execute(SQL["forget_embeddings"], {"tenant_id": tenant_id, "hashes": sorted(hashes)})
+    return cursor.rowcount
+
+
+async def purge_documents(connection: Connection, tenant_id: str, document_ids: Sequence[int]) -> None:
+    """Remove files with their history and all that the index and the cache have of them.
+
+    The caller holds their slice's lock.
+    """
+    params = {"tenant_id": tenant_id, "document_ids": list(document_ids)}
+    rows = await (await connection.execute(SQL["chunks_of_documents"], params)).fetchall()
+    await purge_chunks(connection, tenant_id, rows)
+    await connection.execute(SQL["remove_documents"], params)
 
 
 async def count_chunks(connection: Connection, tenant_id: str, slice_id: int, chunks: int, terms: int) -> None:

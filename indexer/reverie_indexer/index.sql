@@ -13,6 +13,17 @@ FROM jsonb_to_recordset(%(rows)s) AS r(ordinal int, start_line int, end_line int
      heading_path text[], text text, context text, sha256 text, terms text[], term_count int)
 RETURNING chunk_id, ordinal;
 
+-- chunks_of_documents: all that the index holds of some files, of now and of the past
+SELECT chunk_id, slice_id, term_count, passage_sha256 FROM chunks
+WHERE tenant_id = %(tenant_id)s AND document_id = ANY(%(document_ids)s::bigint[])
+ORDER BY chunk_id;
+
+-- remove_documents: files with their versions
+DELETE FROM documents WHERE tenant_id = %(tenant_id)s AND document_id = ANY(%(document_ids)s::bigint[]);
+
+-- forget_embeddings: what models said of passages
+DELETE FROM embedding_cache WHERE tenant_id = %(tenant_id)s AND passage_sha256 = ANY(%(hashes)s::bytea[]);
+
 -- move_chunks: passages that are the same but stand elsewhere in the file
 UPDATE chunks c
 SET ordinal = r.ordinal, start_line = r.start_line, end_line = r.end_line, char_start = r.char_start, char_end = r.char_end

@@ -57,6 +57,10 @@ class Settings(BaseSettings):
     max_file_bytes: PositiveInt = 1_048_576
     language: str = "english"
 
+    # The history of files: how long a replaced version is kept, and how many versions of a file. None keeps all.
+    version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
     # Search.
     text_weight: Share = 0.3
     vector_weight: Share = 0.7

@@ -36,8 +36,9 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) 
   AND (%(prefix)s::text IS NULL OR starts_with(d.path, %(prefix)s::text));
 
 -- create_document: a new file at version 1
-INSERT INTO documents (tenant_id, slice_id, path, enabled, sort_order, version, note_day)
-VALUES (%(tenant_id)s, %(slice_id)s, %(path)s, %(enabled)s, %(sort_order)s, 1, %(note_day)s)
+INSERT INTO documents (tenant_id, slice_id, path, enabled, sort_order, version, note_day, created_at, updated_at)
+SELECT %(tenant_id)s, %(slice_id)s, %(path)s, %(enabled)s, %(sort_order)s, 1, %(note_day)s, clock.at, clock.at
+FROM clock_timestamp() AS clock(at)
 RETURNING document_id;
 
 -- update_document: move a file to its next version, or back to life
@@ -46,10 +47,11 @@ SET version = %(version)s, enabled = %(enabled)s, sort_order = %(sort_order)s,
     updated_at = clock_timestamp(), deleted_at = CASE WHEN %(deleted)s THEN clock_timestamp() END
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s;
 
--- add_version: what a file holds from now on
+-- add_version: what a file holds from the moment of its update on
 INSERT INTO versions (tenant_id, slice_id, document_id, version, content, size, sha256, deleted, at, by, reason)
-VALUES (%(tenant_id)s, %(slice_id)s, %(document_id)s, %(version)s, %(content)s, %(size)s, %(sha256)s,
-        %(deleted)s, clock_timestamp(), %(by)s, %(reason)s)
+SELECT d.tenant_id, d.slice_id, d.document_id, %(version)s, %(content)s, %(size)s, %(sha256)s,
+       %(deleted)s, d.updated_at, %(by)s, %(reason)s
+FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.document_id = %(document_id)s
 RETURNING at;
 
 -- versions: the history of a file, newest first, before a cursor

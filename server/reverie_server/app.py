@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -30,9 +31,14 @@ from reverie_server.recall.rank import Weights
 from reverie_server.recall.search import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
+from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.files import Workspace
+from reverie_server.workspace.forget import Forgetting
+from reverie_server.workspace.retention import prune_history
+from reverie_server.workspace.tombstones import Tombstones
 
 log = structlog.get_logger()
+PRUNE_INTERVAL_SECONDS = 3600.0
 
 
 def data_dir_of(settings: Settings) -> Path:
@@ -139,6 +145,8 @@ def agent_defaults(settings: Settings) -> AgentSettings:
         text_weight=settings.text_weight,
         vector_weight=settings.vector_weight,
         user_boost=settings.user_boost,
+        version_keep_days=settings.version_keep_days,
+        version_keep_count=settings.version_keep_count,
     )
 
 
@@ -160,13 +168,18 @@ def assemble(
     )
     defaults = agent_defaults(settings)
     pipeline = Pipeline(database, models, index_rules)
+    search = Search(database, models, search_rules)
+    tombstones = Tombstones(database)
     return Runtime(
         settings=settings,
         database=database,
         models=models,
         pipeline=pipeline,
-        search=Search(database, models, search_rules),
+        search=search,
         workspace=Workspace(database, pipeline),
+        tombstones=tombstones,
+        forgetting=Forgetting(database, pipeline, search, tombstones),
+        clearing=Clearing(database),
         keys=Keys(database),
         gate=Gate(database, defaults),
         agents=Agents(database, pipeline, defaults),
@@ -198,14 +211,23 @@ def is_cancelled() -> bool:
 
 
 async def upkeep(runtime: Runtime) -> None:
-    """Until cancelled: load a model that could not be loaded, embed what waits, give large slices their index.
+    """Until cancelled: load a model that could not be loaded, embed what waits, give large slices their index, and
+    every hour remove what history is kept no longer.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
     interval = runtime.settings.backfill_interval_seconds
+    prune_at = 0.0
     while not is_cancelled():
         try:
             await _upkeep_once(runtime)
+            if time.monotonic() >= prune_at:
+                prune_at = time.monotonic() + PRUNE_INTERVAL_SECONDS
+                await prune_history(
+                    runtime.database,
+                    keep_days=runtime.settings.version_keep_days,
+                    keep_count=runtime.settings.version_keep_count,
+                )
         except ModelMismatch:
             raise
         except EmbedderUnavailable as error:

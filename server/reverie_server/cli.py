@@ -180,6 +180,7 @@ async def _index_once(runtime: Any, place: Any, path: Path) -> None:
             runtime.pipeline,
             place,
             path,
+            tombstones=runtime.tombstones,
             max_file_bytes=runtime.settings.max_file_bytes,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )

@@ -12,7 +12,10 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
 from reverie_server.recall.search import Search
+from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.files import Workspace
+from reverie_server.workspace.forget import Forgetting
+from reverie_server.workspace.tombstones import Tombstones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,9 @@ class Runtime:
     pipeline: Pipeline
     search: Search
     workspace: Workspace
+    tombstones: Tombstones
+    forgetting: Forgetting
+    clearing: Clearing
     keys: Keys
     gate: Gate
     agents: Agents

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,9 +22,11 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Rules
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.watch import scan
+from reverie_server.runtime import Runtime
 from reverie_server.workspace import ingest
 from reverie_server.workspace.files import Reader, Workspace, Write
 from reverie_server.workspace.ingest import Summary, index_folder
+from reverie_server.workspace.tombstones import Tombstones
 
 TEAM = Place("default", "wren", "team")
 READER = Reader("default", "wren", None)
@@ -46,9 +49,12 @@ Index = Callable[..., Awaitable[Summary]]
 
 
 @pytest.fixture
-def index(workspace: Workspace, pipeline: Pipeline) -> Index:
+def index(runtime: Runtime) -> Index:
     async def run(root: Path, place: Place = TEAM) -> Summary:
-        return await index_folder(workspace, pipeline, place, root, max_file_bytes=MAX_BYTES)
+        tombstones = runtime.tombstones
+        return await index_folder(
+            runtime.workspace, runtime.pipeline, place, root, tombstones=tombstones, max_file_bytes=MAX_BYTES
+        )
 
     return run
 
@@ -120,10 +126,10 @@ async def test_files_written_otherwise_are_never_removed(index: Index, workspace
 
 
 async def test_a_file_that_is_edited_while_the_folder_is_indexed_is_not_removed(
-    workspace: Workspace, pipeline: Pipeline, folder: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, index: Index, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(folder, a="from the folder", b="from the folder")
-    await index_folder(workspace, pipeline, TEAM, folder, max_file_bytes=MAX_BYTES)
+    await index(folder)
     for name in ("a.md", "b.md"):
         (folder / name).unlink()
     loop = asyncio.get_running_loop()
@@ -138,7 +144,7 @@ async def test_a_file_that_is_edited_while_the_folder_is_indexed_is_not_removed(
         return found
 
     monkeypatch.setattr(ingest, "scan", scan_then_edit)
-    summary = await index_folder(workspace, pipeline, TEAM, folder, max_file_bytes=MAX_BYTES)
+    summary = await index(folder)
     assert counts(summary) == (0, 0, 0, 0)
     assert await paths(workspace) == {"a.md": "edited meanwhile"}
 
@@ -257,11 +263,12 @@ async def test_indexing_that_was_stopped_goes_on_with_what_is_missing(
             raise Stopped
 
     pipeline = Pipeline(database, models, Rules())
+    options: Any = {"tombstones": Tombstones(database), "max_file_bytes": MAX_BYTES}
     with pytest.raises(Stopped):
-        await index_folder(workspace, pipeline, TEAM, folder, max_file_bytes=MAX_BYTES, progress=stop)
+        await index_folder(workspace, pipeline, TEAM, folder, **options, progress=stop)
     assert len(await paths(workspace)) == 64
     assert_index_consistent(conninfo)
-    summary = await index_folder(workspace, pipeline, TEAM, folder, max_file_bytes=MAX_BYTES)
+    summary = await index_folder(workspace, pipeline, TEAM, folder, **options)
     assert counts(summary) == (36, 0, 64, 0)
     assert sorted(await paths(workspace)) == [f"{name}.md" for name in names]
 

@@ -27,7 +27,7 @@ def chunk_ids(conninfo: str, path: str = "notes/a.md") -> dict[str, int]:
     with psycopg.connect(conninfo, row_factory=namedtuple_row) as connection:
         rows = connection.execute(
             "SELECT c.text, c.chunk_id FROM chunks c JOIN documents d USING (tenant_id, document_id)"
-            " WHERE d.path = %s ORDER BY c.ordinal",
+            " WHERE d.path = %s AND c.valid_to IS NULL ORDER BY c.ordinal",
             (path,),
         ).fetchall()
     return {row.text: row.chunk_id for row in rows}

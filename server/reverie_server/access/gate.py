@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from psycopg.rows import DictRow
 
 from reverie_indexer import store
-from reverie_indexer.db import Database
+from reverie_indexer.db import ALL_OWNERS, Database
 from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, ReadOnlyMember
+from reverie_indexer.files import check_owner_key
 from reverie_indexer.model import Place, Scope
 from reverie_server.access.keys import Caller
 from reverie_server.agents.settings import AgentSettings, effective_settings
@@ -55,6 +56,19 @@ class Gate:
             raise NotFound(f"there is no agent {agent_id!r}")
         return self._grant(caller, agent_id, owner_key, row)
 
+    async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
+        """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
+
+        Raises what `read` raises.
+        """
+        check_agent(caller, agent_id)
+        if caller.role != "admin" or caller.owner_key is not None:
+            raise Forbidden("all owners at once are a matter of an admin's key that is bound to none")
+        row = await self._agent(caller.tenant_id, agent_id)
+        if row is None:
+            raise NotFound(f"there is no agent {agent_id!r}")
+        return self._grant(caller, agent_id, ALL_OWNERS, row)
+
     async def write(
         self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
     ) -> tuple[Grant, Place]:
@@ -96,6 +110,9 @@ def check_agent(caller: Caller, agent_id: str) -> None:
 def _bound_owner(caller: Caller, agent_id: str, owner_key: str | None) -> str | None:
     """The owner a request acts for: the key's where it is bound, whatever the request says; else the request's."""
     check_agent(caller, agent_id)
+    if owner_key is not None:
+        # Whatever it came by: ALL_OWNERS, above all, is no owner's key.
+        check_owner_key(owner_key)
     if caller.owner_key is None:
         return owner_key
     if owner_key not in (None, caller.owner_key):

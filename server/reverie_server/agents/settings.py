@@ -56,6 +56,8 @@ class AgentSettings(BaseModel):
     emergence_enabled: bool = True
     skip_cron_conversations: bool = True
     compaction_enabled: bool = True
+    version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
     @model_validator(mode="after")
     def _weights_sum_to_one(self) -> Self:

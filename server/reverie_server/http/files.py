@@ -49,9 +49,12 @@ CREATED: dict[int | str, dict[str, Any]] = {201: {"model": wire.WriteResult, "de
 
 @router.get("")
 async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.FilesQuery, Query()]) -> wire.FileList:
-    """The files that the owner sees with the agent, by sort order, then path."""
+    """The files that the owner sees with the agent, by sort order, then path; `owner_key=*`: an admin sees all."""
     position = cast("tuple[int, str, int] | None", decode_cursor(query.cursor, int, str, int))
-    grant = await system.gate.read(who, a, query.resolved_owner())
+    if query.is_everybody:
+        grant = await system.gate.every_owner(who, a)
+    else:
+        grant = await system.gate.read(who, a, query.resolved_owner())
     count, found = await system.workspace.listing(
         grant.reader,
         prefix=query.prefix,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends
+from typing import Annotated
 
-from reverie_server.http import wire
+from fastapi import APIRouter, Body, Depends
+
+from reverie_indexer.reindex import reindex
+from reverie_server.http import wire, wire_memory
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.recall.rank import Ranked, is_exact
@@ -16,7 +19,7 @@ router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_a
 @router.post(
     "/search", response_model_exclude_unset=True, dependencies=[Depends(no_query)], responses=may_answer(400, 413)
 )
-async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -> wire.SearchResponse:
+async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who: Who) -> wire_memory.SearchResponse:
     """Find passages by words and by meaning."""
     query = check_query(body.query)
     grant = await system.gate.read(who, a, body.resolved_owner())
@@ -37,19 +40,50 @@ async def search(a: Agent, body: wire.SearchRequest, system: System, who: Who) -
     return search_response(outcome, explain=body.explain)
 
 
-def search_response(outcome: Outcome, *, explain: bool) -> wire.SearchResponse:
+@router.post("/forget", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
+async def forget(a: Agent, body: wire_memory.Forget, system: System, who: Who) -> wire_memory.Receipt:
+    """Take a text out of files, their history and backups, the index and the cache; first, by default, dry."""
+    grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
+    receipt = await system.forgetting.forget(grant, place, body.target(), dry_run=body.dry_run)
+    return wire_memory.Receipt.model_validate(receipt, from_attributes=True)
+
+
+@router.post("/clear", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
+async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> wire_memory.Cleared:
+    """Remove whole files for good, history included, by age, prefix and owner; first, by default, dry."""
+    if body.is_everybody:
+        await system.gate.every_owner(who, a)
+        cleared = await system.clearing.clear_everybody(who.tenant_id, a, body.selection(), dry_run=body.dry_run)
+    else:
+        _, place = await system.gate.write(who, a, body.resolved_owner(), None)
+        cleared = await system.clearing.clear(place, body.selection(), dry_run=body.dry_run)
+    return wire_memory.Cleared.model_validate(cleared, from_attributes=True)
+
+
+@router.post("/reindex", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
+async def reindex_place(
+    a: Agent, system: System, who: Who, body: Annotated[wire.ScopedOwner | None, Body()] = None
+) -> wire_memory.Reindexed:
+    """Chunk and embed anew what an owner has with the agent, or what its team has; files stay as they are."""
+    owner, scope = (body.resolved_owner(), body.scope) if body else (None, None)
+    _, place = await system.gate.write(who, a, owner, scope)
+    done = await reindex(system.database, system.pipeline, place)
+    return wire_memory.Reindexed.model_validate(done, from_attributes=True)
+
+
+def search_response(outcome: Outcome, *, explain: bool) -> wire_memory.SearchResponse:
     """An outcome as it goes over the wire."""
     results = [_result(ranked) for ranked in outcome.results]
     if explain:
         for result, ranked in zip(results, outcome.results, strict=True):
             result.explain = _explanation(ranked, outcome)
-    return wire.SearchResponse(
+    return wire_memory.SearchResponse(
         results=results,
         count=len(results),
         mode=outcome.mode,
         fallback=outcome.fallback,
         warnings=list(outcome.warnings),
-        timing_ms=wire.Timing(
+        timing_ms=wire_memory.Timing(
             embed=round(outcome.embed_ms, 2),
             database=round(outcome.database_ms, 2),
             total=round(outcome.total_ms, 2),
@@ -57,9 +91,9 @@ def search_response(outcome: Outcome, *, explain: bool) -> wire.SearchResponse:
     )
 
 
-def _result(ranked: Ranked) -> wire.SearchResult:
+def _result(ranked: Ranked) -> wire_memory.SearchResult:
     candidate = ranked.candidate
-    return wire.SearchResult(
+    return wire_memory.SearchResult(
         id=str(candidate.chunk_id),
         tier=candidate.tier,
         path=candidate.path,
@@ -76,8 +110,8 @@ def _result(ranked: Ranked) -> wire.SearchResult:
     )
 
 
-def _explanation(ranked: Ranked, outcome: Outcome) -> wire.Explanation:
-    return wire.Explanation(
+def _explanation(ranked: Ranked, outcome: Outcome) -> wire_memory.Explanation:
+    return wire_memory.Explanation(
         matched_terms=[term for term in outcome.terms.terms if term in ranked.candidate.terms],
         exact_match=is_exact(ranked.candidate, outcome.terms.exact),
         bm25=ranked.candidate.bm25,

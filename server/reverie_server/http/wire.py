@@ -6,18 +6,18 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from reverie_indexer.db import ALL_OWNERS
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_agent_id, check_owner_key
-from reverie_indexer.model import Scope, Tier
+from reverie_indexer.model import Scope
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.workspace.files import Strategy
 
 MAX_INT = 2**31 - 1
 LineNumber = Annotated[int, Field(ge=1, le=MAX_INT)]
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
-_DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 
 
 def _checked(text: str) -> str:
@@ -26,16 +26,8 @@ def _checked(text: str) -> str:
     return text
 
 
-def _only_text(value: object) -> object:
-    if not isinstance(value, str) or not _DAY_FIRST.match(value):
-        raise ValueError("a time is a text in RFC 3339, such as 2026-04-03T09:30:00Z")
-    return value
-
-
 # What is compared with, or becomes part of, what the database holds.
 Text = Annotated[str, AfterValidator(_checked)]
-# A strict body takes no string for a time, and a lax one takes numbers.
-Instant = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
 
 
 _FILE = {
@@ -57,22 +49,6 @@ _VERSION = {
     "deleted": False,
 }
 _TEXT = "# 2026-04-03\n\nAda moved the review to Thursday."
-
-_FOUND = {
-    "id": "1024",
-    "tier": "document",
-    "path": "memory/2026-04-03.md",
-    "start_line": 1,
-    "end_line": 3,
-    "text": _TEXT,
-    "score": 0.83,
-    "text_score": 1.0,
-    "vector_score": 0.56,
-    "boost": 1.2,
-    "scope": "personal",
-    "owner_key": "user:42",
-    "updated_at": "2026-04-03T09:30:00Z",
-}
 
 
 def example(**fields: Any) -> ConfigDict:
@@ -176,7 +152,12 @@ class FileQuery(Owner):
 
 
 class FilesQuery(Page):
-    """Which files."""
+    """Which files. `owner_key=*`, for an admin's key that is bound to no owner: everybody's."""
+
+    @property
+    def is_everybody(self) -> bool:
+        """Whether all owners' files are asked for."""
+        return self.owner_key == ALL_OWNERS and self.end_user_id is None
 
     prefix: Text | None = None
 
@@ -323,87 +304,3 @@ class VersionList(BaseModel):
     versions: list[VersionEntry]
     diff: str | None
     next_cursor: str | None
-
-
-class SearchRequest(Owner):
-    """A hybrid search."""
-
-    model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
-
-    query: Text
-    max_results: Annotated[int, Field(ge=1, le=100)] = 6
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
-    path_prefix: Text | None = None
-    tiers: Annotated[list[Literal["document", "episodic", "message"]], Field(min_length=1)] = [
-        "document",
-        "episodic",
-        "message",
-    ]
-    mode: Literal["hybrid", "text", "vector"] = "hybrid"
-    as_of: Instant | None = Field(
-        None, description="Files as they were then, and daily notes up to that day; RFC 3339 with an offset"
-    )
-    explain: bool = False
-
-
-class Explanation(BaseModel):
-    """How a score came about."""
-
-    matched_terms: list[str]
-    exact_match: bool
-    bm25: float
-    similarity: float | None
-    text_weight: float
-    vector_weight: float
-    base_score: float
-    boosts: dict[str, float]
-    relevance: float
-
-
-class SearchResult(BaseModel):
-    """A passage as written, with where it stands. `score` is in 0..1.2."""
-
-    model_config = shown(**_FOUND)
-
-    id: str
-    tier: Tier
-    path: str
-    start_line: int
-    end_line: int
-    text: str
-    score: float
-    text_score: float
-    vector_score: float
-    boost: float
-    scope: Scope
-    owner_key: str | None
-    updated_at: datetime
-    explain: Explanation | None = None
-
-
-class Timing(BaseModel):
-    """Milliseconds."""
-
-    embed: float
-    database: float
-    total: float
-
-
-class SearchResponse(BaseModel):
-    """Passages, best first. `mode` is what was done; a warning says why it is not what was asked for."""
-
-    model_config = shown(
-        results=[_FOUND],
-        count=1,
-        mode="hybrid",
-        fallback=None,
-        warnings=[],
-        timing_ms={"embed": 3.1, "database": 2.2, "total": 6.0},
-    )
-
-    results: list[SearchResult]
-    count: int
-    mode: Literal["hybrid", "text", "vector"]
-    fallback: Literal["global", "leader"] | None
-    warnings: list[str]
-    timing_ms: Timing

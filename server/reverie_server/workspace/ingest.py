@@ -12,6 +12,7 @@ from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.watch import origin_of, read_memory, scan
 from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.workspace.tombstones import Tombstones
 
 # Files of one transaction: few enough that a crash loses little, enough that the model gets full batches.
 FILES_PER_WRITE = 32
@@ -36,10 +37,13 @@ async def index_folder(
     place: Place,
     root: Path,
     *,
+    tombstones: Tombstones,
     max_file_bytes: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Summary:
     """Write what is new or changed, remove what this folder brought and has no longer.
+
+    What was forgotten stays forgotten, though the folder may still have it.
 
     Files are written in groups, each in one transaction: stopped in the middle, the next run goes on there.
     `progress` gets the files done and their total.
@@ -52,11 +56,13 @@ async def index_folder(
     skipped = dict(found.skipped)
     total = len(to_write) + len(found.removed)
     written: list[Written] = []
+    without_forgotten = await tombstones.without_forgotten(place)
     progress(0, total)
     for start in range(0, len(to_write), FILES_PER_WRITE):
         group = to_write[start : start + FILES_PER_WRITE]
         texts = await asyncio.to_thread(_read, root, group, max_file_bytes, skipped)
-        changes = [overwrite(path, text, by="index", reason=origin) for path, text in texts.items()]
+        kept = {path: await asyncio.to_thread(without_forgotten, text) for path, text in texts.items()}
+        changes = [overwrite(path, text, by="index", reason=origin) for path, text in kept.items()]
         if changes:
             written += await pipeline.write_many(place, changes)
         progress(start + len(group), total)

@@ -1,0 +1,67 @@
+"""Index a place anew, by the rules of today, without changing a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reverie_indexer import store
+from reverie_indexer.db import Database
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Place, Written
+from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.slices import own_slices
+
+FILES_PER_WRITE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Reindexed:
+    """Counts of files, of passages, of those that are new and have their vector, and of those that stayed."""
+
+    documents: int
+    chunks: int
+    embedded: int
+    reused: int
+
+
+async def reindex(database: Database, pipeline: Pipeline, place: Place) -> Reindexed:
+    """Chunk and embed every file of a place again, in groups, each in one transaction; NotFound: unknown agent.
+
+    A passage that comes out the same keeps its chunk and costs nothing. What cannot be embedded in time is left to
+    the back-fill. Stopped in the middle, the next run goes on: what was done is then found to be the same.
+    """
+    done: list[Written] = []
+    embedded = 0
+    after: tuple[int, str, int] | None = None
+    while True:
+        async with database.tenant(place.tenant_id, snapshot=True) as connection:
+            if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
+                raise NotFound(f"there is no agent {place.agent_id!r}")
+            own = await own_slices(connection, place)
+            _, page = await store.list_documents(
+                connection, place.tenant_id, own, prefix=None, after=after, limit=FILES_PER_WRITE
+            )
+        if not page:
+            break
+        for written in await _again(pipeline, place, [document.path for document in page]):
+            done.append(written)
+            embedded += written.chunk_count - written.reused if written.embedded else 0
+        after = (page[-1].sort_order, page[-1].path, page[-1].document_id)
+    chunks = sum(written.chunk_count for written in done)
+    return Reindexed(len(done), chunks, embedded, sum(written.reused for written in done))
+
+
+async def _again(pipeline: Pipeline, place: Place, paths: list[str]) -> list[Written]:
+    changes = [Change(path, _as_it_is, "server", "reindex", reserved=True) for path in paths]
+    try:
+        return await pipeline.write_many(place, changes)
+    except NotFound:
+        # One was deleted meanwhile: the others by themselves.
+        halves = (paths[: len(paths) // 2], paths[len(paths) // 2 :])
+        return [] if len(paths) == 1 else [w for half in halves for w in await _again(pipeline, place, half)]
+
+
+def _as_it_is(text: str | None) -> str:
+    if text is None:
+        raise NotFound("the file was deleted")
+    return text

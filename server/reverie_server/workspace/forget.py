@@ -1,0 +1,311 @@
+"""Forgetting: a text is taken out of files, their history, the index and the cache, in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from psycopg.rows import DictRow
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.errors import Conflict, NotFound, ReverieError, ValidationFailed
+from reverie_indexer.files import is_searchable
+from reverie_indexer.index import forget_embeddings, purge_chunks
+from reverie_indexer.model import Place, Tier
+from reverie_indexer.pipeline import Change, Pipeline, Rules, passages_of
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_server.access.gate import Grant
+from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.recall.search import Request, Search
+from reverie_server.workspace.redaction import anchor_of, body_of, erase, pattern_of
+from reverie_server.workspace.tombstones import Tombstones
+
+SQL = Queries(__file__)
+MIN_CHARS = 2
+MAX_CHARS = 8000
+# What one query may select; more is a matter of `clear`.
+MAX_FOUND = 20
+MAX_ATTEMPTS = 5
+_BACKUP = re.compile(r"(?:.*/)?MEMORY_backup_[^/]*\.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to forget: exactly one of a question, a passage's id, and the text itself."""
+
+    query: str | None = None
+    id: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text in one file. `present`: the file holds it now; `versions`: so many versions do, now or before."""
+
+    tier: Tier
+    path: str
+    text: str
+    present: bool
+    versions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Counts of one tier: files, their passages in the index, of now and of before, versions, backups of MEMORY.md."""
+
+    files: int
+    passages: int
+    versions: int
+    backups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What would be, or was, removed where. `still_shared` names shared files that hold it, which were not touched."""
+
+    dry_run: bool
+    items: Sequence[Item]
+    removed: Mapping[Tier, Removed]
+    embeddings: int
+    tombstones: int
+    still_shared: Sequence[str]
+
+
+class _ChangedError(ReverieError):
+    """Another writer changed what holds the text while it was being forgotten."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What holds the texts: living files, and versions by (document, version)."""
+
+    present: set[str] = field(default_factory=set)
+    versions: dict[tuple[str, str], int] = field(default_factory=dict)
+    passages: list[DictRow] = field(default_factory=list)
+
+    @property
+    def hashes(self) -> set[bytes]:
+        """By which the cache knows the passages."""
+        return {row["passage_sha256"] for row in self.passages}
+
+    def note(self, path: str, held: Sequence[str]) -> None:
+        """One more version of a file holds these texts."""
+        for text in held:
+            self.versions[path, text] = self.versions.get((path, text), 0) + 1
+
+    def receipt(self, texts: Sequence[str], *, dry_run: bool) -> Receipt:
+        items = [
+            Item("document", path, text, path in self.present, count)
+            for text in texts
+            for (path, held), count in sorted(self.versions.items())
+            if held == text
+        ]
+        paths = {item.path for item in items}
+        backups = {path for path in paths if _BACKUP.fullmatch(path)}
+        removed = Removed(
+            files=len(self.present - backups),
+            passages=len(self.passages),
+            versions=sum(item.versions for item in items),
+            backups=len(backups),
+        )
+        return Receipt(dry_run, items, {"document": removed}, len(self.hashes), 0, ())
+
+
+class Forgetting:
+    """Takes texts out of the memory of a place for good."""
+
+    def __init__(self, database: Database, pipeline: Pipeline, search: Search, tombstones: Tombstones) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._search = search
+        self._tombstones = tombstones
+
+    async def forget(self, grant: Grant, place: Place, target: Target, *, dry_run: bool) -> Receipt:
+        """Forget, or with `dry_run` say what would be forgotten, in the place that a write of the grant goes to.
+
+        A question selects passages that are relevant to it, at most MAX_FOUND, an id one passage; the text of each
+        is then taken out of every file of the place, of every version and backup, out of the index, its past and
+        the embedding cache, and a tombstone keeps what runs by itself from bringing it back. Nothing found is no
+        error: the receipt is empty. Raises NotFound for an unknown agent or id, ValidationFailed for a text that
+        is too short or too long, Conflict when writers bring the text back all the time.
+        """
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
+                raise NotFound(f"there is no agent {place.agent_id!r}")
+        texts = await self._texts(grant, place, target)
+        if not texts:
+            return _Found().receipt((), dry_run=dry_run)
+        shared = await self._still_shared(grant, place, texts)
+        receipt = await (self._survey(place, texts) if dry_run else self._erase(grant, place, texts))
+        return replace(receipt, still_shared=shared)
+
+    async def _texts(self, grant: Grant, place: Place, target: Target) -> list[str]:
+        given = [part for part in (target.query, target.id, target.text) if part is not None]
+        if len(given) != 1:
+            raise ValidationFailed("give exactly one of query, id and text")
+        if target.text is not None:
+            text = target.text.strip()
+            if not MIN_CHARS <= len(text) <= MAX_CHARS:
+                raise ValidationFailed(f"a text to forget has {MIN_CHARS} to {MAX_CHARS} characters")
+            return [text]
+        if target.id is not None:
+            return [await self._passage(place, target.id)]
+        return await self._relevant(grant, place, target.query or "")
+
+    async def _passage(self, place: Place, chunk_id: str) -> str:
+        row = None
+        if re.fullmatch(r"[0-9]{1,18}", chunk_id):
+            async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+                params = {
+                    "tenant_id": place.tenant_id,
+                    "chunk_id": int(chunk_id),
+                    "slice_ids": await own_slices(connection, place, with_past=True),
+                }
+                row = await (await connection.execute(SQL["passage"], params)).fetchone()
+        if row is None:
+            raise NotFound("there is no such passage in this memory: search again for its id")
+        return body_of(row["text"])
+
+    async def _relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
+        request = Request(
+            place.tenant_id, place.agent_id, query, place.owner_key, max_results=5 * MAX_FOUND, tiers=("document",)
+        )
+        outcome = await self._search.search(request, grant.search_rules(self._search.rules))
+        texts = [
+            body_of(ranked.candidate.text)
+            for ranked in outcome.results
+            if ranked.candidate.scope == place.scope and ranked.relevance >= FOUND_FROM
+        ]
+        return list(dict.fromkeys(texts))[:MAX_FOUND]
+
+    async def _survey(self, place: Place, texts: Sequence[str]) -> Receipt:
+        found = _Found()
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place, with_past=True)
+            async for row, held in _versions(connection, place.tenant_id, own, texts):
+                found.note(row["path"], held)
+                if row["is_present"]:
+                    found.present.add(row["path"])
+            found.passages = await _passages(connection, place.tenant_id, own, texts)
+        return found.receipt(texts, dry_run=True)
+
+    async def _erase(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
+        await self._tombstones.load_secret()
+        for _ in range(MAX_ATTEMPTS):
+            survey = await self._survey(place, texts)
+            paths = sorted({item.path for item in survey.items if item.present})
+            changes = [
+                Change(path, partial(_edited, path, texts), grant.author, "forget", reserved=True) for path in paths
+            ]
+            rules = Rules(chunk_max_chars=grant.settings.chunk_max_chars, language=grant.settings.language)
+            erasure = _Erasure(self._tombstones, place, texts, set(paths), rules)
+            try:
+                await self._pipeline.write_many(place, changes, erasure.run)
+            except _ChangedError:
+                continue
+            if erasure.receipt is not None:
+                return erasure.receipt
+        raise Conflict("others write this text all the time; try again")
+
+    async def _still_shared(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[str]:
+        if place.scope != "personal":
+            return []
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            visible = await visible_slices(connection, place.tenant_id, place.agent_id, grant.reader.owner_key)
+            shared = [s.slice_id for s in visible if s.owner_key is None]
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": shared,
+                "anchors": [anchor_of(text) for text in texts],
+            }
+            rows = await (await connection.execute(SQL["sharing_files"], params)).fetchall()
+        return sorted({row["path"] for row in rows if _held(row["content"], texts)})
+
+
+@dataclass(slots=True)
+class _Erasure:
+    """The part of forgetting that happens in the transaction of the files' new versions, under the slice's lock."""
+
+    tombstones: Tombstones
+    place: Place
+    texts: Sequence[str]
+    present: set[str]
+    rules: Rules
+    receipt: Receipt | None = None
+
+    async def run(self, connection: Connection, slice_: Slice) -> None:
+        """Rewrite the history, purge index and cache, leave tombstones; raises _ChangedError to begin again."""
+        tenant_id = self.place.tenant_id
+        own = await own_slices(connection, self.place, with_past=True)
+        found = _Found(present=self.present)
+        hashes: set[bytes] = set()
+        async for row, held in _versions(connection, tenant_id, own, self.texts):
+            if row["is_present"]:
+                raise _ChangedError("the text came back")
+            found.note(row["path"], held)
+            hashes |= await asyncio.to_thread(_hashes, row["path"], row["content"], self.texts, self.rules)
+            content = await asyncio.to_thread(_without, row["path"], self.texts, row["content"])
+            params = {
+                "tenant_id": tenant_id,
+                "document_id": row["document_id"],
+                "version": row["version"],
+                "content": content,
+                "size": len(content.encode()),
+                "sha256": hashlib.sha256(content.encode()).digest(),
+            }
+            await connection.execute(SQL["rewrite_version"], params)
+        found.passages = await _passages(connection, tenant_id, own, self.texts)
+        embeddings = await forget_embeddings(connection, tenant_id, hashes | found.hashes)
+        await purge_chunks(connection, tenant_id, found.passages)
+        buried = await self.tombstones.bury(connection, tenant_id, slice_.slice_id, self.texts)
+        self.receipt = replace(found.receipt(self.texts, dry_run=False), embeddings=embeddings, tombstones=buried)
+
+
+async def _versions(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> AsyncIterator[tuple[DictRow, list[str]]]:
+    """The versions that hold one of the texts, one after the other: a history may be larger than memory."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "anchors": [anchor_of(text) for text in texts]}
+    async with connection.cursor(name="holding_versions") as cursor:
+        cursor.itersize = 10
+        await cursor.execute(SQL["holding_versions"], params)
+        async for row in cursor:
+            if held := await asyncio.to_thread(_held, row["content"], texts):
+                yield row, held
+
+
+async def _passages(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> list[DictRow]:
+    """The passages in the index, of now and of before, that hold one of the texts, in themselves or above them."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "anchors": [anchor_of(text) for text in texts]}
+    rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
+    return [row for row in rows if _held(row["text"], texts) or _held(row["above"], texts)]
+
+
+def _held(content: str, texts: Sequence[str]) -> list[str]:
+    return [text for text in texts if pattern_of(text).search(content)]
+
+
+def _edited(path: str, texts: Sequence[str], content: str | None) -> str:
+    if content is None:
+        raise _ChangedError("the file was deleted meanwhile")
+    return _without(path, texts, content)
+
+
+def _without(path: str, texts: Sequence[str], content: str) -> str:
+    kept = content
+    for text in texts:
+        kept, _ = erase(kept, pattern_of(text), by_line=is_searchable(path))
+    return kept
+
+
+def _hashes(path: str, content: str, texts: Sequence[str], rules: Rules) -> set[bytes]:
+    """By which the cache may know passages of an old version that hold one of the texts."""
+    return {passage.sha256 for passage in passages_of(path, content, rules) if _held(passage.text, texts)}

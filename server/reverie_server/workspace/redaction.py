@@ -1,0 +1,111 @@
+"""Taking a text out of a file: where it stands, and what is left. Pure.
+
+A text is found whatever its case and white space, as whole words in scripts that have words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from reverie_indexer.analyse import fold
+from reverie_indexer.chunk import chunk
+
+# Han, kana, hangul, Thai, Lao, Khmer, Burmese: what stands beside a word says nothing about where it ends.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]"
+)
+# Quotation marks, a bullet or a number, a box: what stands before the text of a line.
+_LEAD = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?"
+_NOTHING_LEFT = re.compile(rf"{_LEAD}[\W_]*")
+_LINE_LEAD = re.compile(_LEAD)
+_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+# A shorter line ("yes", "Monday") is forgotten with its passage only. A character of an unspaced script counts three.
+MIN_LINE_CHARS = 15
+_EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
+
+
+def pattern_of(target: str) -> re.Pattern[str]:
+    """What finds a text that holds at least one character that is not white space."""
+    words = target.split()
+    before = "" if _UNSPACED.match(words[0][0]) or not words[0][0].isalnum() else r"(?<!\w)"
+    after = "" if _UNSPACED.match(words[-1][-1]) or not words[-1][-1].isalnum() else r"(?!\w)"
+    return re.compile(before + r"\s+".join(map(re.escape, words)) + after, re.IGNORECASE)
+
+
+def anchor_of(target: str) -> str:
+    """The longest word of a text: a file without it cannot hold the text."""
+    return max(target.split(), key=len)
+
+
+def erase(text: str, pattern: re.Pattern[str], *, by_line: bool) -> tuple[str, int]:
+    """The text without what the pattern finds, and how often it was found.
+
+    `by_line`, as in markdown: a line of which only marks would be left goes with it, and so does a blank line that
+    then follows another.
+    """
+    spans = [match.span() for match in pattern.finditer(text)]
+    for start, end in reversed(spans):
+        text = _cut_line(text, start, end) if by_line else text[:start] + text[end:]
+    return text, len(spans)
+
+
+def body_of(passage: str) -> str:
+    """A passage without the headings it opens with; all of it when it is nothing but headings."""
+    lines = passage.splitlines(keepends=True)
+    first = 0
+    while first < len(lines):
+        if not lines[first].strip() or _ATX.match(lines[first]):
+            first += 1
+        elif first + 1 < len(lines) and _UNDERLINE.match(lines[first + 1].rstrip("\r\n")):
+            first += 2
+        else:
+            break
+    return "".join(lines[first:]).strip() or passage.strip()
+
+
+def essence(text: str) -> str:
+    """What of a text counts when two are compared: folded, white space as one space, without marks at its edges."""
+    return " ".join(fold(_LINE_LEAD.sub("", text, count=1)).split()).strip(_EDGES)
+
+
+def essences(text: str) -> set[str]:
+    """The essence of a text and, where it has several lines, of each that says something by itself."""
+    whole = essence(text)
+    lines = {essence(line) for line in text.splitlines()}
+    telling = {line for line in lines if len(line) + 2 * len(_UNSPACED.findall(line)) >= MIN_LINE_CHARS}
+    return {whole, *telling} - {""}
+
+
+def without(text: str, is_forgotten: Callable[[str], bool]) -> str:
+    """Markdown without the passages and lines whose essence is forgotten."""
+    for part in _parts(text):
+        kept = essence(part)
+        if kept and is_forgotten(kept):
+            text, _ = erase(text, pattern_of(part), by_line=True)
+    return text
+
+
+def _parts(text: str) -> Iterator[str]:
+    for passage in chunk(text):
+        yield body_of(passage.text)
+    for line in text.splitlines():
+        if line.strip():
+            yield _LINE_LEAD.sub("", line, count=1).strip() or line.strip()
+
+
+def _cut_line(text: str, start: int, end: int) -> str:
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    if not _NOTHING_LEFT.fullmatch(text[line_start:start] + text[end:line_end]):
+        head, tail = text[:start], text[end:]
+        # One of the two spaces that were around it, or the one before the end of its line.
+        if head.endswith((" ", "\t")) and (not tail or tail[0].isspace()):
+            head = head.rstrip(" \t") if not tail or tail[0] in "\r\n" else head[:-1]
+        return head + tail
+    head, tail = text[:line_start], text[line_end + 1 :]
+    if not head or re.search(r"(?:^|\n)[ \t]*\r?\n\Z", head):
+        tail = re.sub(r"\A(?:[ \t]*\r?\n)+", "", tail)
+    return head + tail

@@ -1,0 +1,57 @@
+"""What was forgotten and may not come back by itself: kept as keyed hashes, which tell nobody what it was."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable
+
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_server.workspace.redaction import essences, without
+
+SQL = Queries(__file__)
+
+
+class Tombstones:
+    """The tombstones of places. A person may write a forgotten text anew; what runs by itself may not."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._secret: bytes | None = None
+
+    async def load_secret(self) -> bytes:
+        """The key of the hashes, which belongs to the database and never leaves the server."""
+        if self._secret is None:
+            async with self._database.maintenance() as connection:
+                row = await (await connection.execute(SQL["secret"])).fetchone()
+            self._secret = bytes((row or {})["secret"])
+        return self._secret
+
+    async def bury(self, connection: Connection, tenant_id: str, slice_id: int, texts: Iterable[str]) -> int:
+        """Put texts, and the telling lines of each, under tombstones in the caller's transaction; how many are new.
+
+        LookupError without `load_secret` before: no second connection is taken here.
+        """
+        if self._secret is None:
+            raise LookupError("the key of the tombstones was not loaded")
+        secret = self._secret
+        hmacs = sorted({_hmac(secret, kept) for text in texts for kept in essences(text)})
+        cursor = await connection.execute(SQL["bury"], {"tenant_id": tenant_id, "slice_id": slice_id, "hmacs": hmacs})
+        return cursor.rowcount
+
+    async def without_forgotten(self, place: Place) -> Callable[[str], str]:
+        """What takes out of a markdown text the passages and lines that were forgotten in the place; pure."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            cursor = await connection.execute(SQL["buried"], {"tenant_id": place.tenant_id, "slice_ids": own})
+            buried = {bytes(row["text_hmac"]) for row in await cursor.fetchall()}
+        if not buried:
+            return lambda text: text
+        secret = await self.load_secret()
+        return lambda text: without(text, lambda kept: _hmac(secret, kept) in buried)
+
+
+def _hmac(secret: bytes, text: str) -> bytes:
+    return hmac.digest(secret, text.encode(), "sha256")
