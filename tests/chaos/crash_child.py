@@ -16,6 +16,14 @@ from reverie_indexer import index, store, vectors
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
+from reverie_server.access.gate import Grant
+from reverie_server.access.keys import OPERATOR
+from reverie_server.agents.settings import AgentSettings
+from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.search import Search
+from reverie_server.workspace import forget, tombstones
+from reverie_server.workspace.clear import Clearing, Selection
+from reverie_server.workspace.files import Reader
 
 TEAM = Place("default", "wren", "team")
 OLD = "the old lantern\n\nstays as it is\n"
@@ -39,7 +47,8 @@ def arm(instant: str) -> None:
         vectors.remember = die_after(vectors.remember)
         return
     module, _, name = instant.partition(".")
-    fatal = {"index": index, "store": store, "vectors": vectors}[module].SQL[name]
+    modules = {"forget": forget, "index": index, "store": store, "tombstones": tombstones, "vectors": vectors}
+    fatal = modules[module].SQL[name]
     execute = psycopg.AsyncConnection.execute
 
     async def execute_or_die(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:
@@ -49,6 +58,13 @@ def arm(instant: str) -> None:
         return result
 
     psycopg.AsyncConnection.execute = execute_or_die  # type: ignore[method-assign]
+
+
+async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> forget.Receipt:
+    """Forget the passage that is not in both texts."""
+    forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database))
+    grant = Grant(OPERATOR, Reader("default", "wren", None), AgentSettings())
+    return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 
 
 async def main(conninfo: str, work: str, instant: str) -> None:
@@ -66,6 +82,10 @@ async def main(conninfo: str, work: str, instant: str) -> None:
             await pipeline.write(TEAM, overwrite("notes/a.md", NEW, by="user", reason="put"))
         elif work == "delete":
             await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete")
+        elif work == "forget":
+            await forget_new(database, pipeline, Search(database, slot, SearchRules()))
+        elif work == "clear":
+            await Clearing(database).clear(TEAM, Selection(None, "notes/", ("document",)), dry_run=False)
         else:
             await vectors.promote_large_slices(database, exact_max_chunks=1, max_partitions=5)
 

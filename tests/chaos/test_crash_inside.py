@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.chaos.crash_child import NEW, OLD, TEAM
+from tests.chaos.crash_child import NEW, OLD, TEAM, forget_new
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
@@ -81,6 +81,32 @@ async def test_a_deletion_that_dies_leaves_the_file_whole(
     assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
     assert await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete") == 2
+    assert_index_consistent(conninfo)
+
+
+@pytest.mark.parametrize(
+    "instant",
+    ["tombstones.bury"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("store.add_version", "index.remove_chunks")],
+)
+async def test_forgetting_that_dies_has_forgotten_nothing_and_does_it_whole_the_next_time(
+    pipeline: Pipeline, database: Database, conninfo: str, instant: str
+) -> None:
+    await die(conninfo, "forget", instant)
+    assert await found(database, MoodyEmbedder(64)) == parts(OLD)
+    assert_index_consistent(conninfo)
+    search = Search(database, await filled_slot(database, MoodyEmbedder(64)), SearchRules())
+    receipt = await forget_new(database, pipeline, search)
+    assert receipt.removed["document"].files == 1
+    assert await found(database, MoodyEmbedder(64)) == parts("stays as it is")
+    assert_index_consistent(conninfo)
+
+
+@pytest.mark.slow
+async def test_clearing_that_dies_has_cleared_nothing(pipeline: Pipeline, database: Database, conninfo: str) -> None:
+    del pipeline
+    await die(conninfo, "clear", "index.remove_documents")
+    assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
 
 

@@ -13,14 +13,14 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer import vectors
-from reverie_indexer.db import Database, prepare_database, visible_slices
+from reverie_indexer.db import ALL_OWNERS, Database, prepare_database, visible_slices
 from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, migrate, overwrite
 from reverie_server.recall.search import Request, Search
 from reverie_server.recall.search import Rules as SearchRules
 
-OF_A_SLICE = ("documents", "versions", "chunks", "postings", "vectors")
+OF_A_SLICE = ("tombstones", "documents", "versions", "chunks", "postings", "vectors")
 ADA = Place("acme", "wren", "personal", "user:ada")
 BO = Place("acme", "wren", "personal", "user:bo")
 TEAM = Place("acme", "wren", "team")
@@ -41,6 +41,9 @@ BEYOND = (
     "INSERT INTO vectors VALUES ('umbra', 1, 1, 1, 0, 1, 'document', true, '[1]')",
     "INSERT INTO models (provider, name, revision, dimension, normalised) VALUES ('p', 'n', 'r', 1, true)",
     "UPDATE models SET active = false",
+    "INSERT INTO tombstones VALUES ('acme', 1000000, '\\x00')",
+    "SELECT * FROM tombstone_key",
+    "SELECT * FROM keys",
     "DELETE FROM schema_info",
     "SELECT * FROM schema_info",
     "SELECT * FROM vectors_0",
@@ -54,10 +57,12 @@ def put(text: str, path: str = "notes/a.md") -> Change:
 
 
 @pytest.fixture
-async def filled(pipeline: Pipeline) -> None:
+async def filled(pipeline: Pipeline, database: Database) -> None:
     for number, place in enumerate(PLACES):
         text = f"the lantern of {place.tenant_id} {place.agent_id} {place.owner_key}"
         await pipeline.write(place, put(text, f"notes/{number}.md"))
+    async with database.maintenance() as connection:
+        await connection.execute("INSERT INTO tombstones SELECT tenant_id, slice_id, '\\x00' FROM slices")
 
 
 async def slices_of(connection: psycopg.AsyncConnection, table: str) -> set[tuple[str, int]]:
@@ -73,6 +78,19 @@ async def test_a_statement_without_predicates_sees_the_visible_slices_only(datab
             assert (table, await slices_of(connection, table)) == (table, set())
         visible = await visible_slices(connection, "acme", "wren", "user:ada")
         assert {(s.agent_id, s.owner_key) for s in visible} == {("wren", "user:ada"), ("wren", None)}
+        for table in OF_A_SLICE:
+            assert (table, await slices_of(connection, table)) == (table, {("acme", s.slice_id) for s in visible})
+
+
+@pytest.mark.usefixtures("filled")
+async def test_all_owners_are_those_of_one_agent_of_one_tenant(database: Database) -> None:
+    async with database.tenant("acme", snapshot=True) as connection:
+        visible = await visible_slices(connection, "acme", "wren", ALL_OWNERS)
+        assert {(s.agent_id, s.owner_key) for s in visible} == {
+            ("wren", None),
+            ("wren", "user:ada"),
+            ("wren", "user:bo"),
+        }
         for table in OF_A_SLICE:
             assert (table, await slices_of(connection, table)) == (table, {("acme", s.slice_id) for s in visible})
 
@@ -135,7 +153,7 @@ async def test_a_change_without_predicates_touches_the_visible_slices_only(datab
         visible = {s.slice_id for s in await visible_slices(connection, "acme", "wren", "user:ada")}
         # Not only the settings' maintenance word, but the role opens what upkeep sees.
         await connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        for table in ("postings", "vectors", "chunks", "versions", "documents"):
+        for table in ("tombstones", "postings", "vectors", "chunks", "versions", "documents"):
             await connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     with psycopg.connect(conninfo) as admin:
         after = {t: admin.execute(count.format(t)).fetchall() for t in OF_A_SLICE}  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,23 @@ async def test_each_part_of_a_search_reads_its_own_index_only(
     if analyzed:
         assert [node["Index Name"] for node in slice_scan] == ["vectors_0_covering"]
         assert [node["Node Type"] for node in slice_scan] == ["Index Only Scan"]
+
+
+@pytest.mark.parametrize("analyzed", [False, True], ids=["fresh", "analyzed"])
+async def test_a_search_as_of_a_time_reads_the_passages_of_its_own_files(
+    database: Database, models: ModelSlot, pipeline: Pipeline, conninfo: str, analyzed: bool
+) -> None:
+    await fill(pipeline)
+    if analyzed:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+    now = datetime.now(UTC)
+    found = await explain(database, models, search_module.SQL["candidates"], as_of=now, as_of_day=now.date())
+    assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
+    [of_files] = [node for node in scans(found, "chunks") if node["Index Name"] == "chunks_of_document"]
+    # The own files' passages and the seeds', not those of forty neighbours.
+    assert FILES * 20 <= of_files["Actual Rows"] * of_files["Actual Loops"] <= FILES * 20 + 60
+    assert {node["Index Name"] for node in scans(found, "postings")} == {"postings_pkey"}
 
 
 async def test_a_search_reads_the_rows_of_its_slice_and_no_others(
