@@ -50,6 +50,9 @@ class MoodyEmbedder:
             for text, answer in zip(texts, answers, strict=True)
         ]
 
+    def familiarity(self, text: str) -> float:
+        return 1.0 if text.isascii() else 0.2
+
     async def aclose(self) -> None:
         await self._inner.aclose()
 

@@ -19,6 +19,7 @@ from reverie_indexer.embed.endpoint import EndpointConfig, connect_endpoint
 from reverie_indexer.embed.local import LocalEmbedder, find_weights, load_local
 from reverie_indexer.embed.sentence import SentenceEmbedder, load_sentence
 from reverie_indexer.errors import EmbedderUnavailable
+from reverie_server.recall.search import FAMILIAR_FROM
 
 TEXTS = [
     "The deployment failed because the certificate had expired.",
@@ -174,3 +175,29 @@ async def test_the_identities_tell_the_embedders_apart(minilm: LocalEmbedder) ->
     assert str(minilm.identity) == "local:all-MiniLM-L6-v2@53aa51172d14 (384-d)"
     assert str(hashing.identity) == "hashing:words-pairs-trigrams@1 (384-d)"
     await hashing.aclose()
+
+
+async def test_familiarity_is_a_share_whatever_the_text(embedder: Embedder) -> None:
+    assert all(0.0 <= embedder.familiarity(text) <= 1.0 for text in TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_known"),
+    [
+        ("When is the review with Ada?", True),
+        ("¿Cuándo es la revisión con Ada?", True),
+        ("Wann ist die Überprüfung mit Ada?", True),
+        ("Where does 李明 live?", True),
+        ("4711?", True),
+        ("A?", True),
+        ("李明住在哪里?", False),
+        ("เอด้าอาศัยอยู่ที่ไหน", False),
+        ("Где живёт Ада?", False),
+        ("우리 개 이름은?", False),
+        ("أين تعيش آدا", False),
+    ],
+)
+def test_minilm_tells_the_scripts_it_knows_from_those_it_spells(
+    minilm: LocalEmbedder, text: str, is_known: bool
+) -> None:
+    assert (minilm.familiarity(text) >= FAMILIAR_FROM) == is_known

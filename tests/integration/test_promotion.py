@@ -43,6 +43,10 @@ class ClusteredEmbedder:
         raw = self._centres[seed % CLUSTERS] + 0.6 * np.random.default_rng(seed).normal(size=DIMENSION)
         return (raw / np.linalg.norm(raw)).astype(np.float32)
 
+    def familiarity(self, text: str) -> float:
+        del text
+        return 1.0
+
     async def aclose(self) -> None:
         """Nothing to release."""
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 
 import pytest
+from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.db import Database
 from reverie_indexer.embed import Embedder, Embedding
@@ -236,6 +237,10 @@ class Broken:
     async def embed(self, texts: list[str]) -> list[Embedding]:
         raise EmbedderUnavailable(f"the endpoint does not answer for {len(texts)} texts")
 
+    def familiarity(self, text: str) -> float:
+        del text
+        return 1.0
+
     async def aclose(self) -> None:
         pass
 
@@ -291,3 +296,20 @@ async def test_a_server_that_missed_a_change_of_model_says_so_and_goes_by_words(
     outcome = await find(search, "harbour", max_results=1)
     assert (texts(outcome), outcome.mode) == ([HARBOUR], "text")
     assert "restart" in outcome.warnings[0]
+
+
+async def test_a_query_in_a_script_the_model_does_not_know_goes_by_words(database: Database) -> None:
+    """Its vector is noise that outweighs the words (Thai paragraphs were found in 26 % instead of 99 %)."""
+    embedder = MoodyEmbedder(64)
+    slot = await filled_slot(database, embedder)
+    pipeline = Pipeline(database, slot, Rules())
+    await write(pipeline, "notes.md", "李明住在北京。\n\nAda lives in Leeds.")
+    search = Search(database, slot, SearchRules())
+    asked = len(embedder.texts)
+    outcome = await search.search(Request("default", "wren", "李明住在哪里"))
+    assert (outcome.mode, len(embedder.texts)) == ("text", asked)
+    assert outcome.warnings == ["the embedding model does not know the script of the query: searched by words"]
+    assert outcome.results[0].candidate.text == "李明住在北京。"
+    assert (await search.search(Request("default", "wren", "where does Ada live"))).mode == "hybrid"
+    # Asked for by name it is done.
+    assert (await search.search(Request("default", "wren", "李明住在哪里", mode="vector"))).mode == "vector"

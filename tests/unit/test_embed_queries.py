@@ -35,6 +35,10 @@ class GatedEmbedder:
             raise answer
         return [np.array([len(text), 1], np.float32) for text in texts]
 
+    def familiarity(self, text: str) -> float:
+        del text
+        return 1.0
+
     async def aclose(self) -> None:
         pass
 

@@ -45,6 +45,11 @@ class HashingEmbedder:
         """See `Embedder.embed`. Never rejects a text; all texts without a word have the same vector."""
         return list(await self._worker.embed(texts))
 
+    def familiarity(self, text: str) -> float:
+        """See `Embedder.familiarity`: it cannot tell."""
+        del text
+        return 1.0
+
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""
         await self._worker.aclose()

@@ -62,6 +62,11 @@ class EndpointEmbedder:
                 done[text] = _rejected(why) if vector is None else vector
         return [done[text] for text in wanted]
 
+    def familiarity(self, text: str) -> float:
+        """See `Embedder.familiarity`: it cannot tell."""
+        del text
+        return 1.0
+
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""
         self._closed = True

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_indexer.embed.graph import EncoderShape, cached_graph, read_verified
-from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.embed.protocol import Embedding, replace_surrogates
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity
@@ -30,6 +30,8 @@ _MAX_TOKENS = 256  # max_seq_length of the model's sentence_bert_config.json; th
 _SHAPE = EncoderShape(layers=6, heads=12, hidden=384, layer_norm_epsilon=1e-12, max_tokens=_MAX_TOKENS)
 # The vector depends on the first 256 tokens alone; tokenising megabytes to throw them away would cost memory.
 _MAX_CHARS_READ = 65_536
+_UNKNOWN_PIECE = "[UNK]"
+_MIN_LETTERS = 3
 
 
 class LocalEmbedder:
@@ -48,6 +50,17 @@ class LocalEmbedder:
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """See `Embedder.embed`. Never rejects a text."""
         return list(await self._worker.embed(texts))
+
+    def familiarity(self, text: str) -> float:
+        """See `Embedder.familiarity`."""
+        text = replace_surrogates(text[:_MAX_CHARS_READ])
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        letters = familiar = 0
+        for piece, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
+            count = sum(letter.isalnum() for letter in text[start:end])
+            letters += count
+            familiar += count if count > 1 and piece != _UNKNOWN_PIECE else 0
+        return familiar / letters if letters >= _MIN_LETTERS else 1.0
 
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""

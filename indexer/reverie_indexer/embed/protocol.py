@@ -55,6 +55,15 @@ class Embedder(Protocol):
         """
         ...
 
+    def familiarity(self, text: str) -> float:
+        """How well the model knows the text's script: the share of its letters that are read in pieces of several.
+
+        A script that a model was not trained on falls into single letters and unknown pieces: 0.0 to 0.3 with
+        MiniLM for Chinese, Thai, Cyrillic, Arabic and others, above 0.7 for what is written in Latin letters. 1.0
+        where the embedder cannot tell, or there are too few letters to tell by.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Release threads and connections. Later calls of `embed` raise `EmbedderUnavailable`. Idempotent."""
         ...

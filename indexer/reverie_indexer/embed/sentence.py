@@ -47,6 +47,11 @@ class SentenceEmbedder:
         units = map(unit_vector, await self._worker.embed(texts))
         return [EmbeddingRejected("The model gives no usable vector for this text.") if u is None else u for u in units]
 
+    def familiarity(self, text: str) -> float:
+        """See `Embedder.familiarity`: it cannot tell."""
+        del text
+        return 1.0
+
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""
         await self._worker.aclose()

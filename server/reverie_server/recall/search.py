@@ -39,6 +39,8 @@ from reverie_server.recall.rank import (
 SQL = Queries(__file__)
 Mode = Literal["hybrid", "text", "vector"]
 MAX_QUERY_CHARS = 8000
+# Below, the vector of a query says nothing, and would outweigh its words. Scripts lie far to either side.
+FAMILIAR_FROM = 0.5
 ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message")
 
 
@@ -148,7 +150,7 @@ class Search:
         query = check_query(request.query)
         warnings: list[str] = []
         terms = analyse_query(query, rules.language)
-        vector = None if request.mode == "text" else await self._embed(query, warnings)
+        vector = None if request.mode == "text" else await self._embed(request, query, warnings)
         embedded = time.perf_counter()
         async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
             scope = await self._scope(connection, request)
@@ -178,7 +180,7 @@ class Search:
             total_ms=(time.perf_counter() - started) * 1000,
         )
 
-    async def _embed(self, query: str, warnings: list[str]) -> _QueryVector | None:
+    async def _embed(self, request: Request, query: str, warnings: list[str]) -> _QueryVector | None:
         ready = self._models.ready
         if ready is None:
             because = {
@@ -189,6 +191,9 @@ class Search:
             warnings.append(f"{because}: searched by words")
             return None
         try:
+            if request.mode == "hybrid" and ready.embedder.familiarity(query) < FAMILIAR_FROM:
+                warnings.append("the embedding model does not know the script of the query: searched by words")
+                return None
             vector = await ready.queries.embed(query)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
