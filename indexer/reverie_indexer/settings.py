@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     text_weight: Share = 0.3
     vector_weight: Share = 0.7
     user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
+    # What the best passage of a file adds to each other of it; 0 leaves neighbours out, too.
+    context_weight: Share = 0.3
     # Slices up to this many chunks are scanned exactly; above, HNSW on a partition of their own.
     exact_max_chunks: PositiveInt = 5000
     hnsw_ef_search: Annotated[int, Field(ge=10, le=1000)] = 100

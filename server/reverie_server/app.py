@@ -145,6 +145,7 @@ def agent_defaults(settings: Settings) -> AgentSettings:
         text_weight=settings.text_weight,
         vector_weight=settings.vector_weight,
         user_boost=settings.user_boost,
+        context_weight=settings.context_weight,
         version_keep_days=settings.version_keep_days,
         version_keep_count=settings.version_keep_count,
     )
@@ -162,7 +163,7 @@ def assemble(
         batch_size=settings.embedder_batch_size,
     )
     search_rules = SearchRules(
-        weights=Weights(settings.text_weight, settings.vector_weight, settings.user_boost),
+        weights=Weights(settings.text_weight, settings.vector_weight, settings.user_boost, settings.context_weight),
         language=settings.language,
         hnsw_ef_search=settings.hnsw_ef_search,
     )

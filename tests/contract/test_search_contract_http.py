@@ -157,9 +157,12 @@ async def test_the_mode_says_what_was_done(wren: Any) -> None:
         answer = await wren.search(query, mode=asked)
         assert (answer["mode"], answer["warnings"]) == (done, []), (asked, query)
     assert (await wren.search("xylophone", mode="text"))["results"] == []
-    by_meaning = (await wren.search("xylophone", mode="vector"))["results"]
+    by_meaning = (await wren.search("xylophone", mode="vector", explain=True))["results"]
     assert by_meaning
-    assert all(result["score"] == pytest.approx(result["vector_score"]) for result in by_meaning)
+    for parts in (result["explain"] for result in by_meaning):
+        assert (parts["text_weight"], parts["vector_weight"]) == (0.0, 1.0)
+        with_file = parts["vector_evidence"] + parts["context_weight"] * parts["document_evidence"]
+        assert parts["base_score"] == pytest.approx(with_file / (1 + parts["context_weight"]))
 
 
 async def test_personal_team_and_global_are_searched_together_and_nothing_else(wren: Any, agent_of: Any) -> None:

@@ -15,7 +15,7 @@ from reverie_indexer.errors import EmbedderUnavailable, NotFound, ValidationFail
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.recall.rank import FOUND_FROM, Weights
 from reverie_server.recall.search import Outcome, Request, Search
 from reverie_server.recall.search import Rules as SearchRules
 
@@ -39,8 +39,12 @@ async def write(
     await pipeline.write(Place(tenant, agent, scope, owner), overwrite(path, text, by="test", reason="test"))
 
 
-async def find(search: Search, query: str, **more: object) -> Outcome:
-    return await search.search(Request(**{"tenant_id": "default", "agent_id": "wren", "query": query, **more}))
+# What neighbours and files add to a passage's own scores is worked by hand in tests/unit/test_rank.py.
+ALONE = SearchRules(weights=Weights(context=0.0))
+
+
+async def find(search: Search, query: str, rules: SearchRules | None = None, **more: object) -> Outcome:
+    return await search.search(Request(**{"tenant_id": "default", "agent_id": "wren", "query": query, **more}), rules)
 
 
 def texts(outcome: Outcome) -> list[str]:
@@ -58,7 +62,7 @@ async def wren(pipeline: Pipeline, database: Database) -> None:
 async def test_bm25_is_the_one_worked_by_hand(pipeline: Pipeline, search: Search) -> None:
     """N = 3, lengths 3, 2 and 4 (mean 3), k1 = 1.2, b = 0.75; df(lantern) = 2, df(harbour) = 1, tf(harbour) = 2."""
     await write(pipeline, "a.md", f"{HARBOUR}\n\n{BRIDGE}\n\n{MEADOW}")
-    outcome = await find(search, "lantern harbour", mode="text")
+    outcome = await find(search, "lantern harbour", ALONE, mode="text")
     idf_lantern, idf_harbour = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
     first = idf_lantern * 1 * 2.2 / (1 + 1.2 * 1.0) + idf_harbour * 2 * 2.2 / (2 + 1.2 * 1.0)
     second = idf_lantern * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / 3))
@@ -72,7 +76,7 @@ async def test_the_hybrid_score_is_three_parts_words_and_seven_parts_meaning(
     pipeline: Pipeline, search: Search, models: ModelSlot
 ) -> None:
     await write(pipeline, "a.md", f"{HARBOUR}\n\n{BRIDGE}\n\n{MEADOW}")
-    outcome = await find(search, "lantern bridge")
+    outcome = await find(search, "lantern bridge", ALONE)
     assert models.ready is not None
     query = await models.ready.queries.embed("lantern bridge")
     for result in outcome.results:
@@ -97,12 +101,12 @@ async def test_statistics_are_of_the_searched_slices_and_of_no_other_tenant_or_a
     pipeline: Pipeline, search: Search
 ) -> None:
     await write(pipeline, "a.md", f"{HARBOUR}\n\n{BRIDGE}\n\n{MEADOW}")
-    before = await find(search, "lantern harbour", mode="text")
+    before = await find(search, "lantern harbour", ALONE, mode="text")
     for number in range(5):
         await write(pipeline, "x.md", f"{HARBOUR} {number}", tenant="other")
         await write(pipeline, "x.md", f"{HARBOUR} {number}", agent=f"agent-{number}")
         await write(pipeline, "x.md", f"{HARBOUR} {number}", owner=f"user:{number}")
-    after = await find(search, "lantern harbour", mode="text")
+    after = await find(search, "lantern harbour", ALONE, mode="text")
     assert [(r.candidate.text, r.candidate.bm25) for r in after.results] == [
         (r.candidate.text, r.candidate.bm25) for r in before.results
     ]

@@ -73,6 +73,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             "as_of": None,
             "as_of_day": None,
             "mean_length": 8.0,
+            "with_context": True,
             "text_limit": 50,
             "vector_limit": 50,
             "embedding": HalfVector(vector),
@@ -104,7 +105,11 @@ async def test_each_part_of_a_search_reads_its_own_index_only(
     found = await explain(database, models, search_module.SQL["candidates"])
     assert {node["Index Name"] for node in scans(found, "postings")} == {"postings_pkey"}
     assert all(node["Node Type"] == "Index Only Scan" for node in scans(found, "postings"))
-    assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey"}
+    assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
+    # Neighbours are looked up by their place, not by reading their file.
+    assert all(
+        "ordinal" in node["Index Cond"] for node in scans(found, "chunks") if node["Index Name"] == "chunks_of_document"
+    )
     assert {node["Index Name"] for node in scans(found, "documents")} == {"documents_pkey"}
     slice_scan = [node for node in scans(found, "vectors_0") if node["Alias"] == "v"]
     if analyzed:
@@ -123,7 +128,8 @@ async def test_a_search_as_of_a_time_reads_the_passages_of_its_own_files(
     now = datetime.now(UTC)
     found = await explain(database, models, search_module.SQL["candidates"], as_of=now, as_of_day=now.date())
     assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
-    [of_files] = [node for node in scans(found, "chunks") if node["Index Name"] == "chunks_of_document"]
+    of_document = [node for node in scans(found, "chunks") if node["Index Name"] == "chunks_of_document"]
+    [of_files] = [node for node in of_document if "ordinal" not in node["Index Cond"]]
     # The own files' passages and the seeds', not those of forty neighbours.
     assert FILES * 20 <= of_files["Actual Rows"] * of_files["Actual Loops"] <= FILES * 20 + 60
     assert {node["Index Name"] for node in scans(found, "postings")} == {"postings_pkey"}

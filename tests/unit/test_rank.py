@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie_server.recall.evidence import Evidence
 from reverie_server.recall.rank import (
     FOUND_FROM,
     Candidate,
@@ -32,20 +33,28 @@ def candidate(chunk_id: int, **given: Any) -> Candidate:
         "start_line": 1,
         "end_line": 1,
         "text": f"passage {chunk_id}",
-        "terms": ("passag",),
+        "document_id": chunk_id,
         "scope": "team",
         "owner_key": None,
         "updated_at": NOON,
         "bm25": 0.0,
+        "matched": frozenset(),
         "matched_idf": 0.0,
         "similarity": 0.0,
+        "evidence": Evidence(0.0, None),
     }
     return Candidate(chunk_id, **{**fields, **given})
 
 
+# Of a passage alone: what its neighbours and its file add has tests of its own.
+ALONE = Weights(context=0.0)
+
+
 def ranked(candidates: list[Candidate], *, limit: int = 10, min_score: float = 0.0, **query: Any) -> list[Ranked]:
-    asked = Query(query.get("query_idf", 1.0), query.get("owner_key"))
-    return select(score(candidates, asked, Weights()), query.get("exact", ()), min_score=min_score, limit=limit)
+    asked = Query(query.get("query_idf", 1.0), query.get("owner_key"), query.get("text", ""))
+    return select(
+        score(candidates, asked, query.get("weights", ALONE)), query.get("exact", ()), min_score=min_score, limit=limit
+    )
 
 
 def ids(results: list[Ranked]) -> list[int]:
@@ -74,6 +83,45 @@ def test_both_scores_count_for_a_candidate_that_only_one_channel_fetched() -> No
     """Seen elsewhere: a channel that did not fetch the passage counted 0, which cost 4 to 7 points of recall."""
     [only] = ranked([candidate(1, bm25=2.0, similarity=0.5)])
     assert only.score == pytest.approx(0.3 + 0.35)
+
+
+def test_the_score_with_context_by_hand() -> None:
+    """Text (0.5 + 0.6) / 2 and vector 0.8 x 0.5 + 0.2 x 0.9 sum to 0.571; the best of the file is 0.83."""
+    best = candidate(1, bm25=8.0, similarity=0.7571428571428571, document_id=7, evidence=Evidence(1.0, None))
+    other = candidate(2, bm25=4.0, similarity=0.5, document_id=7, evidence=Evidence(0.6, 0.9))
+    first, second = ranked([best, other], weights=Weights())
+    assert first.candidate.chunk_id == 1
+    assert first.base_score == pytest.approx(0.83)
+    assert second.text_evidence == pytest.approx(0.55)
+    assert second.vector_evidence == pytest.approx(0.58)
+    assert second.document_evidence == pytest.approx(0.83)
+    assert second.base_score == pytest.approx((0.571 + 0.3 * 0.83) / 1.3)
+
+
+def test_the_best_passage_of_a_file_lifts_the_others_of_it_and_none_elsewhere() -> None:
+    strong = candidate(1, similarity=0.9, document_id=7)
+    beside = candidate(2, similarity=0.5, document_id=7)
+    elsewhere = candidate(3, similarity=0.52, document_id=8)
+    assert ids(ranked([strong, beside, elsewhere], weights=Weights())) == [1, 2, 3]
+    assert ids(ranked([strong, beside, elsewhere])) == [1, 3, 2]
+
+
+def test_who_is_named_is_heard_before_others() -> None:
+    said = [
+        candidate(n, similarity=0.5, text=f"{name}: I moved.") for n, name in enumerate(("Ada", "Bob", "Ada", "Bob"))
+    ]
+    told = candidate(9, similarity=0.5, text="They moved.")
+    results = ranked([*said, told], weights=Weights(), text="Where did Ada move?")
+    assert ids(results) == [0, 2, 9, 1, 3]
+    assert results[0].base_score == pytest.approx((0.35 + 0.05) / 1.05)
+    # Nobody is named: nobody is put back.
+    assert {round(r.base_score, 9) for r in ranked([*said, told], weights=Weights(), text="Who moved?")} == {0.35}
+
+
+def test_a_score_stays_within_its_range_whatever_speaks_for_the_passage() -> None:
+    full = candidate(1, bm25=1.0, similarity=1.0, owner_key="user:1", evidence=Evidence(1.0, 1.0))
+    [only] = ranked([full], owner_key="user:1", weights=Weights())
+    assert only.score == pytest.approx(1.2)
 
 
 def test_a_channel_without_a_say_leaves_its_weight_to_the_other() -> None:

@@ -34,7 +34,7 @@ class Grant:
     def search_rules(self, base: SearchRules) -> SearchRules:
         """The server's rules of search with the agent's own on top."""
         own = self.settings
-        weights = Weights(own.text_weight, own.vector_weight, own.user_boost)
+        weights = Weights(own.text_weight, own.vector_weight, own.user_boost, own.context_weight)
         return replace(base, weights=weights, language=own.language, time_zone=own.time_zone)
 
 

@@ -42,7 +42,7 @@ class AgentSettings(BaseModel):
     text_weight: Share = 0.3
     vector_weight: Share = 0.7
     user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
-    context_weight: Share = 0.0
+    context_weight: Share = 0.3
     auto_inject_enabled: bool = True
     auto_inject_threshold: Share = 0.3
     auto_inject_max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 200

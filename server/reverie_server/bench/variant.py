@@ -32,8 +32,8 @@ def default_variant(language: str) -> Variant:
 def with_overrides(variant: Variant, overrides: Sequence[str]) -> Variant:
     """The variant with each `name=value` set; a name is a field of the rules or of the weights.
 
-    `text` and `vector` of the weights are called `text_weight` and `vector_weight`, as the settings are; one
-    of them sets the other. ValidationFailed for what is not known or not a value of its type.
+    The weights are called `text_weight`, `vector_weight`, `context_weight` and `user_boost`, as the settings are;
+    one of the first two sets the other. ValidationFailed for what is not known or not a value of its type.
     """
     index, rules, weights = variant.index, variant.search, variant.search.weights
     for name, text in (_parted(override) for override in overrides):
@@ -56,8 +56,7 @@ def _names(rules: Any) -> set[str]:
 
 
 _WEIGHT_FIELDS = {
-    {"text": "text_weight", "vector": "vector_weight"}.get(field.name, field.name): field.name
-    for field in fields(Weights)
+    field.name if field.name == "user_boost" else f"{field.name}_weight": field.name for field in fields(Weights)
 }
 
 

@@ -112,12 +112,16 @@ def _result(ranked: Ranked) -> wire_memory.SearchResult:
 
 def _explanation(ranked: Ranked, outcome: Outcome) -> wire_memory.Explanation:
     return wire_memory.Explanation(
-        matched_terms=[term for term in outcome.terms.terms if term in ranked.candidate.terms],
+        matched_terms=[term for term in outcome.terms.terms if term in ranked.candidate.matched],
         exact_match=is_exact(ranked.candidate, outcome.terms.exact),
         bm25=ranked.candidate.bm25,
         similarity=ranked.candidate.similarity,
         text_weight=outcome.weights.text,
         vector_weight=outcome.weights.vector,
+        text_evidence=ranked.text_evidence,
+        vector_evidence=ranked.vector_evidence,
+        document_evidence=ranked.document_evidence,
+        context_weight=outcome.weights.context,
         base_score=ranked.base_score,
         boosts={"owner": ranked.boost},
         relevance=ranked.relevance,

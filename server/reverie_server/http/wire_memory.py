@@ -160,7 +160,13 @@ class SearchRequest(Owner):
 
 
 class Explanation(BaseModel):
-    """How a score came about."""
+    """How a score came about.
+
+    sum = text_weight × text_evidence + vector_weight × vector_evidence, the evidence being the passage's own score with
+    what its neighbours hold; a passage of a speaker whom the query names gains up to 0.05 on others; base_score =
+    (sum + context_weight × document_evidence) / (1 + context_weight), where document_evidence is the largest sum of its
+    file; the boosts multiply it.
+    """
 
     matched_terms: list[str]
     exact_match: bool
@@ -168,6 +174,10 @@ class Explanation(BaseModel):
     similarity: float | None
     text_weight: float
     vector_weight: float
+    text_evidence: float
+    vector_evidence: float
+    document_evidence: float
+    context_weight: float
     base_score: float
     boosts: dict[str, float]
     relevance: float

@@ -1,19 +1,24 @@
 """From two channels to one list. Pure: no database, no model, no clock.
 
-score = (text_weight × text_score + vector_weight × vector_score) × boost, where text_score is the passage's BM25
-over the largest among the candidates and vector_score its cosine similarity, clamped to 0..1.
+sum = text_weight × text + vector_weight × vector; base = (sum + context × best sum of its document) / (1 + context);
+score = base × boost. Without context (0) text is text_score, the passage's BM25 over the largest among the candidates,
+and vector is vector_score, its cosine similarity, clamped to 0..1. With it, text is the mean of text_score and of the
+share of the query that the passage and its neighbours hold; vector is 0.8 × vector_score + 0.2 × the higher of its
+neighbours'; and where the query names a speaker, sum becomes (sum + 0.05 × agreement) / 1.05 (benchmarks/README.md has
+the ablation).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
 
 from reverie_indexer.analyse import fold, holds_exactly
 from reverie_indexer.model import Scope, Tier
+from reverie_server.recall.evidence import Evidence, agreement, named_speakers, speaker_of
 
 # Where a passage begins to help: see `relevance`.
 FOUND_FROM = 0.3
@@ -24,6 +29,8 @@ OFFSET = -4.45
 # The same for a passage without a vector, on searches by words alone.
 IDF_SHARE_SLOPE_ALONE = 5.32
 OFFSET_ALONE = -3.15
+# What a passage of somebody the query names gains on one of somebody else.
+SPEAKER_WEIGHT = 0.05
 _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 
 
@@ -31,8 +38,9 @@ _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 class Candidate:
     """A passage that a channel proposed, with what both channels say of it.
 
-    `bm25` is 0 where it shares no term with the query. `matched_idf` sums the IDF of the query's terms that it
-    holds. `similarity` is the cosine to the query, None where there is no vector to compare.
+    `bm25` is 0 where it shares no term with the query, `matched` the terms that it shares, `matched_idf` the sum of
+    their IDF. `similarity` is the cosine to the query, None where there is no vector to compare. `evidence` is what
+    it and its neighbours hold together.
     """
 
     chunk_id: int
@@ -41,30 +49,37 @@ class Candidate:
     start_line: int
     end_line: int
     text: str
-    terms: tuple[str, ...]
+    document_id: int | None
     scope: Scope
     owner_key: str | None
     updated_at: datetime
     bm25: float
+    matched: frozenset[str]
     matched_idf: float
     similarity: float | None
+    evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each channel counts; the two sum to 1. `user_boost` multiplies a passage of the asking owner."""
+    """What each channel counts; the two sum to 1. `user_boost` multiplies a passage of the asking owner.
+
+    `context` is what the best passage of a document adds to each other of it; 0 also leaves out the neighbours.
+    """
 
     text: float = 0.3
     vector: float = 0.7
     user_boost: float = 1.2
+    context: float = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What scoring knows of a query: its IDF sum over all terms, and who asks."""
+    """What scoring knows of a query: its IDF sum over all terms, who asks, and its words."""
 
     query_idf: float
     owner_key: str | None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +87,16 @@ class Ranked:
     """A candidate with its scores: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
 
     `idf_share` is the IDF-weighted share of the query's terms that it holds, 0..1; 0 for a query without terms.
+    `text_evidence` and `vector_evidence` are what the two weights multiply, `document_evidence` the largest sum of
+    its document.
     """
 
     candidate: Candidate
     text_score: float
     vector_score: float
+    text_evidence: float
+    vector_evidence: float
+    document_evidence: float
     base_score: float
     boost: float
     score: float
@@ -88,7 +108,7 @@ def effective_weights(weights: Weights, *, has_text: bool, has_vector: bool) -> 
     """A channel that cannot say anything leaves all the weight to the other; neither: both weigh nothing."""
     if has_text and has_vector:
         return weights
-    return Weights(1.0 if has_text else 0.0, 1.0 if has_vector else 0.0, weights.user_boost)
+    return replace(weights, text=1.0 if has_text else 0.0, vector=1.0 if has_vector else 0.0)
 
 
 def idf(document_frequency: int, count: int) -> float:
@@ -129,15 +149,30 @@ def relevance(similarity: float | None, idf_share: float) -> float:
 def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> list[Ranked]:
     """Score every candidate; in the order given. `weights` are the effective ones."""
     top_bm25 = max((c.bm25 for c in candidates), default=0.0)
+    speakers = [speaker_of(c.text) for c in candidates] if weights.context > 0 else [None] * len(candidates)
+    named = named_speakers(query.text, speakers)
     known = [c.similarity for c in candidates if c.similarity is not None]
     # A passage that still waits for its vector must neither win nor lose by that: it counts as an average one.
     typical = median(known) if known else 0.0
-    ranked = []
-    for candidate in candidates:
+    scored = []
+    best_of_document: dict[int | None, float] = {}
+    for candidate, speaker in zip(candidates, speakers, strict=True):
         text_score = candidate.bm25 / top_bm25 if top_bm25 > 0 else 0.0
-        similarity = typical if candidate.similarity is None else candidate.similarity
-        vector_score = max(0.0, min(1.0, similarity))
-        base = weights.text * text_score + weights.vector * vector_score
+        vector_score = _clamped(typical if candidate.similarity is None else candidate.similarity)
+        text, vector = text_score, vector_score
+        if weights.context > 0:
+            text = (text_score + candidate.evidence.coverage) / 2
+            beside = candidate.evidence.beside_similarity
+            vector = vector_score if beside is None else 0.8 * vector_score + 0.2 * _clamped(beside)
+        total = weights.text * text + weights.vector * vector
+        if named:
+            total = (total + SPEAKER_WEIGHT * agreement(speaker, named)) / (1 + SPEAKER_WEIGHT)
+        best_of_document[candidate.document_id] = max(total, best_of_document.get(candidate.document_id, 0.0))
+        scored.append((candidate, text_score, vector_score, text, vector, total))
+    ranked = []
+    for candidate, text_score, vector_score, text, vector, total in scored:
+        best = total if candidate.document_id is None else best_of_document[candidate.document_id]
+        base = (total + weights.context * best) / (1 + weights.context)
         is_own = query.owner_key is not None and candidate.owner_key == query.owner_key
         boost = weights.user_boost if is_own else 1.0
         idf_share = candidate.matched_idf / query.query_idf if query.query_idf > 0 else 0.0
@@ -146,6 +181,9 @@ def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> li
                 candidate=candidate,
                 text_score=text_score,
                 vector_score=vector_score,
+                text_evidence=text,
+                vector_evidence=vector,
+                document_evidence=best,
                 base_score=base,
                 boost=boost,
                 score=base * boost,
@@ -154,6 +192,10 @@ def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> li
             )
         )
     return ranked
+
+
+def _clamped(similarity: float) -> float:
+    return max(0.0, min(1.0, similarity))
 
 
 def select(ranked: Iterable[Ranked], exact: tuple[str, ...], *, min_score: float, limit: int) -> list[Ranked]:

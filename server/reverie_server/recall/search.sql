@@ -9,10 +9,11 @@ FROM postings p
 WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = ANY(%(terms)s::text[])
 GROUP BY p.term;
 
--- candidates: the best of each channel over the visible slices, with both scores for every one of them
+-- candidates: the best of each channel over the visible slices, and the passages beside them, with both scores for each
 -- `producers` are the terms that yield candidates; `others`, too frequent for that, only add to scores. A row of
 -- chunks or documents is looked up by its key (LIMIT 1), whatever the planner thinks of the tables' sizes. With
--- `as_of` the slices include their past twins, and the passages are those of then: in_time.
+-- `as_of` the slices include their past twins, and the passages are those of then: in_time. What stands beside a
+-- candidate is evidence for it and no result (is_candidate false).
 WITH weights AS MATERIALIZED (
     SELECT term, idf FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) AS w(term, idf)
 ), in_prefix AS MATERIALIZED (
@@ -33,7 +34,7 @@ WITH weights AS MATERIALIZED (
 ), produced AS MATERIALIZED (
     SELECT p.chunk_id,
            sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
-           sum(w.idf) AS matched_idf
+           array_agg(p.term) AS matched
     FROM postings p
     JOIN weights w ON w.term = p.term
     WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[])
@@ -47,7 +48,7 @@ WITH weights AS MATERIALIZED (
     ORDER BY bm25 DESC, chunk_id DESC
     LIMIT %(text_limit)s
 ), by_vector AS MATERIALIZED (
-    SELECT v.chunk_id, 1 - (v.embedding <=> %(embedding)s::halfvec) AS similarity
+    SELECT v.chunk_id
     FROM vectors v
     WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = ANY(%(exact_slice_ids)s::bigint[])
       AND v.model_id = %(model_id)s::smallint AND v.partition_id = 0 AND v.covered = %(covered)s::boolean
@@ -60,34 +61,52 @@ WITH weights AS MATERIALIZED (
     SELECT chunk_id FROM by_text
     UNION SELECT chunk_id FROM by_vector
     UNION SELECT unnest(%(hnsw_chunk_ids)s::bigint[])
+), placed AS MATERIALIZED (
+    SELECT c.document_id, c.ordinal FROM candidates k
+    CROSS JOIN LATERAL (
+        SELECT document_id, ordinal FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
+    ) c
+    WHERE %(with_context)s
+), pool AS MATERIALIZED (
+    SELECT chunk_id FROM candidates
+    UNION
+    SELECT n.chunk_id FROM (
+        SELECT document_id, ordinal + step AS ordinal FROM placed, (VALUES (-1), (1)) AS beside(step)
+        EXCEPT SELECT document_id, ordinal FROM placed
+    ) a
+    CROSS JOIN LATERAL (
+        SELECT chunk_id FROM chunks
+        WHERE tenant_id = %(tenant_id)s AND document_id = a.document_id AND ordinal = a.ordinal AND valid_to IS NULL
+          AND (%(as_of)s::timestamptz IS NULL OR chunk_id IN (SELECT chunk_id FROM in_time))
+        LIMIT 1
+    ) n
 ), scored AS MATERIALIZED (
-    SELECT chunk_id, bm25, matched_idf FROM produced
-    WHERE chunk_id = ANY(ARRAY(SELECT chunk_id FROM candidates))
+    SELECT chunk_id, bm25, matched FROM produced
+    WHERE chunk_id = ANY(ARRAY(SELECT chunk_id FROM pool))
 )
-SELECT c.chunk_id, c.tier::text AS tier, c.document_id, d.path, c.start_line, c.end_line, c.text, c.terms,
-       s.agent_id, s.owner_key,
+SELECT c.chunk_id, c.chunk_id IN (SELECT chunk_id FROM candidates) AS is_candidate, c.tier::text AS tier, c.document_id,
+       c.ordinal, d.path, c.start_line, c.end_line, c.text, s.agent_id, s.owner_key,
        CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL THEN d.updated_at ELSE c.valid_from END
            AS updated_at,
        coalesce(r.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
-       coalesce(r.matched_idf, 0) + coalesce(f.matched_idf, 0) AS matched_idf,
-       coalesce(n.similarity, (
-           SELECT 1 - (v.embedding <=> %(embedding)s::halfvec) FROM vectors v
-           WHERE v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id
-             AND v.model_id = %(model_id)s::smallint AND v.partition_id = s.partition_id)) AS similarity
-FROM candidates k
+       coalesce(r.matched, '{}') || coalesce(f.matched, '{}') AS matched,
+       (SELECT 1 - (v.embedding <=> %(embedding)s::halfvec) FROM vectors v
+        WHERE v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id
+          AND v.model_id = %(model_id)s::smallint AND v.partition_id = s.partition_id) AS similarity
+FROM pool k
 CROSS JOIN LATERAL (
-    SELECT chunk_id, tenant_id, slice_id, document_id, tier, start_line, end_line, text, terms, valid_from
+    SELECT chunk_id, tenant_id, slice_id, document_id, ordinal, tier, start_line, end_line, text, valid_from
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 CROSS JOIN LATERAL (
-    SELECT path, note_day, updated_at FROM documents WHERE tenant_id = c.tenant_id AND document_id = c.document_id LIMIT 1
+    SELECT path, note_day, updated_at FROM documents
+    WHERE tenant_id = c.tenant_id AND document_id = c.document_id LIMIT 1
 ) d
 LEFT JOIN scored r ON r.chunk_id = c.chunk_id
-LEFT JOIN by_vector n ON n.chunk_id = c.chunk_id
 LEFT JOIN LATERAL (
     SELECT sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
-           sum(w.idf) AS matched_idf
+           array_agg(p.term) AS matched
     FROM postings p
     JOIN weights w ON w.term = p.term
     WHERE p.tenant_id = c.tenant_id AND p.slice_id = c.slice_id
