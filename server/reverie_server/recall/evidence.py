@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.analyse import fold
@@ -45,24 +45,29 @@ class Evidence:
     beside_similarity: float | None
 
 
-def gather(pool: Iterable[Found], idfs: Mapping[str, float]) -> dict[tuple[int | None, int], Evidence]:
-    """The evidence of every passage of the pool, by document and ordinal. `idfs` has every term of the query."""
-    by_place = {(found.document_id, found.ordinal): found for found in pool}
-    total = sum(idfs.values())
-    gathered = {}
-    for (document_id, ordinal), found in by_place.items():
-        beside = [
-            neighbour
-            for step in (-1, 1)
-            if document_id is not None and (neighbour := by_place.get((document_id, ordinal + step))) is not None
-        ]
-        around = frozenset[str]().union(*(neighbour.matched for neighbour in beside)) - found.matched
-        held = sum(idfs[term] for term in found.matched) + NEIGHBOUR_SHARE * sum(idfs[term] for term in around)
-        cosines = [neighbour.similarity for neighbour in beside if neighbour.similarity is not None]
-        gathered[document_id, ordinal] = Evidence(
-            coverage=held / total if total > 0 else 0.0,
-            beside_similarity=max(cosines, default=None),
-        )
+def gather(pool: Sequence[Found], wanted: Iterable[Found], idfs: Mapping[str, float]) -> list[Evidence]:
+    """The evidence of each of the wanted passages, in their order, from a pool that has them and their neighbours.
+
+    `idfs` has every term of the query.
+    """
+    by_place: dict[tuple[int | None, int], Found] = {
+        (found.document_id, found.ordinal): found for found in pool if found.document_id is not None
+    }
+    total = sum(idfs.values()) or 1.0
+    gathered = []
+    for found in wanted:
+        before = by_place.get((found.document_id, found.ordinal - 1))
+        after = by_place.get((found.document_id, found.ordinal + 1))
+        held = sum([idfs[term] for term in found.matched])
+        closest: float | None = None
+        around: frozenset[str] = frozenset()
+        for neighbour in (before, after):
+            if neighbour is not None:
+                around |= neighbour.matched
+                if neighbour.similarity is not None and (closest is None or neighbour.similarity > closest):
+                    closest = neighbour.similarity
+        held += NEIGHBOUR_SHARE * sum([idfs[term] for term in around - found.matched])
+        gathered.append(Evidence(held / total, closest))
     return gathered
 
 

@@ -308,12 +308,9 @@ def _candidates(rows: Sequence[DictRow], idfs: Mapping[str, float]) -> list[Cand
         )
         for row in rows
     ]
-    evidence = gather(pool, idfs)
-    return [
-        _candidate(row, found, evidence[found.document_id, found.ordinal], idfs)
-        for row, found in zip(rows, pool, strict=True)
-        if row["is_candidate"]
-    ]
+    proposed = [(row, found) for row, found in zip(rows, pool, strict=True) if row["is_candidate"]]
+    evidence = gather(pool, (found for _, found in proposed), idfs)
+    return [_candidate(row, found, beside, idfs) for (row, found), beside in zip(proposed, evidence, strict=True)]
 
 
 def _candidate(row: DictRow, found: Found, evidence: Evidence, idfs: Mapping[str, float]) -> Candidate:

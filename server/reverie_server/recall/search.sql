@@ -67,11 +67,9 @@ WITH weights AS MATERIALIZED (
         SELECT document_id, ordinal FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
     ) c
     WHERE %(with_context)s
-), pool AS MATERIALIZED (
-    SELECT chunk_id FROM candidates
-    UNION
+), beside AS MATERIALIZED (
     SELECT n.chunk_id FROM (
-        SELECT document_id, ordinal + step AS ordinal FROM placed, (VALUES (-1), (1)) AS beside(step)
+        SELECT document_id, ordinal + step AS ordinal FROM placed, (VALUES (-1), (1)) AS steps(step)
         EXCEPT SELECT document_id, ordinal FROM placed
     ) a
     CROSS JOIN LATERAL (
@@ -80,16 +78,24 @@ WITH weights AS MATERIALIZED (
           AND (%(as_of)s::timestamptz IS NULL OR chunk_id IN (SELECT chunk_id FROM in_time))
         LIMIT 1
     ) n
-), scored AS MATERIALIZED (
-    SELECT chunk_id, bm25, matched FROM produced
-    WHERE chunk_id = ANY(ARRAY(SELECT chunk_id FROM pool))
+), pool AS MATERIALIZED (
+    -- Grouped and not joined: the planner takes `produced` for one row and would compare each with each.
+    SELECT chunk_id, bool_or(is_candidate) AS is_candidate, max(bm25) AS bm25, max(matched) AS matched
+    FROM (
+        SELECT chunk_id, true AS is_candidate, true AS is_wanted, NULL::float8 AS bm25, NULL::text[] AS matched
+        FROM candidates
+        UNION ALL SELECT chunk_id, false, true, NULL, NULL FROM beside
+        UNION ALL SELECT chunk_id, false, false, bm25, matched FROM produced
+    ) AS parts
+    GROUP BY chunk_id
+    HAVING bool_or(is_wanted)
 )
-SELECT c.chunk_id, c.chunk_id IN (SELECT chunk_id FROM candidates) AS is_candidate, c.tier::text AS tier, c.document_id,
+SELECT c.chunk_id, k.is_candidate, c.tier::text AS tier, c.document_id,
        c.ordinal, d.path, c.start_line, c.end_line, c.text, s.agent_id, s.owner_key,
        CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL THEN d.updated_at ELSE c.valid_from END
            AS updated_at,
-       coalesce(r.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
-       coalesce(r.matched, '{}') || coalesce(f.matched, '{}') AS matched,
+       coalesce(k.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
+       coalesce(k.matched, '{}') || coalesce(f.matched, '{}') AS matched,
        (SELECT 1 - (v.embedding <=> %(embedding)s::halfvec) FROM vectors v
         WHERE v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id
           AND v.model_id = %(model_id)s::smallint AND v.partition_id = s.partition_id) AS similarity
@@ -103,7 +109,6 @@ CROSS JOIN LATERAL (
     SELECT path, note_day, updated_at FROM documents
     WHERE tenant_id = c.tenant_id AND document_id = c.document_id LIMIT 1
 ) d
-LEFT JOIN scored r ON r.chunk_id = c.chunk_id
 LEFT JOIN LATERAL (
     SELECT sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
            array_agg(p.term) AS matched
