@@ -24,14 +24,15 @@ from reverie_indexer.errors import ValidationFailed
 
 MAX_TERM_CHARS = 64
 
-# Han with its extensions, kana, bopomofo, Hangul.
-_CJK = (
+# Of regular expressions: the inside of classes (CJK, SOUTH_EAST), and one character of a word of any other script
+# (LETTER). First Han with its extensions, kana, bopomofo, Hangul.
+CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3040-\u30ff\u3100-\u318f\u31a0-\u31bf"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001b000-\U0001b16f"
     "\U00020000-\U0003ffff"
 )
 # Thai, Lao, Burmese, Khmer: vowel signs and tone marks included, digits and punctuation not.
-_SOUTH_EAST = (
+SOUTH_EAST = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3\u17d7\u17dc\u17dd"
 )
 # Vowel signs and points that `\w` leaves out although they stand inside words (Hebrew, Arabic, Indic scripts).
@@ -39,12 +40,12 @@ _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u0900-\u0963\u0966-\u0dff"
 )
-_LETTER = f"(?:(?![{_CJK}{_SOUTH_EAST}_])[\\w{_MARKS}])"
+LETTER = f"(?:(?![{CJK}{SOUTH_EAST}_])[\\w{_MARKS}])"
 _JOINER = r"[./\\:@#+\-_~]{1,3}"
 _TOKEN = re.compile(
-    f"(?P<cjk>[{_CJK}]+)|(?P<south_east>[{_SOUTH_EAST}]+)|(?P<word>{_LETTER}+(?:(?:{_JOINER}|['’]){_LETTER}+)*)"
+    f"(?P<cjk>[{CJK}]+)|(?P<south_east>[{SOUTH_EAST}]+)|(?P<word>{LETTER}+(?:(?:{_JOINER}|['’]){LETTER}+)*)"
 )
-_PART = re.compile(f"{_LETTER}+")
+_PART = re.compile(f"{LETTER}+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 _CAMEL_EDGE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»|「([^」]{2,200})」|`([^`]{2,200})`')

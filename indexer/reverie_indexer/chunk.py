@@ -155,8 +155,7 @@ def _blocks(text: str, line_starts: Sequence[int]) -> list[_Block]:
 
     Together they hold every character that is not white space, each once.
     """
-    # Behind a byte order mark markdown-it would see neither a heading nor front matter.
-    tokens = _parse(text.removeprefix("\ufeff"))
+    tokens = parse_blocks(text.removeprefix("\ufeff"))
     blocks: list[_Block] = []
     covered = 0
     for index, token in enumerate(tokens):
@@ -361,7 +360,11 @@ _PARSER = _Parser()
 _FRONT_MATTER_PARSER = _Parser().use(front_matter_plugin)
 
 
-def _parse(text: str) -> list[Token]:
+def parse_blocks(text: str) -> list[Token]:
+    """markdown-it's tokens of the outermost level, and of lists the items (level 1), in order; linear in the text.
+
+    A byte order mark is to be taken off first: behind it markdown-it would see neither a heading nor front matter.
+    """
     # The plugin fails with an IndexError on a quotation in a list on the first line ("- > ---"). It has no
     # business with a text that does not begin with the marker.
     return (_FRONT_MATTER_PARSER if text.startswith("---") else _PARSER).parse(text)

@@ -37,6 +37,12 @@ class AmbiguousMatch(ReverieError):
     code = "ambiguous_match"
 
 
+class DuplicateDetected(ReverieError):
+    """What is to be remembered is in the memory already."""
+
+    code = "duplicate_detected"
+
+
 class StaleVersion(ReverieError):
     """`If-Match` names a version that is no longer the current one."""
 

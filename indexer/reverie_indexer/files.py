@@ -12,6 +12,8 @@ SEARCHABLE = (".md",)
 STORED = (".json", ".txt", ".yaml")
 MAX_PATH_BYTES = 512
 SYSTEM_PREFIX = "_system/"
+# A copy of MEMORY.md from before it was compacted, by its time in UTC. PostgreSQL reads the pattern too.
+BACKUP = r"^MEMORY_backup_([0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{2}-[0-9]{2}-[0-9]{2})\.md$"
 AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 # <channel>:<id>; `user:42`, `api:ada`, `telegram:17`. `system` stands alone.
 OWNER_KEY = re.compile(r"system|[a-z0-9_-]{1,32}:\S.{0,254}")
@@ -21,7 +23,7 @@ _OTHERS = Flags(enabled=False, sort_order=100)
 
 
 def check_path(path: str, *, by_server: bool = False) -> str:
-    """The path, if a file may have it; ValidationFailed or, for `_system/` of anyone but the server, Forbidden."""
+    """The path, if a file may have it; ValidationFailed or, for what the server alone writes, Forbidden."""
     try:
         size = len(path.encode())
     except UnicodeEncodeError:
@@ -38,6 +40,8 @@ def check_path(path: str, *, by_server: bool = False) -> str:
         raise ValidationFailed(f"a file ends in one of {', '.join(SEARCHABLE + STORED)}")
     if path.startswith(SYSTEM_PREFIX) and not by_server:
         raise Forbidden("_system/ is written by the server alone")
+    if is_backup(path) and not by_server:
+        raise Forbidden("backups of MEMORY.md are written by the server alone")
     return path
 
 
@@ -72,7 +76,12 @@ def check_text(text: str, *, max_bytes: int) -> str:
 
 def is_searchable(path: str) -> bool:
     """Whether a file is chunked and found by search."""
-    return path.endswith(SEARCHABLE)
+    return path.endswith(SEARCHABLE) and not is_backup(path)
+
+
+def is_backup(path: str) -> bool:
+    """Whether a file is a backup of MEMORY.md."""
+    return re.search(BACKUP, path) is not None
 
 
 def new_file_flags(path: str) -> Flags:

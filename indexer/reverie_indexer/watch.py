@@ -13,7 +13,7 @@ from pathlib import Path
 from watchfiles import awatch
 
 from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
-from reverie_indexer.files import check_path, check_text, is_searchable
+from reverie_indexer.files import SEARCHABLE, check_path, check_text
 
 # Also how long after its start a watcher is taken for watching.
 _WATCH_TIMEOUT_MS = 1000
@@ -107,7 +107,7 @@ def _markdown_files(root: Path) -> tuple[list[str], dict[str, str]]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             file = Path(directory, name)
-            if not is_searchable(name) or name.startswith("."):
+            if not name.endswith(SEARCHABLE) or name.startswith("."):
                 continue
             try:
                 if file.is_file() and _is_inside(file, base):
@@ -143,4 +143,4 @@ async def changes(root: Path) -> AsyncIterator[None]:
 def _may_matter(path: Path, base: Path) -> bool:
     """Markdown, and what may be a directory full of it that was moved in or away."""
     names = path.relative_to(base).parts
-    return not any(name.startswith(".") for name in names) and (is_searchable(path.name) or not path.is_file())
+    return not any(name.startswith(".") for name in names) and (path.name.endswith(SEARCHABLE) or not path.is_file())

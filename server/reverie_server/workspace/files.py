@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,7 +13,7 @@ from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
 from reverie_indexer.model import Document, Place, Scope, Written
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Change, Pipeline, Within
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import Version
@@ -131,6 +131,19 @@ class Workspace:
         written = await self._write(place, write, edit)
         return count, written
 
+    async def present(self, place: Place, paths: Sequence[str]) -> dict[str, tuple[Document, str]]:
+        """The living files of the place itself at some paths, with their texts; an unknown agent has none."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            found = await store.read_documents(connection, place.tenant_id, own, paths)
+        return {document.path: (document, text) for document, text in found if document.deleted_at is None}
+
+    async def edit(
+        self, place: Place, write: Write, edit: Callable[[str | None], str], within: Within | None = None
+    ) -> Written:
+        """Make the file hold what `edit` makes of its present text; `edit` and `within` as in the pipeline."""
+        return await self._write(place, write, edit, within=within)
+
     async def apply(self, place: Place, write: Write, strategy: Strategy, content: str, section: str | None) -> Written:
         """Write by strategy. Appends by several writers at once all arrive."""
         if section is not None and strategy != "replace_section":
@@ -199,21 +212,27 @@ class Workspace:
             return {row["path"]: row["sha256"] for row in await cursor.fetchall()}
 
     async def _write(
-        self, place: Place, write: Write, edit: Callable[[str | None], str], *, overwrites: bool = False
+        self,
+        place: Place,
+        write: Write,
+        edit: Callable[[str | None], str],
+        *,
+        overwrites: bool = False,
+        within: Within | None = None,
     ) -> Written:
-        return await self._pipeline.write(
-            place,
-            Change(
-                path=write.path,
-                edit=edit,
-                by=write.by,
-                reason=write.reason,
-                enabled=write.enabled,
-                sort_order=write.sort_order,
-                if_version=write.if_version,
-                overwrites=overwrites,
-            ),
+        change = Change(
+            path=write.path,
+            edit=edit,
+            by=write.by,
+            reason=write.reason,
+            enabled=write.enabled,
+            sort_order=write.sort_order,
+            if_version=write.if_version,
+            overwrites=overwrites,
         )
+        if within is not None:
+            return (await self._pipeline.write_many(place, [change], within))[0]
+        return await self._pipeline.write(place, change)
 
     async def _visible(self, connection: Connection, reader: Reader) -> list[Slice]:
         if not await store.agent_exists(connection, reader.tenant_id, reader.agent_id):

@@ -14,7 +14,7 @@ from psycopg.rows import DictRow
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import Conflict, NotFound, ReverieError, ValidationFailed
-from reverie_indexer.files import is_searchable
+from reverie_indexer.files import SEARCHABLE, is_backup
 from reverie_indexer.index import forget_embeddings, purge_chunks
 from reverie_indexer.model import Place, Tier
 from reverie_indexer.pipeline import Change, Pipeline, Rules, passages_of
@@ -32,7 +32,6 @@ MAX_CHARS = 8000
 # What one query may select; more is a matter of `clear`.
 MAX_FOUND = 20
 MAX_ATTEMPTS = 5
-_BACKUP = re.compile(r"(?:.*/)?MEMORY_backup_[^/]*\.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class _Found:
             if held == text
         ]
         paths = {item.path for item in items}
-        backups = {path for path in paths if _BACKUP.fullmatch(path)}
+        backups = {path for path in paths if is_backup(path)}
         removed = Removed(
             files=len(self.present - backups),
             passages=len(self.passages),
@@ -302,7 +301,7 @@ def _edited(path: str, texts: Sequence[str], content: str | None) -> str:
 def _without(path: str, texts: Sequence[str], content: str) -> str:
     kept = content
     for text in texts:
-        kept, _ = erase(kept, pattern_of(text), by_line=is_searchable(path))
+        kept, _ = erase(kept, pattern_of(text), by_line=path.endswith(SEARCHABLE))
     return kept
 
 

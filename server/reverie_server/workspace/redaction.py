@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from reverie_indexer.analyse import fold
+from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.chunk import chunk
 
-# Han, kana, hangul, Thai, Lao, Khmer, Burmese: what stands beside a word says nothing about where it ends.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]"
-)
+# Scripts in which what stands beside a word says nothing about where it ends.
+_UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
 # Quotation marks, a bullet or a number, a box: what stands before the text of a line.
 _LEAD = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?"
 _NOTHING_LEFT = re.compile(rf"{_LEAD}[\W_]*")

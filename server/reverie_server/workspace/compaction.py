@@ -1,0 +1,162 @@
+"""Compaction of a place's MEMORY.md, and the backups that it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.files import BACKUP
+from reverie_indexer.index import purge_documents
+from reverie_indexer.model import Document, Place, Written
+from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_server.workspace.compaction_text import compact_text, guard
+from reverie_server.workspace.longterm import MEMORY, LongTermMemory
+
+SQL = Queries(__file__)
+KEPT_BACKUPS = 5
+# How often others may write the memory while it is compacted.
+_ATTEMPTS = 20
+_NAME_FORMAT = "MEMORY_backup_%Y-%m-%d_%H-%M-%S.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of MEMORY.md from before a compaction, made `at`. `size` is in bytes."""
+
+    name: str
+    at: datetime
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes, `version` is the file's."""
+
+    compacted: bool
+    reason: str | None
+    method: Literal["extractive"]
+    backup: str | None
+    size_before: int
+    size_after: int
+    version: int
+
+
+class Compaction:
+    """Compacts memories and restores them. `now` gives the time, with its zone."""
+
+    def __init__(
+        self,
+        database: Database,
+        pipeline: Pipeline,
+        memory: LongTermMemory,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._memory = memory
+        self._now = now
+
+    async def compact(self, place: Place, *, by: str) -> Compacted:
+        """Merge what is there twice and sort the rest into its sections, however short the memory is.
+
+        Backup, new text and the removal of old backups are one transaction, and it takes place only if the memory
+        still is what was compacted; otherwise the new text is compacted. NotFound where there is no memory,
+        Conflict when others wrote it every time.
+        """
+        for _ in range(_ATTEMPTS):
+            found = await self._memory.current(place)
+            if found is None:
+                raise NotFound(f"there is no {place.scope} {MEMORY} to compact")
+            document, text = found
+            result, reason = await asyncio.to_thread(_compacted, text)
+            if result is None:
+                return Compacted(False, reason, "extractive", None, document.size, document.size, document.version)
+            name = await self._free_name(place)
+            try:
+                written = await self._replace(place, document, (text, result), name, by)
+            except StaleVersion:
+                continue
+            size = written.bytes_written
+            return Compacted(True, None, "extractive", name, document.size, size, written.version)
+        raise Conflict(f"others wrote {MEMORY} {_ATTEMPTS} times while it was compacted; try again")
+
+    async def backups(self, place: Place) -> list[Backup]:
+        """The place's backups, newest first."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            return [backup for _, backup in await _backups(connection, place, await own_slices(connection, place))]
+
+    async def restore(self, place: Place, name: str, *, by: str) -> Written:
+        """Make a backup's text the memory's, as a new version. NotFound for no such backup, ValidationFailed for a
+        blank one."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            found = await store.read_documents(connection, place.tenant_id, own, [name]) if _time_of(name) else []
+        if not found or found[0][0].deleted_at is not None:
+            raise NotFound(f"there is no backup {name!r}")
+        if not found[0][1].strip():
+            raise ValidationFailed(f"backup {name!r} is blank: restoring it would delete the memory")
+        current = await self._memory.current(place)
+        path = current[0].path if current else MEMORY
+        return await self._pipeline.write(place, overwrite(path, found[0][1], by=by, reason=f"restore of {name}"))
+
+    async def _free_name(self, place: Place) -> str:
+        """The name of a backup made now, or in the next second that has none yet."""
+        taken = {backup.name for backup in await self.backups(place)}
+        at = self._now().astimezone(UTC)
+        while (name := at.strftime(_NAME_FORMAT)) in taken:
+            at += timedelta(seconds=1)
+        return name
+
+    async def _replace(self, place: Place, document: Document, texts: tuple[str, str], name: str, by: str) -> Written:
+        async def prune(connection: Connection, slice_: Slice) -> None:
+            found = await _backups(connection, place, [slice_.slice_id])
+            old = [document_id for document_id, _ in found[KEPT_BACKUPS:]]
+            await purge_documents(connection, place.tenant_id, old)
+
+        before, after = texts
+        reason = f"backup of version {document.version} before compaction"
+        backup = Change(name, lambda _: before, by, reason, enabled=False, overwrites=True, reserved=True)
+        compacted = Change(
+            document.path, lambda _: after, by, "compaction", if_version=document.version, overwrites=True
+        )
+        return (await self._pipeline.write_many(place, [backup, compacted], prune))[1]
+
+
+def _compacted(text: str) -> tuple[str | None, str | None]:
+    """The compacted text, or None and why the memory stays as it is."""
+    if not text.strip():
+        return None, "the memory is blank"
+    result = compact_text(text)
+    if result is None:
+        return None, "its structure cannot be kept: an indentation or a fence would change its meaning"
+    if result == text:
+        return None, "there is nothing to compact"
+    refused = guard(text, result)
+    return (None, refused) if refused else (result, None)
+
+
+async def _backups(connection: Connection, place: Place, slice_ids: Sequence[int]) -> list[tuple[int, Backup]]:
+    """The backups in some slices with the ids of their documents, newest first."""
+    params = {"tenant_id": place.tenant_id, "slice_ids": list(slice_ids), "pattern": BACKUP}
+    rows = await (await connection.execute(SQL["backups"], params)).fetchall()
+    # A name may have the form of a time that there never was.
+    timed = [(row, _time_of(row["name"])) for row in rows]
+    return [(row["document_id"], Backup(row["name"], at, row["size"])) for row, at in timed if at is not None]
+
+
+def _time_of(name: str) -> datetime | None:
+    """When a backup was made, by its name; None for what is not the name of one."""
+    try:
+        return datetime.strptime(name, _NAME_FORMAT).replace(tzinfo=UTC) if re.search(BACKUP, name) else None
+    except ValueError:
+        return None
