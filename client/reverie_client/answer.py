@@ -1,0 +1,62 @@
+"""What comes back: an answer as a dataclass, or the error it stands for. No I/O here."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+import httpx
+
+from reverie_client.decode import decode
+from reverie_client.errors import ReverieError, UnexpectedAnswer, gateway_error, problem_error
+
+T = TypeVar("T")
+_PROBLEM_FIELDS = ("type", "title", "status", "detail", "code")
+
+
+def parsed(kind: type[T], response: httpx.Response) -> T:
+    """The answer's body as `kind`; UnexpectedAnswer when it is something else."""
+    try:
+        return decode(kind, response.json())
+    except ValueError as error:
+        detail = f"the answer is not what Reverie gives: {error}"
+        raise UnexpectedAnswer("unexpected_answer", response.status_code, detail) from error
+
+
+def failure(response: httpx.Response) -> ReverieError | None:
+    """The error an answer stands for; None for a success."""
+    if response.is_success:
+        return None
+    body = _problem(response)
+    extra = {name: value for name, value in body.items() if name not in _PROBLEM_FIELDS}
+    seconds = retry_after_seconds(response.headers.get("Retry-After"), datetime.now(UTC))
+    if seconds is not None:
+        extra["retry_after_seconds"] = seconds
+    if isinstance(code := body.get("code"), str):
+        return problem_error(code, response.status_code, str(body.get("detail") or code), extra)
+    detail = f"HTTP {response.status_code} {response.reason_phrase}".rstrip() + ", not in Reverie's words"
+    if response.is_redirect:
+        detail = f"redirected to {response.headers['Location'][:200]}: give that server's URL as base_url"
+    return gateway_error(response.status_code, detail, extra)
+
+
+def retry_after_seconds(header: str | None, now: datetime) -> float | None:
+    """The wait a `Retry-After` header asks for, in either form of RFC 9110 10.2.3; None if it has neither."""
+    if header is None:
+        return None
+    try:
+        seconds = float(header) if header.strip().isdecimal() else (parsedate_to_datetime(header) - now).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _problem(response: httpx.Response) -> dict[str, Any]:
+    """The body, if it is a JSON object; else nothing."""
+    try:
+        body = response.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

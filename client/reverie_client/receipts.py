@@ -1,0 +1,152 @@
+"""What the server reports of work on memory: long-term entries, forgetting, clearing, indexing, snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from reverie_client.model import Scope, Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """Where an entry went, and the first 500 characters of what is stored."""
+
+    section: str
+    preview: str
+    saved: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """What an update of MEMORY.md did; `deleted`: the text is gone, and nothing took its place."""
+
+    replacements: int
+    size_after: int
+    version: int
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """What a compaction did, or in `reason` why it did nothing; `backup` names the copy from before."""
+
+    compacted: bool
+    reason: str | None = None
+    method: Literal["llm", "extractive"] | None = None
+    backup: str | None = None
+    size_before: int
+    size_after: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """A copy of MEMORY.md from before a compaction."""
+
+    name: str
+    at: datetime
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupList:
+    """Backups, newest first."""
+
+    backups: tuple[Backup, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A backup's text is the memory's again."""
+
+    name: str
+    size_after: int
+    version: int
+    restored: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenItem:
+    """One text in one file: whether the file holds it now, and how many of its versions do, now or before."""
+
+    tier: Tier
+    path: str
+    text: str
+    present: bool
+    versions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """Counts of one tier."""
+
+    files: int = 0
+    passages: int = 0
+    versions: int = 0
+    backups: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was forgotten where, or with `dry_run` would be. `still_shared`: shared files that hold it and were left."""
+
+    dry_run: bool
+    items: tuple[ForgottenItem, ...]
+    removed: Mapping[Tier, Removed]
+    embeddings: int = 0
+    tombstones: int = 0
+    still_shared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """How many things of each tier were cleared, or with `dry_run` would be; of `document`, files."""
+
+    dry_run: bool
+    removed: Mapping[Tier, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """Counts of files, of passages, of those that are new and have their vector, and of those that stayed."""
+
+    documents: int
+    chunks: int
+    embedded: int
+    reused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedFile:
+    """A file of a snapshot, by its digest; with what it held before, where it changes."""
+
+    path: str
+    size: int
+    sha256: str
+    size_before: int | None = None
+    sha256_before: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedFile:
+    """An entry of a snapshot that is not taken, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What an import would do, or with `applied` did. `embedded`: every written file has its vectors."""
+
+    applied: bool
+    scope: Scope
+    owner_key: str | None = None
+    create: tuple[ArchivedFile, ...]
+    update: tuple[ArchivedFile, ...]
+    unchanged: tuple[ArchivedFile, ...] = ()
+    skip: tuple[SkippedFile, ...] = ()
+    embedded: bool | None = None
