@@ -156,7 +156,7 @@ async def serve_runtime() -> AsyncIterator[ServeRuntime]:
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_config=None, access_log=False, lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_config=None, access_log=False, lifespan="on"))
         task = asyncio.create_task(server.serve(sockets=[listener]))
         running.append((server, task, listener))
         return f"http://127.0.0.1:{listener.getsockname()[1]}"

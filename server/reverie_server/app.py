@@ -26,15 +26,21 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
 from reverie_server.agents.settings import AgentSettings
-from reverie_server.http import agents, files, memory, operations, problems
+from reverie_server.http import agents, files, longterm, memory, operations, problems, snapshots, tools
+from reverie_server.recall.expand import Expansion
 from reverie_server.recall.rank import Weights
 from reverie_server.recall.search import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
+from reverie_server.tools.catalogue import REGISTRY
 from reverie_server.workspace.clear import Clearing
+from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
+from reverie_server.workspace.keyword import KeywordSearch
+from reverie_server.workspace.longterm import LongTermMemory
 from reverie_server.workspace.retention import prune_history
+from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.tombstones import Tombstones
 
 log = structlog.get_logger()
@@ -111,6 +117,16 @@ async def _connect_endpoint(settings: Settings) -> Embedder:
     )
 
 
+async def uninterrupted(function: Callable[[], None]) -> None:
+    """Run a function in a thread to its end, also when cancelled: what waits for a thread would else never begin."""
+    task = asyncio.create_task(asyncio.to_thread(function))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
+
+
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database, checked and with its schema: one's own by URL, else the embedded one, started if need be."""
@@ -121,8 +137,9 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         else:
             # Fresh statistics and visibility maps soon after a bulk load: search plans live on them.
             server = EmbeddedPostgres(data_dir_of(settings), options={"autovacuum_naptime": "10s"})
+            # Before it is started: a start that is given up goes on in its thread, and is then stopped too.
+            stack.push_async_callback(uninterrupted, server.stop)
             conninfo = await asyncio.to_thread(server.start)
-            stack.push_async_callback(asyncio.to_thread, server.stop)
 
             async def recover() -> None:
                 await asyncio.to_thread(server.start)
@@ -171,13 +188,25 @@ def assemble(
     pipeline = Pipeline(database, models, index_rules)
     search = Search(database, models, search_rules)
     tombstones = Tombstones(database)
+    workspace = Workspace(database, pipeline)
+    long_term = LongTermMemory(workspace)
     return Runtime(
         settings=settings,
         database=database,
         models=models,
         pipeline=pipeline,
         search=search,
-        workspace=Workspace(database, pipeline),
+        workspace=workspace,
+        long_term=long_term,
+        keywords=KeywordSearch(database),
+        compaction=Compaction(database, pipeline, long_term),
+        expansion=Expansion(database),
+        snapshots=Snapshots(
+            database,
+            pipeline,
+            max_file_bytes=settings.max_file_bytes,
+            without_forgotten=tombstones.without_forgotten,
+        ),
         tombstones=tombstones,
         forgetting=Forgetting(database, pipeline, search, tombstones),
         clearing=Clearing(database),
@@ -264,8 +293,13 @@ async def _upkeep_once(runtime: Runtime) -> None:
 
 
 def create_app(runtime: Runtime) -> FastAPI:
-    """The HTTP application over a running system."""
+    """The HTTP application over a running system; `/mcp` answers while its lifespan is entered."""
+    # These are slow to import, and no other command than `serve` needs them.
+    from reverie_server.mcp.endpoint import McpEndpoint
+
+    mcp = McpEndpoint(runtime, REGISTRY)
     app = FastAPI(
+        lifespan=lambda _: mcp.running(),
         title="Reverie",
         summary="A memory server for AI agents",
         version=version("reverie"),
@@ -278,8 +312,12 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.include_router(agents.router, prefix="/api/v1")
     app.include_router(files.router, prefix="/api/v1")
     app.include_router(memory.router, prefix="/api/v1")
+    app.include_router(longterm.router, prefix="/api/v1")
+    app.include_router(snapshots.router, prefix="/api/v1")
+    app.include_router(tools.router, prefix="/api/v1")
+    app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(operations.HeadAsGet)
-    app.add_middleware(operations.BodyLimit)
+    app.add_middleware(operations.BodyLimit, except_for=snapshots.takes_archive)
     app.add_middleware(operations.Measured, metrics=metrics)
     return app

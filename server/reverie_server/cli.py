@@ -17,6 +17,8 @@ import typer
 from reverie_indexer.errors import EmbedderUnavailable, ReverieError, SetupError, ValidationFailed
 from reverie_server.cli_admin import bench_cli, embeddings_cli, keys_cli, models_cli
 from reverie_server.cli_frame import STOP_SIGNALS, DataDir, load_settings, run
+from reverie_server.cli_mcp import mcp
+from reverie_server.cli_snapshots import export_snapshot, import_snapshot
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
@@ -31,6 +33,9 @@ cli.add_typer(keys_cli, name="keys")
 cli.add_typer(models_cli, name="models")
 cli.add_typer(embeddings_cli, name="embeddings")
 cli.add_typer(bench_cli, name="bench")
+cli.command("mcp")(mcp)
+cli.command("export")(export_snapshot)
+cli.command("import")(import_snapshot)
 
 AgentName = Annotated[str, typer.Option("--agent", help="The agent.")]
 OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, such as user:42; none: shared memory.")]
@@ -101,7 +106,8 @@ async def _serve(settings: Settings) -> None:
         if not _is_loopback(settings.host):
             await _refuse_if_open(settings)
         async with open_runtime(settings) as runtime:
-            server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_config=None, access_log=False))
+            app = create_app(runtime)
+            server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
             keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
 
             def stop_server(_: asyncio.Task[None]) -> None:

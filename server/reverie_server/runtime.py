@@ -11,10 +11,15 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
+from reverie_server.recall.expand import Expansion
 from reverie_server.recall.search import Search
 from reverie_server.workspace.clear import Clearing
+from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
+from reverie_server.workspace.keyword import KeywordSearch
+from reverie_server.workspace.longterm import LongTermMemory
+from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.tombstones import Tombstones
 
 
@@ -27,7 +32,12 @@ class Runtime:
     models: ModelSlot
     pipeline: Pipeline
     search: Search
+    expansion: Expansion
     workspace: Workspace
+    long_term: LongTermMemory
+    keywords: KeywordSearch
+    compaction: Compaction
+    snapshots: Snapshots
     tombstones: Tombstones
     forgetting: Forgetting
     clearing: Clearing

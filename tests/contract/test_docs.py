@@ -50,6 +50,6 @@ async def test_the_client_of_the_readme_finds_what_it_wrote(
 
     [code] = re.findall(r"```python\n(.+?)```", README, re.DOTALL)
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
-    here = str(client.base_url).rstrip("/")
-    await asyncio.to_thread(exec, code.replace("http://127.0.0.1:8077/api/v1", here), {})
+    here = str(client.base_url).split("/api/")[0]
+    await asyncio.to_thread(exec, code.replace("http://127.0.0.1:8077", here), {})
     assert "memory/2026-04-03.md:1-3" in capsys.readouterr().out

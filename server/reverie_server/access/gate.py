@@ -50,7 +50,7 @@ class Gate:
 
         Raises Forbidden outside what the key is bound to, NotFound for an unknown agent, MemoryDisabled.
         """
-        owner_key = _bound_owner(caller, agent_id, owner_key)
+        owner_key = acting_owner(caller, agent_id, owner_key)
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
@@ -77,7 +77,7 @@ class Gate:
         Raises what `read` raises, Forbidden for a viewer and for a `global` write by anyone but an admin,
         ReadOnlyMember for a team member.
         """
-        owner_key = _bound_owner(caller, agent_id, owner_key)
+        owner_key = acting_owner(caller, agent_id, owner_key)
         if caller.role == "viewer":
             raise Forbidden("a viewer's key reads; writing needs a member's")
         if scope == "global" and caller.role != "admin":
@@ -107,8 +107,11 @@ def check_agent(caller: Caller, agent_id: str) -> None:
         raise Forbidden("the key is bound to other agents")
 
 
-def _bound_owner(caller: Caller, agent_id: str, owner_key: str | None) -> str | None:
-    """The owner a request acts for: the key's where it is bound, whatever the request says; else the request's."""
+def acting_owner(caller: Caller, agent_id: str, owner_key: str | None) -> str | None:
+    """The owner a request acts for: the key's where it is bound, whatever the request says; else the request's.
+
+    Raises Forbidden for an agent or owner that the key is not for.
+    """
     check_agent(caller, agent_id)
     if owner_key is not None:
         # Whatever it came by: ALL_OWNERS, above all, is no owner's key.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -14,8 +15,14 @@ from reverie_indexer.errors import ValidationFailed
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+@cache
+def _zones() -> frozenset[str]:
+    # Python looks through some hundred files for them, and settings are looked at in every request.
+    return frozenset(available_timezones())
+
+
 def _known_zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in _zones():
         raise ValueError("not a time zone of the IANA database")
     return ZoneInfo(name).key
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Literal
 
 from fastapi import APIRouter, Response
@@ -160,15 +161,21 @@ class HeadAsGet:
 
 
 class BodyLimit:
-    """ASGI middleware: refuses a body over the limit before it is all in memory."""
+    """ASGI middleware: refuses a body over the limit before it is all in memory.
 
-    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
+    `except_for` says which requests it leaves alone: those whose route reads the body itself, within a limit.
+    """
+
+    def __init__(
+        self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES, except_for: Callable[[Scope], bool] = lambda _: False
+    ) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._except_for = except_for
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Collect the body up to the limit, then pass the request on."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or self._except_for(scope):
             await self._app(scope, receive, send)
             return
         declared = dict(scope["headers"]).get(b"content-length", b"0")

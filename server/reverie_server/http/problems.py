@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from reverie_indexer import errors
+from reverie_server.workspace.strict_zip import NotAnArchive
 
 log = structlog.get_logger()
 
@@ -21,9 +22,11 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.ValidationFailed: 422,
     errors.NotFound: 404,
     errors.AmbiguousMatch: 409,
+    errors.DuplicateDetected: 409,
     errors.Conflict: 409,
     errors.StaleVersion: 412,
     errors.PayloadTooLarge: 413,
+    NotAnArchive: 400,
     errors.Forbidden: 403,
     errors.MemoryDisabled: 403,
     errors.ReadOnlyMember: 403,

@@ -1,0 +1,114 @@
+"""Routes of snapshots: a ZIP out, a ZIP in."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Annotated, Any, BinaryIO
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.http import wire
+from reverie_server.http.context import Agent, System, Who, no_body
+from reverie_server.http.operations import DISCARDED_BODIES
+from reverie_server.http.problems import may_answer
+from reverie_server.http.wire_snapshots import ExportQuery, ImportReport, import_report
+from reverie_server.workspace.snapshots import Export, place_to_export
+
+ZIP = "application/zip"
+_PIECE = 64 * 1024
+_IMPORT_PATH = re.compile(r"/api/v1/agents/[^/]+/workspace/memory/import(?:/preview)?")
+_ARCHIVE: dict[str, Any] = {ZIP: {"schema": {"type": "string", "format": "binary"}, "example": "a ZIP archive"}}
+_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": _ARCHIVE}}
+router = APIRouter(
+    prefix="/agents/{a}/workspace/memory", tags=["Snapshots"], responses=may_answer(401, 403, 404, 413, 422, 503)
+)
+
+
+def takes_archive(scope: Scope) -> bool:
+    """Whether a request is for a route that reads its body itself, to disk and up to a limit of its own."""
+    return scope["method"] == "POST" and _IMPORT_PATH.fullmatch(scope["path"]) is not None
+
+
+class Download(StreamingResponse):
+    """An export on its way; its file is closed whether or not the client reads to the end."""
+
+    def __init__(self, export: Export) -> None:
+        headers = {
+            "Content-Length": str(export.size),
+            "Content-Disposition": f'attachment; filename="{export.filename}"',
+        }
+        super().__init__(_pieces(export.file), headers=headers, media_type=ZIP)
+        self._file = export.file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.close()
+
+
+@router.get("/export", response_class=Response, dependencies=[Depends(no_body)], responses={200: {"content": _ARCHIVE}})
+async def export_snapshot(a: Agent, system: System, who: Who, query: Annotated[ExportQuery, Query()]) -> Download:
+    """The agent's memory as a ZIP with a manifest: the owner's files where one is given, else the team's."""
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    place = place_to_export(grant.reader, query.scope, isolated=grant.settings.memory_isolation)
+    return Download(await system.snapshots.export(place, prefix=query.prefix))
+
+
+@router.post("/import/preview", openapi_extra=_BODY, responses=may_answer(400))
+async def preview_import(
+    a: Agent, request: Request, system: System, who: Who, query: Annotated[wire.ScopedOwner, Query()]
+) -> ImportReport:
+    """What importing the archive would create, update and skip. Writes nothing."""
+    _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
+    async with _uploaded(request, system.snapshots.limits.max_archive_bytes) as file:
+        return import_report(await system.snapshots.preview(place, file), applied=False)
+
+
+@router.post("/import", openapi_extra=_BODY, responses=may_answer(400, 409))
+async def import_snapshot(
+    a: Agent, request: Request, system: System, who: Who, query: Annotated[wire.ScopedOwner, Query()]
+) -> ImportReport:
+    """Write what the archive brings, all of it or nothing: the owner's files where one is given, else the team's."""
+    grant, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
+    async with _uploaded(request, system.snapshots.limits.max_archive_bytes) as file:
+        return import_report(await system.snapshots.apply(place, file, by=grant.author), applied=True)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+@asynccontextmanager
+async def _uploaded(request: Request, max_bytes: int) -> AsyncIterator[BinaryIO]:
+    """The body of a request in a temporary file."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != ZIP:
+        raise ValidationFailed(f"the body is an archive: send it as Content-Type: {ZIP}")
+    with tempfile.TemporaryFile(prefix="reverie-import-") as file:
+        size = 0
+        try:
+            async with aclosing(request.stream()) as pieces:
+                async for piece in pieces:
+                    size += len(piece)
+                    if size <= max_bytes:
+                        await asyncio.to_thread(file.write, piece)
+                    elif size > DISCARDED_BODIES * max_bytes:
+                        break
+        except ClientDisconnect:
+            raise HTTPException(400, "the body ended before its end") from None
+        # What is over the limit was read on, within reason, and not kept: a client that still sends sees no answer.
+        if size > max_bytes:
+            raise HTTPException(413, f"an archive has at most {max_bytes} bytes", {"Connection": "close"})
+        yield file

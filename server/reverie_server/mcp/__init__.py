@@ -1,0 +1,1 @@
+"""The tools over MCP: one server object, on streamable HTTP and on stdio."""

@@ -1,0 +1,149 @@
+"""A passage with what stands around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from psycopg.rows import DictRow
+
+from reverie_indexer import slices
+from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Scope, Tier
+from reverie_indexer.queries import Queries
+from reverie_server.workspace.files import Reader
+
+SQL = Queries(__file__)
+NEIGHBOURS = 3
+MAX_CHARS = 4000
+_ID = re.compile(r"[1-9][0-9]{0,18}")
+_MAX_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A neighbouring passage. Lines are 1-based and inclusive."""
+
+    chunk_id: int
+    start_line: int
+    end_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A passage, its file, and the passages before and after it in the order of the file.
+
+    `more_before` and `more_after`: the file goes on in that direction.
+    """
+
+    passage: Around
+    tier: Tier
+    path: str
+    version: int
+    updated_at: datetime
+    heading_path: Sequence[str]
+    scope: Scope
+    resolved_from: Literal["personal", "team", "global", "leader"]
+    before: Sequence[Around]
+    after: Sequence[Around]
+    more_before: bool
+    more_after: bool
+
+
+def surroundings(lengths_before: Sequence[int], lengths_after: Sequence[int], budget: int) -> tuple[int, int]:
+    """How many neighbours before and after fit into `budget` characters, nearest first and by turns. Pure.
+
+    Lengths are in the order of the file. A side ends with the first of its passages that does not fit, so that
+    what is taken is one stretch.
+    """
+    taken = [0, 0]
+    sides = [list(reversed(lengths_before)), list(lengths_after)]
+    is_open = [bool(side) for side in sides]
+    while any(is_open):
+        for i, side in enumerate(sides):
+            if not is_open[i]:
+                continue
+            if side[taken[i]] > budget:
+                is_open[i] = False
+                continue
+            budget -= side[taken[i]]
+            taken[i] += 1
+            is_open[i] = taken[i] < len(side)
+    return taken[0], taken[1]
+
+
+class Expansion:
+    """Shows passages of the memory that a reader sees."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def expand(self, reader: Reader, passage_id: str) -> Expanded:
+        """The passage of that id, as search gave it, with up to three neighbours on each side.
+
+        With the neighbours it has at most about 4,000 characters. NotFound for an id that is none, is gone, or
+        stands for what the reader does not see. A team member sees what its leader shares too.
+        """
+        if not _ID.fullmatch(passage_id) or int(passage_id) > _MAX_ID:
+            raise NotFound("there is no passage with this id")
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            found = await _expand(connection, reader, int(passage_id))
+            if found is None and reader.leader_agent_id is not None:
+                # What the leader shares; never what is personal there.
+                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                shared = await _expand(connection, leader, int(passage_id))
+                found = replace(shared, resolved_from="leader") if shared else None
+        if found is None:
+            raise NotFound("there is no passage with this id")
+        return found
+
+
+async def _expand(connection: Connection, reader: Reader, chunk_id: int) -> Expanded | None:
+    visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+    params: dict[str, Any] = {
+        "tenant_id": reader.tenant_id,
+        "slice_ids": [s.slice_id for s in visible],
+        "chunk_id": chunk_id,
+    }
+    row = await (await connection.execute(SQL["passage"], params)).fetchone()
+    if row is None:
+        return None
+    # One more than is shown on each side tells whether the file goes on.
+    span = {"first": row["ordinal"] - NEIGHBOURS - 1, "last": row["ordinal"] + NEIGHBOURS + 1}
+    cursor = await connection.execute(SQL["neighbours"], {**params, "document_id": row["document_id"], **span})
+    passages = await cursor.fetchall()
+    own = next(i for i, passage in enumerate(passages) if passage["chunk_id"] == chunk_id)
+    return _expanded(row, passages[:own], passages[own], passages[own + 1 :])
+
+
+def _expanded(row: DictRow, before: list[DictRow], own: DictRow, after: list[DictRow]) -> Expanded:
+    near_before, near_after = before[-NEIGHBOURS:], after[:NEIGHBOURS]
+    taken_before, taken_after = surroundings(
+        [len(passage["text"]) for passage in near_before],
+        [len(passage["text"]) for passage in near_after],
+        MAX_CHARS - len(own["text"]),
+    )
+    scope = slices.scope_of(row["agent_id"], row["owner_key"])
+    return Expanded(
+        passage=_around(own),
+        tier=row["tier"],
+        path=row["path"],
+        version=row["version"],
+        updated_at=row["updated_at"],
+        heading_path=tuple(row["heading_path"]),
+        scope=scope,
+        resolved_from=scope,
+        before=[_around(passage) for passage in near_before[len(near_before) - taken_before :]],
+        after=[_around(passage) for passage in near_after[:taken_after]],
+        more_before=len(before) > taken_before,
+        more_after=len(after) > taken_after,
+    )
+
+
+def _around(row: DictRow) -> Around:
+    return Around(row["chunk_id"], row["start_line"], row["end_line"], row["text"])

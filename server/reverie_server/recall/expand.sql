@@ -1,0 +1,15 @@
+-- passage: one passage of the visible slices, with its file and how many passages that has
+SELECT c.chunk_id, c.tier, c.ordinal, c.heading_path, c.document_id, d.path, d.version, d.updated_at,
+       s.agent_id, s.owner_key
+FROM chunks c
+JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id
+JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
+WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = %(chunk_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND d.deleted_at IS NULL;
+
+-- neighbours: the passages of a file from one ordinal to another, in the order of the file
+SELECT chunk_id, ordinal, start_line, end_line, text
+FROM chunks
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+  AND ordinal BETWEEN %(first)s AND %(last)s
+ORDER BY ordinal, chunk_id;

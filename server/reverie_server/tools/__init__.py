@@ -1,0 +1,1 @@
+"""Tools for agents: one registry, which HTTP and MCP serve."""

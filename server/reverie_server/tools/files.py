@@ -1,0 +1,130 @@
+"""The tools on memory files. They touch markdown only; other text types go through the HTTP API."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from reverie_indexer.errors import NotFound, ValidationFailed
+from reverie_indexer.files import is_searchable
+from reverie_indexer.model import Document, Place, Written
+from reverie_server.tools import arguments
+from reverie_server.tools.connection import Connection
+from reverie_server.workspace.files import File, Reader, Write
+
+if TYPE_CHECKING:
+    from reverie_server.runtime import Runtime
+
+MAX_LISTED = 200
+_PAGE = 500
+
+
+def check_markdown(path: str) -> None:
+    """ValidationFailed unless the path is a markdown file's."""
+    if not is_searchable(path):
+        raise ValidationFailed("these tools read and write markdown files: the path ends in .md")
+
+
+async def list_workspace_memory_files(system: Runtime, by: Connection, given: arguments.ListFiles) -> dict[str, Any]:
+    """The markdown files that the reader sees, by sort order, then path."""
+    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
+    found: list[Document] = []
+    after = None
+    while len(found) <= MAX_LISTED:
+        _, page = await system.workspace.listing(
+            grant.reader, prefix=given.filename_prefix or None, after=after, limit=_PAGE
+        )
+        found += [document for document in page if is_searchable(document.path)]
+        if len(page) < _PAGE:
+            break
+        after = (page[-1].sort_order, page[-1].path, page[-1].document_id)
+    return {"files": [_listed(document) for document in found[:MAX_LISTED]], "has_more": len(found) > MAX_LISTED}
+
+
+async def read_workspace_memory_file(system: Runtime, by: Connection, given: arguments.ReadFile) -> dict[str, Any]:
+    """A whole file."""
+    check_markdown(given.filename)
+    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
+    return shown_file(await system.workspace.read(grant.reader, given.filename))
+
+
+async def write_workspace_memory_file(system: Runtime, by: Connection, given: arguments.WriteFile) -> dict[str, Any]:
+    """Make a file hold a text."""
+    check_markdown(given.filename)
+    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
+    write = Write(given.filename, grant.author, "tool write_workspace_memory_file")
+    written = await system.workspace.put(place, write, given.content)
+    return {"created": written.created, **_written(place, written)}
+
+
+async def edit_workspace_memory_file(system: Runtime, by: Connection, given: arguments.EditFile) -> dict[str, Any]:
+    """Replace a passage of a file."""
+    check_markdown(given.filename)
+    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
+    write = Write(given.filename, grant.author, "tool edit_workspace_memory_file")
+    try:
+        count, written = await system.workspace.patch(
+            place, write, given.old_text, given.new_text, replace_all=given.replace_all
+        )
+    except NotFound:
+        await _refuse_shared(system, grant.reader, place, given.filename)
+        raise
+    return {"replacements": count, **_written(place, written)}
+
+
+async def search_workspace_memory(system: Runtime, by: Connection, given: arguments.SearchFiles) -> dict[str, Any]:
+    """Lines that hold words."""
+    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
+    outcome = await system.keywords.search(grant.reader, given.query, limit=given.limit)
+    hits = [
+        {"path": hit.path, "line": hit.line, "snippet": hit.snippet, "score": round(hit.score, 3)}
+        for hit in outcome.hits
+    ]
+    return {"total_hits": outcome.total_hits, "hits": hits}
+
+
+async def _refuse_shared(system: Runtime, reader: Reader, place: Place, path: str) -> None:
+    """Say so where the file that is to be edited is one that the reader sees and does not write."""
+    document = (await system.workspace.read(reader, path)).document
+    if document.scope != place.scope:
+        raise NotFound(
+            f"{path!r} is a {document.scope} file, and this connection edits {place.scope} files: to have a "
+            f"{place.scope} version of it, write the whole file with write_workspace_memory_file"
+        )
+
+
+def shown_file(file: File) -> dict[str, Any]:
+    """A file or lines of it, with what is needed to read on or to edit."""
+    return {
+        "path": file.document.path,
+        "content": file.content,
+        "from_line": file.from_line,
+        "lines": file.line_count,
+        "total_lines": file.total_lines,
+        "resolved_from": file.resolved_from,
+        "version": file.document.version,
+        "updated_at": seconds(file.document.updated_at),
+    }
+
+
+def seconds(at: datetime) -> str:
+    """A time as RFC 3339, to the second."""
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _listed(document: Document) -> dict[str, Any]:
+    return {
+        "path": document.path,
+        "scope": document.scope,
+        "size": document.size,
+        "updated_at": seconds(document.updated_at),
+    }
+
+
+def _written(place: Place, written: Written) -> dict[str, Any]:
+    return {
+        "path": written.path,
+        "scope": place.scope,
+        "size_after": written.bytes_written,
+        "version": written.version,
+    }

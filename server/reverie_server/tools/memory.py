@@ -1,0 +1,41 @@
+"""The tools that save, correct and forget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie_server.http.wire_memory import Receipt
+from reverie_server.tools import arguments
+from reverie_server.tools.connection import Connection
+from reverie_server.workspace.forget import Target
+
+if TYPE_CHECKING:
+    from reverie_server.runtime import Runtime
+
+
+async def save_memory(system: Runtime, by: Connection, given: arguments.SaveMemory) -> dict[str, Any]:
+    """Save a fact to long-term memory."""
+    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
+    saved = await system.long_term.save(place, given.content, given.category, by=grant.author)
+    return {"saved": True, "section": saved.section, "preview": saved.preview, "scope": place.scope}
+
+
+async def update_memory(system: Runtime, by: Connection, given: arguments.UpdateMemory) -> dict[str, Any]:
+    """Correct or delete a text of long-term memory."""
+    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
+    updated = await system.long_term.update(place, given.old_text, given.new_text, by=grant.author)
+    return {
+        "replacements": updated.replacements,
+        "deleted": updated.deleted,
+        "size_after": updated.size_after,
+        "version": updated.version,
+        "scope": place.scope,
+    }
+
+
+async def forget_memory(system: Runtime, by: Connection, given: arguments.ForgetMemory) -> dict[str, Any]:
+    """Show what would be forgotten, or, when confirmed, forget it."""
+    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
+    target = Target(query=given.query, id=given.id, text=given.text)
+    receipt = await system.forgetting.forget(grant, place, target, dry_run=not given.confirm)
+    return Receipt.model_validate(receipt, from_attributes=True).model_dump(mode="json")

@@ -1,0 +1,90 @@
+"""The tools that find and show memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie_server.recall.expand import Around
+from reverie_server.recall.rank import Ranked
+from reverie_server.recall.search import Request, check_query
+from reverie_server.tools import arguments
+from reverie_server.tools.connection import Connection
+from reverie_server.tools.files import check_markdown, seconds, shown_file
+
+if TYPE_CHECKING:
+    from reverie_server.runtime import Runtime
+
+
+async def memory_search(system: Runtime, by: Connection, given: arguments.MemorySearch) -> dict[str, Any]:
+    """Passages, best first. What is empty is left out: a model pays for every word."""
+    query = check_query(given.query)
+    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
+    request = Request(
+        tenant_id=grant.reader.tenant_id,
+        agent_id=grant.reader.agent_id,
+        query=query,
+        owner_key=grant.reader.owner_key,
+        leader_agent_id=grant.reader.leader_agent_id,
+        max_results=given.max_results,
+        min_score=given.min_score,
+        path_prefix=given.path_prefix or None,
+    )
+    outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    answer: dict[str, Any] = {"results": [_passage(ranked) for ranked in outcome.results]}
+    if outcome.fallback is not None:
+        answer["fallback"] = outcome.fallback
+    if outcome.warnings:
+        answer["warnings"] = list(outcome.warnings)
+    return answer
+
+
+async def memory_get(system: Runtime, by: Connection, given: arguments.MemoryGet) -> dict[str, Any]:
+    """A file or some of its lines."""
+    check_markdown(given.path)
+    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
+    file = await system.workspace.read(grant.reader, given.path, from_line=given.from_line, lines=given.lines)
+    return shown_file(file)
+
+
+async def memory_expand(system: Runtime, by: Connection, given: arguments.MemoryExpand) -> dict[str, Any]:
+    """A passage with its surroundings."""
+    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
+    found = await system.expansion.expand(grant.reader, given.id)
+    return {
+        **_around(found.passage),
+        "tier": found.tier,
+        "path": found.path,
+        "heading_path": list(found.heading_path),
+        "scope": found.scope,
+        "resolved_from": found.resolved_from,
+        "version": found.version,
+        "updated_at": seconds(found.updated_at),
+        "before": [_around(passage) for passage in found.before],
+        "after": [_around(passage) for passage in found.after],
+        "more_before": found.more_before,
+        "more_after": found.more_after,
+    }
+
+
+def _passage(ranked: Ranked) -> dict[str, Any]:
+    candidate = ranked.candidate
+    return {
+        "id": str(candidate.chunk_id),
+        "tier": candidate.tier,
+        "path": candidate.path,
+        "start_line": candidate.start_line,
+        "end_line": candidate.end_line,
+        "text": candidate.text,
+        "score": round(ranked.score, 3),
+        "scope": candidate.scope,
+        "updated_at": seconds(candidate.updated_at),
+    }
+
+
+def _around(passage: Around) -> dict[str, Any]:
+    return {
+        "id": str(passage.chunk_id),
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "text": passage.text,
+    }

@@ -1,0 +1,112 @@
+"""The one registry of tools: what each is called, what it takes, what it says of itself, and what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reverie_indexer.errors import DatabaseUnavailable, NotFound, ReverieError
+from reverie_server.tools.arguments import Arguments, read_arguments, schema_of
+from reverie_server.tools.connection import Connection
+from reverie_server.tools.descriptions import Description, common_remedies, describe
+
+if TYPE_CHECKING:
+    from reverie_server.runtime import Runtime
+
+JsonObject = dict[str, Any]
+Taken = TypeVar("Taken", bound=Arguments)
+Handler = Callable[["Runtime", Connection, Taken], Awaitable[JsonObject]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a tool does to memory. `destructive`: it may take away what was there. `idempotent`: twice is as once."""
+
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. `run` raises ReverieError for what the caller did wrong."""
+
+    name: str
+    takes: type[Arguments]
+    hints: Hints
+    run: Handler[Any]
+    description: Description
+
+    @property
+    def schema(self) -> JsonObject:
+        """The JSON schema of the arguments."""
+        return schema_of(self.takes, self.description.arguments)
+
+
+def tool(name: str, takes: type[Taken], hints: Hints, run: Handler[Taken]) -> Tool:
+    """A tool with its description; ValueError unless that explains exactly the arguments there are."""
+    description = describe(name)
+    if description.arguments.keys() != takes.model_fields.keys() or not description.title or not description.text:
+        raise ValueError(f"prompts/tools/{name}.md does not have a title, a text and exactly the tool's arguments")
+    return Tool(name, takes, hints, run, description)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model reads: a result, or why there is none and what to do next."""
+
+    result: JsonObject | None
+    code: str = ""
+    message: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a result."""
+        return self.result is not None
+
+    def as_json(self) -> JsonObject:
+        """`{ok, result}` or `{ok, error: {code, message}}`."""
+        if self.result is not None:
+            return {"ok": True, "result": self.result}
+        return {"ok": False, "error": {"code": self.code, "message": self.message}}
+
+
+class Registry:
+    """The tools in the order in which models see them."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that name."""
+        return self._tools.get(name)
+
+    async def run(self, system: Runtime, connection: Connection, name: str, arguments: object) -> Answer:
+        """Run a tool. What the model can do something about is an answer; DatabaseUnavailable is raised."""
+        try:
+            found = self._tools.get(name)
+            if found is None:
+                known = ", ".join(self._tools)
+                raise NotFound(f"there is no tool {printable(name)!r}; the tools are: {known}")
+            return Answer(await found.run(system, connection, read_arguments(found.takes, arguments)))
+        except DatabaseUnavailable:
+            raise
+        except ReverieError as error:
+            return self.refusal(name, error.code, error.detail)
+
+    def refusal(self, name: str, code: str, detail: str) -> Answer:
+        """An error as an answer: the fact, then what to do next."""
+        found = self._tools.get(name)
+        own = found.description.remedies if found else {}
+        remedy = own.get(code) or common_remedies().get(code, "")
+        fact = detail if detail.endswith((".", "!", "?")) else f"{detail}."
+        return Answer(None, code, f"{fact} {remedy}".strip())
+
+
+def printable(name: str) -> str:
+    """A name that somebody else chose, bounded and as valid Unicode."""
+    return name.encode("utf-8", "backslashreplace").decode()[:100]

@@ -1,0 +1,146 @@
+"""What was forgotten stays so: no import brings it back, nor one that was under way."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+import pytest
+from tests.archives import snapshot
+from tests.consistency import assert_index_consistent
+from tests.embedders import MoodyEmbedder, filled_slot
+
+from reverie_indexer.db import Database
+from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.model import Place
+from reverie_indexer.settings import Settings
+from reverie_indexer.slices import lock_slice
+from reverie_server.access.keys import OPERATOR
+from reverie_server.app import assemble
+from reverie_server.runtime import Runtime
+from reverie_server.workspace.files import Reader, Write
+from reverie_server.workspace.forget import Target
+from reverie_server.workspace.snapshots import Report, Snapshots, TextFilter
+
+ADA = Place("default", "wren", "personal", "user:ada")
+
+
+async def imported(snapshots: Snapshots, place: Place, archive: bytes) -> Report:
+    return await snapshots.apply(place, io.BytesIO(archive), by="key:1")
+
+
+async def content(runtime: Runtime, owner_key: str = "user:ada") -> str:
+    return (await runtime.workspace.read(Reader("default", "wren", owner_key), "MEMORY.md")).content
+
+
+def with_filter(runtime: Runtime, without_forgotten: Any) -> Snapshots:
+    return Snapshots(
+        runtime.database, runtime.pipeline, max_file_bytes=1024 * 1024, without_forgotten=without_forgotten
+    )
+
+
+async def test_what_was_forgotten_is_left_out_of_an_import_before_it_is_compared(runtime: Runtime) -> None:
+    asked = []
+
+    async def without_forgotten(place: Place) -> TextFilter:
+        asked.append(place)
+        return lambda text: text.replace("the secret ", "")
+
+    own = with_filter(runtime, without_forgotten)
+    archive = snapshot({"MEMORY.md": "the secret lantern", "memory/a.md": "heron"})
+    assert (await own.preview(ADA, io.BytesIO(archive))).created[0].after.size == len("lantern")
+    await imported(own, ADA, archive)
+    assert await content(runtime) == "lantern"
+    again = await imported(own, ADA, archive)
+    assert (again.created, again.updated) == ([], [])
+    assert set(asked) == {ADA}
+
+
+async def test_an_old_snapshot_does_not_bring_back_what_was_forgotten(runtime: Runtime, conninfo: str) -> None:
+    await runtime.workspace.put(
+        ADA, Write("MEMORY.md", "user", "put"), "# Long-term Memory\n\n- Ada likes tea.\n- The locker's code is 4711.\n"
+    )
+    export = await runtime.snapshots.export(ADA)
+    with export.file:
+        archive = export.file.read()
+    grant = await runtime.gate.read(OPERATOR, "wren", "user:ada")
+    target = Target(text="The locker's code is 4711.")
+    receipt = await runtime.forgetting.forget(grant, ADA, target, dry_run=False)
+    assert receipt.removed["document"].files == 1
+    report = await runtime.snapshots.preview(ADA, io.BytesIO(archive))
+    assert report == await imported(runtime.snapshots, ADA, archive)
+    text = await content(runtime)
+    assert ("tea" in text, "4711" in text) == (True, False)
+    await imported(runtime.snapshots, Place("default", "wren", "personal", "user:ben"), archive)
+    assert "4711" in await content(runtime, "user:ben")
+    assert_index_consistent(conninfo)
+
+
+@dataclass
+class Waiting(MoodyEmbedder):
+    """Waits with what is about zebras."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        if any("zebra" in text for text in texts):
+            self.begun.set()
+            await self.may_go_on.wait()
+        return await super().embed(texts)
+
+
+async def test_what_is_forgotten_while_an_import_waits_for_vectors_does_not_come_back(
+    database: Database, conninfo: str
+) -> None:
+    embedder = Waiting()
+    slot = await filled_slot(database, embedder)
+    runtime = assemble(Settings(embedder="hashing"), database, slot)
+    secret = "The locker's code is 4711."
+    await runtime.workspace.put(ADA, Write("notes.md", "user", "put"), f"- Tea.\n- {secret}\n")
+    archive = snapshot({"MEMORY.md": f"- The zebra grazes.\n- {secret}\n", "memory/a.md": "The zebra sleeps.\n"})
+    importing = asyncio.create_task(imported(runtime.snapshots, ADA, archive))
+    await embedder.begun.wait()
+    grant = await runtime.gate.read(OPERATOR, "wren", "user:ada")
+    receipt = await runtime.forgetting.forget(grant, ADA, Target(text=secret), dry_run=False)
+    assert receipt.tombstones > 0
+    embedder.may_go_on.set()
+    assert len((await importing).created) == 2
+    assert await content(runtime) == "- The zebra grazes.\n"
+    history = await runtime.workspace.history(
+        Reader("default", "wren", "user:ada"), "MEMORY.md", None, before=None, limit=5
+    )
+    assert [version.version for version in history[1]] == [1], "what was begun in vain left nothing"
+    with psycopg.connect(conninfo) as connection:
+        for table, column in (("versions", "content"), ("chunks", "text")):
+            held = connection.execute(f"SELECT count(*) FROM {table} WHERE {column} LIKE '%4711%'").fetchone()
+            assert held == (0,), table
+    assert_index_consistent(conninfo)
+    await slot.aclose()
+
+
+async def test_an_import_gives_up_when_passages_are_forgotten_all_the_time(runtime: Runtime) -> None:
+    asked = 0
+
+    async def forget_something_then_tell(place: Place) -> TextFilter:
+        nonlocal asked
+        asked += 1
+        await runtime.tombstones.load_secret()
+        async with runtime.database.tenant(place.tenant_id) as connection:
+            slice_ = await lock_slice(connection, place)
+            await runtime.tombstones.bury(connection, place.tenant_id, slice_.slice_id, [f"thing number {asked}"])
+        return await runtime.tombstones.without_forgotten(place)
+
+    await runtime.workspace.put(ADA, Write("notes.md", "user", "put"), "x")
+    own = with_filter(runtime, forget_something_then_tell)
+    with pytest.raises(Conflict):
+        await imported(own, ADA, snapshot({"MEMORY.md": "x" * 30}))
+    assert asked > 1
+    with pytest.raises(NotFound):
+        await runtime.workspace.read(Reader("default", "wren", "user:ada"), "memory/a.md")
+    assert "x" * 30 not in await content(runtime), "the team's seed is what is seen"

@@ -1,0 +1,57 @@
+"""The statements that show a passage's surroundings read that passage's file and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_server.recall import expand
+
+PLACE = Place("default", "wren", "team")
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
+
+
+@pytest.mark.parametrize("statement", ["passage", "neighbours"])
+async def test_a_passage_and_its_neighbours_are_read_by_their_keys(
+    pipeline: Pipeline, database: Database, statement: str
+) -> None:
+    text = "\n\n".join(f"Passage {n} about flour." for n in range(40))
+    await pipeline.write_many(
+        PLACE, [overwrite(f"notes/{n}.md", f"{n}\n\n{text}", by="test", reason="test") for n in range(20)]
+    )
+    async with database.tenant("default", snapshot=True) as connection:
+        slices = await visible_slices(connection, "default", "wren", None)
+        cursor = await connection.execute(
+            "SELECT chunk_id, document_id FROM chunks ORDER BY chunk_id LIMIT 1 OFFSET 99"
+        )
+        params = {
+            "tenant_id": "default",
+            "slice_ids": [s.slice_id for s in slices],
+            **(await cursor.fetchone() or {}),
+            "first": 10,
+            "last": 18,
+        }
+        query = b"EXPLAIN (ANALYZE, FORMAT JSON) " + expand.SQL[statement]
+        row = await (await connection.execute(query, params)).fetchone()
+        assert row is not None
+        answer = row["QUERY PLAN"]
+    [explained] = json.loads(answer) if isinstance(answer, str) else answer
+    scans = [node for node in nodes(explained["Plan"]) if "Relation Name" in node]
+    of_chunks = [node for node in scans if node["Relation Name"] == "chunks"]
+    assert [node["Index Name"] for node in of_chunks] == [
+        "chunks_pkey" if statement == "passage" else "chunks_of_document"
+    ]
+    read = sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in of_chunks)
+    assert read == (1 if statement == "passage" else 9)
+    assert all("Index" in node["Node Type"] for node in scans)
