@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reverie_indexer.db import Connection, Slice, act_for, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Scope
@@ -19,30 +17,24 @@ def scope_of(agent_id: str | None, owner_key: str | None) -> Scope:
     return "team" if owner_key is None else "personal"
 
 
-def _slice_keys(place: Place) -> dict[str, Any]:
-    return {
-        "tenant_id": place.tenant_id,
-        "agent_id": None if place.scope == "global" else place.agent_id,
-        "owner_key": place.owner_key if place.scope == "personal" else None,
-        "past": False,
-    }
-
-
 async def lock_slice(connection: Connection, place: Place) -> Slice:
     """The slice of a place, made where new, locked against other writers; opens it to the transaction."""
-    keys = _slice_keys(place)
     await act_for(connection, place.agent_id, place.owner_key)
-    await connection.execute(SQL["create_slice"], keys)
-    row = await (await connection.execute(SQL["lock_slice"], keys)).fetchone()
-    if row is None:
-        raise NotFound("the agent was deleted while it was written to")
-    await visible_slices(connection, place.tenant_id, place.agent_id, place.owner_key, with_past=True)
-    return Slice(**row)
+    return await _locked(connection, place, past=False)
 
 
 async def past_slice(connection: Connection, place: Place) -> Slice:
     """The past twin of a place's slice, made where new. The caller holds the slice's lock."""
-    keys = {**_slice_keys(place), "past": True}
+    return await _locked(connection, place, past=True)
+
+
+async def _locked(connection: Connection, place: Place, *, past: bool) -> Slice:
+    keys = {
+        "tenant_id": place.tenant_id,
+        "agent_id": None if place.scope == "global" else place.agent_id,
+        "owner_key": place.owner_key if place.scope == "personal" else None,
+        "past": past,
+    }
     await connection.execute(SQL["create_slice"], keys)
     row = await (await connection.execute(SQL["lock_slice"], keys)).fetchone()
     if row is None:

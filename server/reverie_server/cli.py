@@ -227,18 +227,10 @@ async def _search(
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app import open_runtime
     from reverie_server.http.memory import search_response
-    from reverie_server.recall.search import Request
 
     async with open_runtime(settings) as runtime:
         grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), _owner(owner))
-        request = Request(
-            grant.reader.tenant_id,
-            grant.reader.agent_id,
-            query,
-            grant.reader.owner_key,
-            grant.reader.leader_agent_id,
-            max_results=max_results,
-        )
+        request = grant.search_request(query, max_results=max_results)
         await runtime.models.wait()
         outcome = await runtime.search.search(request, grant.search_rules(runtime.search.rules))
     answer = search_response(outcome, explain=False)

@@ -110,9 +110,9 @@ async def test_hnsw_agrees_with_the_exact_scan_and_gives_full_counts(
         hits = 0
         for number in range(30):
             query = f"query {prefix} {number}"
-            # The personal boost changes the order, not who is a candidate: it is left out by comparing sets.
+            # Boost and context change the order, not who is a candidate: they are left out.
             expected = exact_nearest(conninfo, embedder.vector(query), prefix, limit)
-            actual = await nearest(Search(database, models, _unboosted()), query, prefix or None, limit)
+            actual = await nearest(Search(database, models, _by_vector_alone()), query, prefix or None, limit)
             assert len(actual) == limit
             if prefix:
                 assert all(text.startswith(f"lantern {prefix.rstrip('/')} ") for text in actual)
@@ -121,9 +121,9 @@ async def test_hnsw_agrees_with_the_exact_scan_and_gives_full_counts(
     assert len(await nearest(search, "query", "own/", 30)) == 30
 
 
-def _unboosted() -> SearchRules:
+def _by_vector_alone() -> SearchRules:
     rules = SearchRules()
-    return SearchRules(weights=type(rules.weights)(0.3, 0.7, 1.0))
+    return SearchRules(weights=type(rules.weights)(user_boost=1.0, context=0.0))
 
 
 async def test_readers_and_writers_go_on_while_a_slice_moves(

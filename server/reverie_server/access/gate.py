@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from psycopg.rows import DictRow
 
@@ -14,6 +15,7 @@ from reverie_indexer.model import Place, Scope
 from reverie_server.access.keys import Caller
 from reverie_server.agents.settings import AgentSettings, effective_settings
 from reverie_server.recall.rank import Weights
+from reverie_server.recall.search import Request as SearchRequest
 from reverie_server.recall.search import Rules as SearchRules
 from reverie_server.workspace.files import Reader, place_for
 
@@ -30,6 +32,13 @@ class Grant:
     def author(self) -> str:
         """Who writes, for the history of files: the key by its id, or `user` where there are no keys."""
         return "user" if self.caller.key_id is None else f"key:{self.caller.key_id}"
+
+    def search_request(self, query: str, **options: Any) -> SearchRequest:
+        """What a permitted search asks for; `options` are the other fields of a request."""
+        reader = self.reader
+        return SearchRequest(
+            reader.tenant_id, reader.agent_id, query, reader.owner_key, reader.leader_agent_id, **options
+        )
 
     def search_rules(self, base: SearchRules) -> SearchRules:
         """The server's rules of search with the agent's own on top."""

@@ -11,7 +11,7 @@ from reverie_server.http import wire, wire_memory
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.recall.rank import Ranked, is_exact
-from reverie_server.recall.search import Outcome, Request, check_query
+from reverie_server.recall.search import Outcome, check_query
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 
@@ -23,12 +23,8 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
     """Find passages by words and by meaning."""
     query = check_query(body.query)
     grant = await system.gate.read(who, a, body.resolved_owner())
-    request = Request(
-        tenant_id=who.tenant_id,
-        agent_id=a,
-        query=query,
-        owner_key=grant.reader.owner_key,
-        leader_agent_id=grant.reader.leader_agent_id,
+    request = grant.search_request(
+        query,
         max_results=body.max_results,
         min_score=body.min_score,
         path_prefix=body.path_prefix or None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie_server.recall.expand import Around
 from reverie_server.recall.rank import Ranked
-from reverie_server.recall.search import Request, check_query
+from reverie_server.recall.search import check_query
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import check_markdown, seconds, shown_file
@@ -19,12 +19,8 @@ async def memory_search(system: Runtime, by: Connection, given: arguments.Memory
     """Passages, best first. What is empty is left out: a model pays for every word."""
     query = check_query(given.query)
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    request = Request(
-        tenant_id=grant.reader.tenant_id,
-        agent_id=grant.reader.agent_id,
-        query=query,
-        owner_key=grant.reader.owner_key,
-        leader_agent_id=grant.reader.leader_agent_id,
+    request = grant.search_request(
+        query,
         max_results=given.max_results,
         min_score=given.min_score,
         path_prefix=given.path_prefix or None,
