@@ -273,3 +273,22 @@ async def test_a_query_of_a_thousand_identifiers_is_answered(client: httpx.Async
     await put(client, "a.md", "\n\n".join(f"see w{n} there" for n in range(100)))
     answer = (await search(client, " ".join(f"w{n}" for n in range(1300)), min_score=0.9, max_results=100)).json()
     assert answer["count"] == 100, "every passage holds an identifier of the query to the letter"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code_word"),
+    [
+        ({"Host": "evil.example:8077"}, 421, "misdirected_request"),
+        ({"Origin": "https://evil.example"}, 403, "forbidden"),
+        ({"Origin": "null"}, 403, "forbidden"),
+        ({"Host": "localhost:1", "Origin": "http://localhost:3000"}, 200, None),
+    ],
+)
+async def test_an_open_server_answers_no_web_page_of_another_site(
+    client: httpx.AsyncClient, with_key: Client, headers: dict[str, str], status: int, code_word: str | None
+) -> None:
+    """A page may let a name of its own point to loopback (DNS rebinding); it has no key, so keyed servers do not care."""
+    response = await client.get("/agents", headers=headers)
+    assert (response.status_code, response.json().get("code")) == (status, code_word)
+    async with await with_key("viewer") as keyed:
+        assert (await keyed.get("/agents", headers=headers)).status_code == 200

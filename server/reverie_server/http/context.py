@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_agent_id
 from reverie_server.access.keys import Caller
+from reverie_server.access.origin import check_origin
 from reverie_server.runtime import Runtime
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -28,8 +29,13 @@ def running(request: Request) -> Runtime:
 
 
 async def caller(request: Request) -> Caller:
-    """Who calls, by the key of the request; Unauthorized without a valid one on a server that has keys."""
-    return await running(request).keys.authenticate(request.headers.get("authorization"))
+    """Who calls, by the key of the request; Unauthorized without a valid one on a server that has keys.
+
+    An open server takes no request that a web page of another site may have sent: see `check_origin`.
+    """
+    who = await running(request).keys.authenticate(request.headers.get("authorization"))
+    check_origin(who, request.scope["headers"])
+    return who
 
 
 def agent(

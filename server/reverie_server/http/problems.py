@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from reverie_indexer import errors
+from reverie_server.access.origin import MisdirectedRequest
 from reverie_server.workspace.strict_zip import NotAnArchive
 
 log = structlog.get_logger()
@@ -31,6 +32,7 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.MemoryDisabled: 403,
     errors.ReadOnlyMember: 403,
     errors.Unauthorized: 401,
+    MisdirectedRequest: 421,
     errors.DatabaseUnavailable: 503,
     errors.EmbedderUnavailable: 503,
 }
@@ -50,6 +52,7 @@ _TITLES = {
     409: "Conflict",
     412: "Precondition failed",
     413: "Payload too large",
+    421: "Misdirected request",
     422: "Not valid",
     500: "Internal error",
     503: "Unavailable",

@@ -14,9 +14,10 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from reverie_indexer.errors import Forbidden, ReverieError, ValidationFailed
+from reverie_server.access.origin import MisdirectedRequest, check_origin
 from reverie_server.http.operations import MAX_BODY_BYTES
 from reverie_server.mcp.message import MalformedMessage, NotJson, check_message
-from reverie_server.mcp.request import MisdirectedRequest, check_origin, connection_of
+from reverie_server.mcp.request import connection_of
 from reverie_server.mcp.server import Context, build_server
 from reverie_server.runtime import Runtime
 from reverie_server.tools.connection import Connection

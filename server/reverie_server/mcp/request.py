@@ -1,12 +1,10 @@
-"""What a request to `/mcp` says of itself before the protocol begins: whose memory, and from where. Pure."""
+"""Whose memory a request to `/mcp` is for, by its headers. Pure."""
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
-from reverie_indexer.errors import Forbidden, ReverieError, ValidationFailed
+from reverie_indexer.errors import ValidationFailed
 from reverie_server.access.keys import Caller
 from reverie_server.tools.connection import Connection, connect
 
@@ -14,12 +12,6 @@ AGENT = "X-Reverie-Agent"
 OWNER = "X-Reverie-Owner"
 END_USER = "X-Reverie-End-User"
 Headers = Iterable[tuple[bytes, bytes]]
-
-
-class MisdirectedRequest(ReverieError):
-    """The request is for a server of another name."""
-
-    code = "misdirected_request"
 
 
 def connection_of(caller: Caller, headers: Headers) -> Connection:
@@ -52,29 +44,3 @@ def _value(headers: Headers, name: str) -> str | None:
         return found[0].decode() if found else None
     except UnicodeDecodeError:
         raise ValidationFailed(f"the header {name} is not UTF-8") from None
-
-
-def check_origin(caller: Caller, headers: Headers) -> None:
-    """Refuse what a web page may have sent to an open server, under whatever name.
-
-    An open server listens on loopback, where a page of any site can reach it, also under a name of the site's own
-    that it lets point there (DNS rebinding). So Host (else MisdirectedRequest), and Origin where a browser sends it
-    (else Forbidden), must be loopback's, on any port. A request with a key is none of a page's, which has no key:
-    a server with keys may have any name.
-    """
-    if caller.key_id is not None:
-        return
-    for key, value in headers:
-        if key == b"host" and not _is_loopback(f"//{value.decode('latin-1')}"):
-            raise MisdirectedRequest("a server without keys answers to names of loopback only, such as localhost")
-        if key == b"origin" and not _is_loopback(value.decode("latin-1")):
-            raise Forbidden("a server without keys answers no web page of another site")
-
-
-def _is_loopback(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        return parts.username is None and (host == "localhost" or ipaddress.ip_address(host).is_loopback)
-    except ValueError:
-        return False

@@ -1,0 +1,44 @@
+"""From where an open server takes a request. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from reverie_indexer.errors import Forbidden, ReverieError
+from reverie_server.access.keys import Caller
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+class MisdirectedRequest(ReverieError):
+    """The request is for a server of another name."""
+
+    code = "misdirected_request"
+
+
+def check_origin(caller: Caller, headers: Headers) -> None:
+    """Refuse what a web page may have sent to an open server, under whatever name.
+
+    An open server listens on loopback, where a page of any site can reach it, also under a name of the site's own
+    that it lets point there (DNS rebinding). So Host (else MisdirectedRequest), and Origin where a browser sends it
+    (else Forbidden), must be loopback's, on any port. A request with a key is none of a page's, which has no key:
+    a server with keys may have any name.
+    """
+    if caller.key_id is not None:
+        return
+    for key, value in headers:
+        if key == b"host" and not _is_loopback(f"//{value.decode('latin-1')}"):
+            raise MisdirectedRequest("a server without keys answers to names of loopback only, such as localhost")
+        if key == b"origin" and not _is_loopback(value.decode("latin-1")):
+            raise Forbidden("a server without keys answers no web page of another site")
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return parts.username is None and (host == "localhost" or ipaddress.ip_address(host).is_loopback)
+    except ValueError:
+        return False
