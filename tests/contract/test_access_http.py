@@ -287,7 +287,7 @@ async def test_a_query_of_a_thousand_identifiers_is_answered(client: httpx.Async
 async def test_an_open_server_answers_no_web_page_of_another_site(
     client: httpx.AsyncClient, with_key: Client, headers: dict[str, str], status: int, code_word: str | None
 ) -> None:
-    """A page may let a name of its own point to loopback (DNS rebinding); it has no key, so keyed servers do not care."""
+    """A page may let a name of its own point to loopback (DNS rebinding); it has no key."""
     response = await client.get("/agents", headers=headers)
     assert (response.status_code, response.json().get("code")) == (status, code_word)
     async with await with_key("viewer") as keyed:
