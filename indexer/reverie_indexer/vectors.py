@@ -102,6 +102,13 @@ async def remember(database: Database, tenant_id: str, model_id: int, found: dic
         )
 
 
+async def prune_cache(database: Database, *, keep_days: int) -> int:
+    """Remove what models said of passages that no file has or had, if it was said so long ago; how many."""
+    async with database.maintenance() as connection:
+        await connection.execute(SQL["no_limits"])
+        return (await connection.execute(SQL["prune_cache"], {"keep_days": keep_days})).rowcount
+
+
 async def attach(connection: Connection, tenant_id: str, model_id: int, chunk_ids: Sequence[int]) -> int:
     """Give chunks their vectors from the cache; how many got one. The caller holds their slices' locks."""
     params = {

@@ -10,6 +10,11 @@ INSERT INTO embedding_cache (tenant_id, model_id, passage_sha256, embedding)
 VALUES (%(tenant_id)s, %(model_id)s, %(sha256)s, %(embedding)s)
 ON CONFLICT (tenant_id, model_id, passage_sha256) DO NOTHING;
 
+-- prune_cache: vectors of passages that nobody has had for a while, of now or of the past
+DELETE FROM embedding_cache e
+WHERE e.created_at < now() - make_interval(days => %(keep_days)s::int)
+  AND NOT EXISTS (SELECT FROM chunks c WHERE c.tenant_id = e.tenant_id AND c.passage_sha256 = e.passage_sha256);
+
 -- mark_embedded: lock the chunks whose vector the cache has; none when the model is not (or no longer) the active one
 UPDATE chunks c SET embedded = true
 FROM embedding_cache e

@@ -45,6 +45,8 @@ from reverie_server.workspace.tombstones import Tombstones
 
 log = structlog.get_logger()
 PRUNE_INTERVAL_SECONDS = 3600.0
+# An edit that is taken back within a week costs no model call.
+CACHE_KEEP_DAYS = 7
 
 
 def data_dir_of(settings: Settings) -> Path:
@@ -242,7 +244,7 @@ def is_cancelled() -> bool:
 
 async def upkeep(runtime: Runtime) -> None:
     """Until cancelled: load a model that could not be loaded, embed what waits, give large slices their index, and
-    every hour remove what history is kept no longer.
+    every hour remove history and cached vectors that are kept no longer.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
@@ -258,6 +260,7 @@ async def upkeep(runtime: Runtime) -> None:
                     keep_days=runtime.settings.version_keep_days,
                     keep_count=runtime.settings.version_keep_count,
                 )
+                await vectors.prune_cache(runtime.database, keep_days=CACHE_KEEP_DAYS)
         except ModelMismatch:
             raise
         except EmbedderUnavailable as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.consistency import assert_index_consistent
 
+from reverie_indexer import vectors
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
@@ -179,3 +180,18 @@ async def test_indexing_anew_follows_new_rules(
 async def test_an_unknown_agent_cannot_be_indexed_anew(database: Database, pipeline: Pipeline) -> None:
     with pytest.raises(NotFound):
         await reindex(database, pipeline, MINE)
+
+
+async def test_the_cache_forgets_passages_that_nobody_has_any_more(
+    pipeline: Pipeline, database: Database, conninfo: str
+) -> None:
+    await put(pipeline, "a.md", "flour\n\nharbour")
+    await put(pipeline, "memory/2026-04-03.md", "lantern")
+    await put(pipeline, "memory/2026-04-03.md", "trumpet")
+    assert await vectors.prune_cache(database, keep_days=7) == 0
+    async with database.maintenance() as connection:
+        await connection.execute("UPDATE embedding_cache SET created_at = created_at - interval '8 days'")
+    # Of a daily note no past is kept: its first passage is nobody's.
+    assert await vectors.prune_cache(database, keep_days=7) == 1
+    assert await vectors.prune_cache(database, keep_days=7) == 0
+    assert_index_consistent(conninfo)
