@@ -44,6 +44,7 @@ MAX_QUERY_CHARS = 8000
 CHANNEL_LIMIT = 200
 # Below, the vector of a query says nothing, and would outweigh its words. Scripts lie far to either side.
 FAMILIAR_FROM = 0.5
+UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message")
 
 
@@ -195,7 +196,7 @@ class Search:
             return None
         try:
             if request.mode == "hybrid" and ready.embedder.familiarity(query) < FAMILIAR_FROM:
-                warnings.append("the embedding model does not know the script of the query: searched by words")
+                warnings.append(UNFAMILIAR_SCRIPT)
                 return None
             vector = await ready.queries.embed(query)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
