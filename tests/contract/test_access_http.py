@@ -113,6 +113,29 @@ async def test_a_key_bound_to_agents_sees_no_others(with_key: Client) -> None:
         assert [a["agent_id"] for a in (await bound.get("/agents")).json()["agents"]] == ["wren"]
 
 
+async def test_an_admin_who_is_bound_to_an_owner_changes_no_agent(with_key: Client) -> None:
+    """Deleting it would delete, and ending its isolation would open, what others have with it."""
+    async with await with_key("member") as app, await with_key("admin", owner_key="user:ada") as ada:
+        await put(app, "ben.md", "lantern of Ben", owner_key="user:ben")
+        assert code(await ada.delete("/agents/wren")) == (403, "forbidden")
+        assert code(await ada.put("/agents/wren", json={"settings": {"memory_isolation": False}})) == (403, "forbidden")
+        assert code(await ada.put("/agents/new", json={})) == (403, "forbidden")
+        assert (await search(app, "lantern", owner_key="user:ben", mode="text")).json()["count"] == 1
+
+
+async def test_a_key_bound_to_agents_makes_none_a_member_of_another(with_key: Client) -> None:
+    """A member reads what its leader's team has."""
+    async with await with_key("admin") as admin, await with_key("admin", agent_ids=["wren"]) as bound:
+        await put(admin, "a.md", "lantern", agent="crow")
+        await put(admin, "a.md", "trumpet", agent="wren")
+        for leader in ("crow", "unknown"):
+            refused = await bound.put("/agents/wren", json={"leader_agent_id": leader})
+            assert code(refused) == (403, "forbidden")
+        assert (await search(bound, "lantern", mode="text")).json()["count"] == 0
+        assert (await admin.put("/agents/wren", json={"leader_agent_id": "crow"})).status_code == 200
+        assert [r["text"] for r in (await search(bound, "lantern", mode="text")).json()["results"]] == ["lantern"]
+
+
 async def test_tenants_share_nothing(with_key: Client) -> None:
     async with await with_key("admin", tenant="acme") as acme, await with_key("admin", tenant="zeta") as zeta:
         await put(acme, "a.md", "lantern of acme")

@@ -43,6 +43,9 @@ async def get_agent(a: Agent, system: System, who: Who) -> wire.AgentBody:
 async def put_agent(a: Agent, body: wire.AgentPut, response: Response, system: System, who: Who) -> wire.AgentBody:
     """Create or replace an agent. `leader_agent_id` makes it a team member, whose memory is read-only."""
     _only_admin(who, a)
+    if body.leader_agent_id is not None:
+        # Whoever reads a member's memory reads its leader's.
+        check_agent(who, body.leader_agent_id)
     settings = body.settings.model_dump(exclude_unset=True)
     agent, is_new = await system.agents.put(who.tenant_id, a, body.name, body.leader_agent_id, settings)
     response.status_code = 201 if is_new else 200
@@ -60,6 +63,8 @@ def _only_admin(who: Who, agent_id: str) -> None:
     check_agent(who, agent_id)
     if who.role != "admin":
         raise Forbidden("agents are made, changed and deleted with an admin's key")
+    if who.owner_key is not None:
+        raise Forbidden("an agent is everybody's who uses it: changing it takes an admin's key that is bound to none")
 
 
 def _wire(agent: AgentRecord) -> wire.AgentBody:

@@ -15,7 +15,7 @@ from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationF
 from reverie_indexer.files import BACKUP
 from reverie_indexer.index import purge_documents
 from reverie_indexer.model import Document, Place, Written
-from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_server.workspace.compaction_text import compact_text, guard
@@ -97,17 +97,27 @@ class Compaction:
 
     async def restore(self, place: Place, name: str, *, by: str) -> Written:
         """Make a backup's text the memory's, as a new version. NotFound for no such backup, ValidationFailed for a
-        blank one."""
+        blank one, Conflict when the backup is changed all the time."""
+        for _ in range(_ATTEMPTS):
+            text = await self._backup_text(place, name)
+            if text is None:
+                raise NotFound(f"there is no backup {name!r}")
+            if not text.strip():
+                raise ValidationFailed(f"backup {name!r} is blank: restoring it would delete the memory")
+            current = await self._memory.current(place)
+            path = current[0].path if current else MEMORY
+            change = overwrite(path, text, by=by, reason=f"restore of {name}")
+            try:
+                return (await self._pipeline.write_many(place, [change], _still(place, name, text)))[0]
+            except _ForgottenMeanwhile:
+                continue
+        raise Conflict(f"{name} was changed {_ATTEMPTS} times while it was restored; try again")
+
+    async def _backup_text(self, place: Place, name: str) -> str | None:
+        if not _time_of(name):
+            return None
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            found = await store.read_documents(connection, place.tenant_id, own, [name]) if _time_of(name) else []
-        if not found or found[0][0].deleted_at is not None:
-            raise NotFound(f"there is no backup {name!r}")
-        if not found[0][1].strip():
-            raise ValidationFailed(f"backup {name!r} is blank: restoring it would delete the memory")
-        current = await self._memory.current(place)
-        path = current[0].path if current else MEMORY
-        return await self._pipeline.write(place, overwrite(path, found[0][1], by=by, reason=f"restore of {name}"))
+            return await _living_text(connection, place, await own_slices(connection, place), name)
 
     async def _free_name(self, place: Place) -> str:
         """The name of a backup made now, or in the next second that has none yet."""
@@ -130,6 +140,25 @@ class Compaction:
             document.path, lambda _: after, by, "compaction", if_version=document.version, overwrites=True
         )
         return (await self._pipeline.write_many(place, [backup, compacted], prune))[1]
+
+
+class _ForgottenMeanwhile(Exception):
+    """A backup is no longer what it was when it was read."""
+
+
+def _still(place: Place, name: str, text: str) -> Within:
+    """The check, under the slice's lock, that what is restored was not forgotten or cleared since it was read."""
+
+    async def check(connection: Connection, slice_: Slice) -> None:
+        if await _living_text(connection, place, [slice_.slice_id], name) != text:
+            raise _ForgottenMeanwhile
+
+    return check
+
+
+async def _living_text(connection: Connection, place: Place, slice_ids: Sequence[int], path: str) -> str | None:
+    found = await store.read_documents(connection, place.tenant_id, slice_ids, [path])
+    return found[0][1] if found and found[0][0].deleted_at is None else None
 
 
 def _compacted(text: str) -> tuple[str | None, str | None]:

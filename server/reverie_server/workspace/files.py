@@ -6,11 +6,12 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
-from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within
@@ -21,6 +22,7 @@ from reverie_server.workspace import sections
 
 SQL = Queries(__file__)
 Strategy = Literal["append", "replace_section", "upsert_kv", "overwrite"]
+_RESTORE_ATTEMPTS = 20
 _RESOLUTION: tuple[Scope, ...] = ("personal", "team", "global")
 
 
@@ -191,16 +193,22 @@ class Workspace:
         A write: it goes where any write of the reader goes, never to what a read would fall back to.
         """
         check_path(write.path)
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            document, _ = await self._resolve(
-                connection, reader, write.path, place.scope, with_deleted=True, with_stand_in=False
-            )
-            old = await self._version(connection, reader.tenant_id, document, version)
-        if old.deleted:
-            raise ValidationFailed(f"version {version} is a deletion; delete the file instead")
-        # A deleted file comes back with the flags it had, not with those of a new one.
-        as_before = replace(write, enabled=document.enabled, sort_order=document.sort_order)
-        return await self.put(place, as_before, old.content or "")
+        for _ in range(_RESTORE_ATTEMPTS):
+            async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+                document, _ = await self._resolve(
+                    connection, reader, write.path, place.scope, with_deleted=True, with_stand_in=False
+                )
+                old = await self._version(connection, reader.tenant_id, document, version)
+            if old.deleted:
+                raise ValidationFailed(f"version {version} is a deletion; delete the file instead")
+            # A deleted file comes back with the flags it had, not with those of a new one.
+            as_before = replace(write, enabled=document.enabled, sort_order=document.sort_order)
+            text, within = old.content or "", _as_it_was(place, document, old)
+            try:
+                return await self._write(place, as_before, partial(_the_text, text), overwrites=True, within=within)
+            except _ForgottenMeanwhile:
+                continue
+        raise Conflict("the history of the file changes all the time; try again")
 
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
@@ -275,6 +283,25 @@ class Workspace:
         if version is None:
             raise NotFound(f"{document.path!r} has no version {number}")
         return version
+
+
+class _ForgottenMeanwhile(Exception):
+    """A version is no longer what it was when it was read."""
+
+
+def _as_it_was(place: Place, document: Document, old: Version) -> Within:
+    """The check, under the slice's lock, that what is restored was not forgotten or cleared since it was read."""
+
+    async def check(connection: Connection, _: Slice) -> None:
+        now = await store.read_version(connection, document, place.tenant_id, old.version)
+        if now is None or now.content != old.content:
+            raise _ForgottenMeanwhile
+
+    return check
+
+
+def _the_text(text: str, _: str | None) -> str:
+    return text
 
 
 def parse_if_match(header: str | None) -> int | None:

@@ -1,0 +1,68 @@
+"""What is forgotten while it is being restored does not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+from tests.consistency import assert_index_consistent
+from tests.integration.test_forget import GRANT, MINE, READER, SECRET, leftovers, put
+
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Place, Written
+from reverie_indexer.pipeline import Change, Pipeline, Within
+from reverie_server.runtime import Runtime
+from reverie_server.workspace.clear import Selection
+from reverie_server.workspace.files import Write
+from reverie_server.workspace.forget import Target
+
+BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Awaitable[object]]) -> None:
+    """Let something happen once, between what the next write read and its transaction."""
+    write_many = Pipeline.write_many
+
+    async def late(
+        self: Pipeline, place: Place, changes: Sequence[Change], within: Within | None = None
+    ) -> list[Written]:
+        monkeypatch.setattr(Pipeline, "write_many", write_many)
+        await happens()
+        return await write_many(self, place, changes, within)
+
+    monkeypatch.setattr(Pipeline, "write_many", late)
+
+
+async def test_an_older_version_comes_back_without_it(
+    runtime: Runtime, pipeline: Pipeline, conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(pipeline, "notes.md", f"{SECRET}\n\nAda likes tea.\n")
+    await put(pipeline, "notes.md", "Ada likes coffee.\n")
+    meanwhile(monkeypatch, lambda: runtime.forgetting.forget(GRANT, MINE, Target(text=SECRET), dry_run=False))
+    await runtime.workspace.restore(READER, Write("notes.md", "user", "restore"), MINE, 1)
+    assert (await runtime.workspace.read(READER, "notes.md")).content == "Ada likes tea.\n"
+    assert leftovers(conninfo, "quince") == []
+    assert_index_consistent(conninfo)
+
+
+async def test_a_backup_comes_back_without_it(
+    runtime: Runtime, pipeline: Pipeline, conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"# Long-term Memory\n\n- Ada likes tea.\n- {SECRET}\n"
+    await pipeline.write(MINE, Change(BACKUP, lambda _: text, "user", "backup", reserved=True))
+    await put(pipeline, "MEMORY.md", "# Long-term Memory\n")
+    meanwhile(monkeypatch, lambda: runtime.forgetting.forget(GRANT, MINE, Target(text=SECRET), dry_run=False))
+    await runtime.compaction.restore(MINE, BACKUP, by="user")
+    assert (await runtime.workspace.read(READER, "MEMORY.md")).content == "# Long-term Memory\n\n- Ada likes tea.\n"
+    assert leftovers(conninfo, "quince") == []
+
+
+async def test_what_is_cleared_is_not_there_to_be_restored(
+    runtime: Runtime, pipeline: Pipeline, conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(pipeline, "notes.md", SECRET)
+    everything = Selection(None, None, ("document",))
+    meanwhile(monkeypatch, lambda: runtime.clearing.clear(MINE, everything, dry_run=False))
+    with pytest.raises(NotFound):
+        await runtime.workspace.restore(READER, Write("notes.md", "user", "restore"), MINE, 1)
+    assert leftovers(conninfo, "quince") == []
