@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from reverie_indexer.errors import SetupError
+from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_server.cli_frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def embeddings_migrate(
 ) -> None:
     """Re-embed the index with the configured model while search goes on with the old one, then switch."""
     settings = load_settings(data_dir=data_dir, embedder_model=to)
+    if to is not None and settings.embedder not in ("sentence-transformers", "openai"):
+        raise ValidationFailed(f"the embedder {settings.embedder!r} has one model only: configure REVERIE_EMBEDDER")
     run(_migrate(settings))
 
 

@@ -315,3 +315,30 @@ async def test_an_open_server_answers_no_web_page_of_another_site(
     assert (response.status_code, response.json().get("code")) == (status, code_word)
     async with await with_key("viewer") as keyed:
         assert (await keyed.get("/agents", headers=headers)).status_code == 200
+
+
+async def test_a_member_sees_its_leaders_files_until_the_leaders_memory_is_switched_off(with_key: Client) -> None:
+    async with await with_key("admin") as admin:
+        await put(admin, "shared.md", "lantern of the team", agent="crow")
+        await put(admin, "own.md", "lantern of Ada", agent="crow", owner_key="user:ada")
+        await admin.put("/agents/wren", json={"leader_agent_id": "crow"})
+
+        async def listed(**query: Any) -> list[str]:
+            return [f["path"] for f in (await admin.get("/agents/wren/files", params=query)).json()["files"]]
+
+        everything = await listed()
+        assert "shared.md" in everything
+        assert "own.md" not in everything
+        pages, cursor = [], {}
+        while True:
+            page = (await admin.get("/agents/wren/files", params={"limit": 2, **cursor})).json()
+            assert page["count"] == len(everything)
+            pages += [f["path"] for f in page["files"]]
+            if page["next_cursor"] is None:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        assert pages == everything
+        await admin.put("/agents/crow", json={"settings": {"memory_enabled": False}})
+        assert await listed() == []
+        assert code(await admin.get("/agents/wren/files/shared.md")) == (404, "not_found")
+        assert (await search(admin, "lantern", mode="text")).json()["count"] == 0

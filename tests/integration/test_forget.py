@@ -104,6 +104,7 @@ async def test_a_dry_run_says_the_same_and_changes_nothing(runtime: Runtime, pip
     real = await forget(runtime, text=SECRET)
     assert (dry.items, dry.still_shared) == (real.items, real.still_shared)
     assert dry.removed["document"].versions == real.removed["document"].versions
+    assert dry.removed["document"].passages == real.removed["document"].passages > 0
     again = await forget(runtime, text=SECRET)
     assert (list(again.items), again.removed["document"].versions) == ([], 0)
 
@@ -248,3 +249,40 @@ async def test_a_tombstone_does_not_tell_what_it_hides(
     async with database.tenant("default") as connection:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             await connection.execute("SELECT secret FROM tombstone_key")
+
+
+@pytest.mark.parametrize("path", ["notes.md", "memory/2026-04-03.md"])
+async def test_the_receipt_counts_the_passages_of_every_kind_of_file(
+    runtime: Runtime, pipeline: Pipeline, path: str
+) -> None:
+    await put(pipeline, path, f"{SECRET}\n\nAda likes tea.")
+    counts = [(await forget(runtime, dry, text=SECRET)).removed["document"].passages for dry in (True, False)]
+    assert counts == [1, 1]
+
+
+async def test_a_question_also_finds_how_it_was_said_before(
+    runtime: Runtime, pipeline: Pipeline, conninfo: str
+) -> None:
+    await put(pipeline, "notes.md", "The zorblax is on Tuesday.\n\nkeep")
+    await put(pipeline, "notes.md", "The zorblax is on Wednesday.\n\nkeep")
+    await forget(runtime, query="zorblax")
+    assert leftovers(conninfo, "zorblax") == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("The cafe\u0301 opens at nine.", "the caf\u00e9 opens at nine"),
+        ("The caf\u00e9 opens at nine.", "the cafe\u0301 opens at nine"),
+        ("The qu\u00adince opens.", "the quince opens"),
+        ("In der STRASSE neun.", "in der straße neun"),
+    ],
+)
+async def test_a_text_is_forgotten_in_every_unicode_form(
+    runtime: Runtime, pipeline: Pipeline, workspace: Workspace, stored: str, asked: str
+) -> None:
+    await put(pipeline, "notes.md", f"{stored}\n\nkeep")
+    receipt = await forget(runtime, text=asked)
+    assert receipt.removed["document"].files == 1
+    left = (await workspace.read(READER, "notes.md")).content
+    assert left.strip(" .\n") == "keep" or left.split() == [".", "keep"]

@@ -250,3 +250,9 @@ class TestDiff:
         found = unified_diff("".join(old), "".join(new), "x", "y").splitlines(keepends=True)
         assert found[:5] == ["--- x\n", "+++ y\n", "@@ -1,50002 +1,50002 @@\n", " same\n", "-old 0\n"]
         assert found[-2:] == ["+old 0\n", " end\n"]
+
+
+def test_two_occurrences_that_overlap_are_two() -> None:
+    with pytest.raises(AmbiguousMatch):
+        replace_text("aaa", "aa", "b", replace_all=False)
+    assert replace_text("aaa", "aa", "b", replace_all=True) == ("ba", 1)

@@ -63,7 +63,11 @@ class Gate:
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        return self._grant(caller, agent_id, owner_key, row)
+        grant = self._grant(caller, agent_id, owner_key, row)
+        leader = grant.reader.leader_agent_id
+        if leader is None or await self._shares(caller.tenant_id, leader):
+            return grant
+        return replace(grant, reader=replace(grant.reader, leader_agent_id=None))
 
     async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
         """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
@@ -97,6 +101,11 @@ class Gate:
             raise ReadOnlyMember("memory is read-only for team members")
         # Without isolation there is one memory for all who use the agent, whoever writes.
         return grant, place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
+
+    async def _shares(self, tenant_id: str, leader_agent_id: str) -> bool:
+        """Whether a leader's memory is switched on: off, nobody reads it, its members neither."""
+        row = await self._agent(tenant_id, leader_agent_id)
+        return row is not None and effective_settings(self._defaults, row["settings"]).memory_enabled
 
     async def _agent(self, tenant_id: str, agent_id: str) -> DictRow | None:
         async with self._database.tenant(tenant_id) as connection:

@@ -65,7 +65,8 @@ class Rules:
 class Request:
     """What is searched for, where, and how much of it is wanted.
 
-    With `as_of`: files as they were then, and daily notes up to that day in the agent's time zone, as they are now.
+    `with_past` searches also what files held before. With `as_of`: files as they were then, and daily notes up to
+    that day in the agent's time zone, as they are now.
     """
 
     tenant_id: str
@@ -79,6 +80,7 @@ class Request:
     tiers: tuple[Tier, ...] = ALL_TIERS
     mode: Mode = "hybrid"
     as_of: datetime | None = None
+    with_past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ class Search:
             request.tenant_id,
             request.agent_id,
             request.owner_key,
-            with_past=request.as_of is not None,
+            with_past=request.with_past or request.as_of is not None,
         )
         # An agent without a slice of its own may still be known; a slice of its own proves it is.
         if not any(s.agent_id == request.agent_id for s in slices) and not await store.agent_exists(

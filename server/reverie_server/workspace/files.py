@@ -101,17 +101,25 @@ class Workspace:
     async def listing(
         self, reader: Reader, *, prefix: str | None, after: tuple[int, str, int] | None, limit: int
     ) -> tuple[int, list[Document]]:
-        """How many files the reader sees, and a page of them; the same path may be there in several scopes."""
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            slices = await self._visible(connection, reader)
-            return await store.list_documents(
-                connection,
-                reader.tenant_id,
-                [s.slice_id for s in slices],
-                prefix=prefix,
-                after=after,
-                limit=limit,
+        """How many files the reader sees, and a page of them by sort order, path and id.
+
+        The same path may be there in several scopes. A member sees what its leader's team has, too.
+        """
+        tenant_id = reader.tenant_id
+        async with self._database.tenant(tenant_id, snapshot=True) as connection:
+            own = [s.slice_id for s in await self._visible(connection, reader)]
+            count, found = await store.list_documents(
+                connection, tenant_id, own, prefix=prefix, after=after, limit=limit
             )
+            if reader.leader_agent_id is not None:
+                visible = await visible_slices(connection, tenant_id, reader.leader_agent_id, None)
+                team = [s.slice_id for s in visible if s.agent_id is not None]
+                more, theirs = await store.list_documents(
+                    connection, tenant_id, team, prefix=prefix, after=after, limit=limit
+                )
+                count += more
+                found = sorted([*found, *theirs], key=lambda d: (d.sort_order, d.path, d.document_id))[:limit]
+        return count, found
 
     async def put(self, place: Place, write: Write, text: str) -> Written:
         """Make the file hold `text`."""

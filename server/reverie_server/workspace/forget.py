@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from psycopg.rows import DictRow
 
@@ -23,7 +24,7 @@ from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.recall.rank import FOUND_FROM
 from reverie_server.recall.search import Request, Search
-from reverie_server.workspace.redaction import anchor_of, body_of, erase, pattern_of
+from reverie_server.workspace.redaction import INVISIBLE, anchor_of, body_of, erase, is_in
 from reverie_server.workspace.tombstones import Tombstones
 
 SQL = Queries(__file__)
@@ -128,7 +129,8 @@ class Forgetting:
     async def forget(self, grant: Grant, place: Place, target: Target, *, dry_run: bool) -> Receipt:
         """Forget, or with `dry_run` say what would be forgotten, in the place that a write of the grant goes to.
 
-        A question selects passages that are relevant to it, at most MAX_FOUND, an id one passage; the text of each
+        A question selects passages that are relevant to it, of now and of before, at most MAX_FOUND, an id one
+        passage; the text of each
         is then taken out of every file of the place, of every version and backup, out of the index, its past and
         the embedding cache, and a tombstone keeps what runs by itself from bringing it back. Nothing found is no
         error: the receipt is empty. Raises NotFound for an unknown agent or id, ValidationFailed for a text that
@@ -173,7 +175,13 @@ class Forgetting:
 
     async def _relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
         request = Request(
-            place.tenant_id, place.agent_id, query, place.owner_key, max_results=5 * MAX_FOUND, tiers=("document",)
+            place.tenant_id,
+            place.agent_id,
+            query,
+            place.owner_key,
+            max_results=5 * MAX_FOUND,
+            tiers=("document",),
+            with_past=True,
         )
         outcome = await self._search.search(request, grant.search_rules(self._search.rules))
         texts = [
@@ -209,7 +217,10 @@ class Forgetting:
             except _ChangedError:
                 continue
             if erasure.receipt is not None:
-                return erasure.receipt
+                # What the new versions themselves took out of the index is not there any more to be counted.
+                passages = max(survey.removed["document"].passages, erasure.receipt.removed["document"].passages)
+                removed = replace(erasure.receipt.removed["document"], passages=passages)
+                return replace(erasure.receipt, removed={"document": removed})
         raise Conflict("others write this text all the time; try again")
 
     async def _still_shared(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[str]:
@@ -221,7 +232,7 @@ class Forgetting:
             params = {
                 "tenant_id": place.tenant_id,
                 "slice_ids": shared,
-                "anchors": [anchor_of(text) for text in texts],
+                **_anchors(texts),
             }
             rows = await (await connection.execute(SQL["sharing_files"], params)).fetchall()
         return sorted({row["path"] for row in rows if _held(row["content"], texts)})
@@ -270,7 +281,7 @@ async def _versions(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
 ) -> AsyncIterator[tuple[DictRow, list[str]]]:
     """The versions that hold one of the texts, one after the other: a history may be larger than memory."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "anchors": [anchor_of(text) for text in texts]}
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     async with connection.cursor(name="holding_versions") as cursor:
         cursor.itersize = 10
         await cursor.execute(SQL["holding_versions"], params)
@@ -283,13 +294,18 @@ async def _passages(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
 ) -> list[DictRow]:
     """The passages in the index, of now and of before, that hold one of the texts, in themselves or above them."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "anchors": [anchor_of(text) for text in texts]}
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
     return [row for row in rows if _held(row["text"], texts) or _held(row["above"], texts)]
 
 
+def _anchors(texts: Sequence[str]) -> dict[str, Any]:
+    """What the prefilters of the statements ask for: a word of each text, and what they overlook in files."""
+    return {"anchors": [anchor_of(text) for text in texts], "invisible": INVISIBLE}
+
+
 def _held(content: str, texts: Sequence[str]) -> list[str]:
-    return [text for text in texts if pattern_of(text).search(content)]
+    return [text for text in texts if is_in(content, text)]
 
 
 def _edited(path: str, texts: Sequence[str], content: str | None) -> str:
@@ -301,7 +317,7 @@ def _edited(path: str, texts: Sequence[str], content: str | None) -> str:
 def _without(path: str, texts: Sequence[str], content: str) -> str:
     kept = content
     for text in texts:
-        kept, _ = erase(kept, pattern_of(text), by_line=path.endswith(SEARCHABLE))
+        kept, _ = erase(kept, text, by_line=path.endswith(SEARCHABLE))
     return kept
 
 

@@ -7,7 +7,7 @@ SELECT d.document_id, d.path, d.deleted_at IS NULL AND v.version = d.version AS 
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word) WHERE strpos(lower(v.content), lower(a.word)) > 0)
+  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word) WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), a.word) > 0)
 ORDER BY d.path, d.document_id, v.version;
 
 -- rewrite_version: an old text without what was forgotten
@@ -21,7 +21,8 @@ FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
   AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
-              WHERE strpos(lower(array_to_string(c.heading_path || c.context || c.text, E'\n')), lower(a.word)) > 0)
+              WHERE strpos(lower(normalize(translate(
+                  array_to_string(c.heading_path || c.context || c.text, E'\n'), %(invisible)s::text, ''), NFKD)), a.word) > 0)
 ORDER BY c.chunk_id;
 
 -- sharing_files: shared files that a person sees and that may hold a text
@@ -30,5 +31,5 @@ FROM documents d
 JOIN slices s ON s.tenant_id = d.tenant_id AND s.slice_id = d.slice_id
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.deleted_at IS NULL
-  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word) WHERE strpos(lower(v.content), lower(a.word)) > 0)
+  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word) WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), a.word) > 0)
 ORDER BY d.path, d.document_id;

@@ -1,18 +1,24 @@
 """Taking a text out of a file: where it stands, and what is left. Pure.
 
-A text is found whatever its case and white space, as whole words in scripts that have words.
+A text is found whatever its case, white space and Unicode form, as whole words in scripts that have words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.chunk import chunk
 
 # Scripts in which what stands beside a word says nothing about where it ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
+# What stands in a word and is not seen: soft hyphen, zero-width marks, byte order mark.
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_OF_WORD = "[\\w\u0300-\u036f]"
 # Quotation marks, a bullet or a number, a box: what stands before the text of a line.
 _LEAD = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?"
 _NOTHING_LEFT = re.compile(rf"{_LEAD}[\W_]*")
@@ -24,29 +30,67 @@ MIN_LINE_CHARS = 15
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
 
 
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text as two are compared: NFKD, case-folded, without invisible characters. `at` are the places in the text
+    that its characters come from, and the text's length."""
+
+    text: str
+    at: Sequence[int]
+
+    @classmethod
+    def of(cls, text: str) -> Folded:
+        """Fold a text."""
+        if text.isascii():
+            return cls(text.lower(), range(len(text) + 1))
+        folded: list[str] = []
+        at: list[int] = []
+        for position, character in enumerate(text):
+            if not _INVISIBLE.match(character):
+                kept = unicodedata.normalize("NFKD", character).casefold()
+                folded.append(kept)
+                at += [position] * len(kept)
+        return cls("".join(folded), [*at, len(text)])
+
+
 def pattern_of(target: str) -> re.Pattern[str]:
-    """What finds a text that holds at least one character that is not white space."""
-    words = target.split()
-    before = "" if _UNSPACED.match(words[0][0]) or not words[0][0].isalnum() else r"(?<!\w)"
-    after = "" if _UNSPACED.match(words[-1][-1]) or not words[-1][-1].isalnum() else r"(?!\w)"
-    return re.compile(before + r"\s+".join(map(re.escape, words)) + after, re.IGNORECASE)
+    """What finds a text, that holds at least one character that is not white space, in folded ones."""
+    words = Folded.of(target).text.split()
+    before = "" if _UNSPACED.match(words[0][0]) or not words[0][0].isalnum() else rf"(?<!{_OF_WORD})"
+    after = "" if _UNSPACED.match(words[-1][-1]) or not words[-1][-1].isalnum() else rf"(?!{_OF_WORD})"
+    return re.compile(before + r"\s+".join(map(re.escape, words)) + after)
 
 
 def anchor_of(target: str) -> str:
-    """The longest word of a text: a file without it cannot hold the text."""
-    return max(target.split(), key=len)
+    """The longest word of a text, folded as PostgreSQL can: a file without it cannot hold the text.
+
+    "" (which every file holds) where only Python's case folding would find the words (ß and ss).
+    """
+    words = target.split()
+    alike = [folded for word in words if (folded := Folded.of(word).text) == _lowered(word)]
+    return max(alike, key=len, default="")
 
 
-def erase(text: str, pattern: re.Pattern[str], *, by_line: bool) -> tuple[str, int]:
-    """The text without what the pattern finds, and how often it was found.
+def is_in(text: str, target: str) -> bool:
+    """Whether a text stands in another, whatever its case, white space and Unicode form."""
+    return pattern_of(target).search(Folded.of(text).text) is not None
+
+
+def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:
+    """The text without what the target stands for, and how often it was found.
 
     `by_line`, as in markdown: a line of which only marks would be left goes with it, and so does a blank line that
     then follows another.
     """
-    spans = [match.span() for match in pattern.finditer(text)]
+    folded = Folded.of(text)
+    spans = [(folded.at[match.start()], folded.at[match.end()]) for match in pattern_of(target).finditer(folded.text)]
     for start, end in reversed(spans):
         text = _cut_line(text, start, end) if by_line else text[:start] + text[end:]
     return text, len(spans)
+
+
+def _lowered(word: str) -> str:
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKD", word)).lower()
 
 
 def body_of(passage: str) -> str:
@@ -81,7 +125,7 @@ def without(text: str, is_forgotten: Callable[[str], bool]) -> str:
     for part in _parts(text):
         kept = essence(part)
         if kept and is_forgotten(kept):
-            text, _ = erase(text, pattern_of(part), by_line=True)
+            text, _ = erase(text, part, by_line=True)
     return text
 
 

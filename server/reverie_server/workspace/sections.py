@@ -150,7 +150,9 @@ def replace_text(text: str, old: str, new: str, *, replace_all: bool) -> tuple[s
     count = text.count(old)
     if count == 0:
         raise NotFound("old_text does not occur in the file; it must match exactly")
-    if count > 1 and not replace_all:
+    # Two that overlap are two places where it could be meant.
+    if not replace_all and text.find(old, text.find(old) + 1) >= 0:
+        count = max(count, 2)
         raise AmbiguousMatch(
             f"old_text occurs {count} times; give more of its surroundings, or replace_all", count=count
         )
