@@ -33,6 +33,7 @@ from reverie_indexer.resources import read_resource
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.app import assemble, create_app
+from reverie_server.cli import tcp_socket
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
@@ -153,7 +154,7 @@ async def serve_runtime() -> AsyncIterator[ServeRuntime]:
     running: list[tuple[uvicorn.Server, asyncio.Task[None], socket.socket]] = []
 
     async def serve(runtime: Runtime) -> str:
-        listener = socket.socket()
+        listener = tcp_socket("127.0.0.1")
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
         server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_config=None, access_log=False, lifespan="on"))

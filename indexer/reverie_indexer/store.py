@@ -97,9 +97,14 @@ async def list_documents(
     prefix: str | None,
     after: tuple[int, str, int] | None,
     limit: int,
+    hidden: Sequence[str] = (),
 ) -> tuple[int, list[Document]]:
-    """How many living files there are, and a page of them by sort order, path, id after a cursor of these three."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "prefix": prefix, "limit": limit}
+    """How many living files there are, and a page of them by sort order, path, id after a cursor of these three.
+
+    Files at the `hidden` paths do not count.
+    """
+    params: dict[str, Any] = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "prefix": prefix, "limit": limit}
+    params["hidden"] = list(hidden)
     count = await (await connection.execute(SQL["count_documents"], params)).fetchone()
     sort_order, path, document_id = after or (None, None, None)
     cursor = await connection.execute(
@@ -107,6 +112,13 @@ async def list_documents(
         {**params, "after_sort_order": sort_order, "after_path": path, "after_id": document_id},
     )
     return (count or {"count": 0})["count"], [document_of(row) for row in await cursor.fetchall()]
+
+
+async def paths_hidden_by(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> list[str]:
+    """The paths at which the living files of some slices hide those of a leader, as reading them does."""
+    cursor = await connection.execute(SQL["paths"], {"tenant_id": tenant_id, "slice_ids": list(slice_ids)})
+    paths = [row["path"] for row in await cursor.fetchall()]
+    return [*paths, "MEMORY.md"] if "memory.md" in paths else paths
 
 
 async def list_versions(

@@ -24,6 +24,7 @@ JOIN slices s ON s.tenant_id = d.tenant_id AND s.slice_id = d.slice_id
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.deleted_at IS NULL
   AND (%(prefix)s::text IS NULL OR starts_with(d.path, %(prefix)s::text))
+  AND NOT d.path = ANY(%(hidden)s::text[])
   AND (%(after_sort_order)s::int IS NULL
        OR (d.sort_order, d.path, d.document_id)
           > (%(after_sort_order)s::int, %(after_path)s::text, %(after_id)s::bigint))
@@ -33,7 +34,13 @@ LIMIT %(limit)s;
 -- count_documents: how many living files there are under a prefix
 SELECT count(*) AS count FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.deleted_at IS NULL
-  AND (%(prefix)s::text IS NULL OR starts_with(d.path, %(prefix)s::text));
+  AND (%(prefix)s::text IS NULL OR starts_with(d.path, %(prefix)s::text))
+  AND NOT d.path = ANY(%(hidden)s::text[]);
+
+-- paths: which living files there are in some slices
+SELECT DISTINCT path FROM documents
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND deleted_at IS NULL
+ORDER BY path;
 
 -- create_document: a new file at version 1
 INSERT INTO documents (tenant_id, slice_id, path, enabled, sort_order, version, note_day, created_at, updated_at)

@@ -91,13 +91,22 @@ async def _refuse_if_open(settings: Settings) -> None:
             )
 
 
+def tcp_socket(host: str) -> socket.socket:
+    """A socket to listen with on a host, whose connections send at once.
+
+    asyncio sees to that for sockets that say that they are TCP, and says it of none by itself. Otherwise the second
+    part of every response waits for the client's acknowledgement of the first, which takes its time: 40 ms.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+
+
 async def _serve(settings: Settings) -> None:
     import uvicorn
 
     from reverie_server.app import create_app, open_runtime, upkeep
 
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    with tcp_socket(settings.host) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.host, settings.port))
@@ -116,7 +125,7 @@ async def _serve(settings: Settings) -> None:
             keeping.add_done_callback(stop_server)
             # From here on a connection waits instead of being refused.
             listener.listen(2048)
-            address = f"[{settings.host}]" if family == socket.AF_INET6 else settings.host
+            address = f"[{settings.host}]" if ":" in settings.host else settings.host
             print(
                 f"reverie listens on http://{address}:{listener.getsockname()[1]}",
                 file=sys.stderr,

@@ -103,7 +103,8 @@ class Workspace:
     ) -> tuple[int, list[Document]]:
         """How many files the reader sees, and a page of them by sort order, path and id.
 
-        The same path may be there in several scopes. A member sees what its leader's team has, too.
+        The same path may be there in several scopes. A member sees what its leader's team has, too, but for paths
+        that it has itself.
         """
         tenant_id = reader.tenant_id
         async with self._database.tenant(tenant_id, snapshot=True) as connection:
@@ -112,10 +113,11 @@ class Workspace:
                 connection, tenant_id, own, prefix=prefix, after=after, limit=limit
             )
             if reader.leader_agent_id is not None:
+                hidden = await store.paths_hidden_by(connection, tenant_id, own)
                 visible = await visible_slices(connection, tenant_id, reader.leader_agent_id, None)
                 team = [s.slice_id for s in visible if s.agent_id is not None]
                 more, theirs = await store.list_documents(
-                    connection, tenant_id, team, prefix=prefix, after=after, limit=limit
+                    connection, tenant_id, team, prefix=prefix, after=after, limit=limit, hidden=hidden
                 )
                 count += more
                 found = sorted([*found, *theirs], key=lambda d: (d.sort_order, d.path, d.document_id))[:limit]

@@ -71,7 +71,8 @@ class KeywordSearch:
             hits = await self._search(connection, reader.tenant_id, own, terms, hidden=(), max_files=MAX_FILES)
             left = MAX_FILES - len({hit.path for hit in hits})
             if reader.leader_agent_id is not None and scope in (None, "team") and left:
-                hidden = await self._paths(connection, reader.tenant_id, own)
+                own_ids = [s.slice_id for s in own]
+                hidden = await store.paths_hidden_by(connection, reader.tenant_id, own_ids)
                 # What the leader shares; never what is personal there.
                 visible = await visible_slices(connection, reader.tenant_id, reader.leader_agent_id, None)
                 team = [s for s in visible if s.agent_id is not None]
@@ -130,8 +131,3 @@ class KeywordSearch:
             for row in await cursor.fetchall()
         ]
         return sorted(found, key=lambda file: (-file.promise, file.path, file.document_id))
-
-    async def _paths(self, connection: Connection, tenant_id: str, slices: Sequence[Slice]) -> list[str]:
-        params = {"tenant_id": tenant_id, "slice_ids": [s.slice_id for s in slices]}
-        paths = [row["path"] for row in await (await connection.execute(SQL["paths"], params)).fetchall()]
-        return [*paths, "MEMORY.md"] if "memory.md" in paths else paths

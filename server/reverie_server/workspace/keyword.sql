@@ -29,8 +29,3 @@ FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
 WHERE d.tenant_id = %(tenant_id)s AND d.document_id = ANY(%(document_ids)s::bigint[])
 ORDER BY d.path, d.document_id;
-
--- paths: which files there are in some slices
-SELECT DISTINCT path FROM documents
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND deleted_at IS NULL
-ORDER BY path;

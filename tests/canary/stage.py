@@ -1,0 +1,75 @@
+"""The beginning of every run: keys, agents of the same names in both tenants, and a memory for each home."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import httpx
+from tests.canary.calls import Call
+from tests.canary.draw import KEYS, Draw, keys_with
+from tests.canary.driver import Driver
+from tests.canary.logs import Logs
+from tests.canary.operations import OPERATIONS, agent_as, put
+from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
+from tests.canary.tools import OPERATIONS_OF_TOOLS
+from tests.canary.world import OWNERS, TENANTS, Acting, AgentState, Key, World
+
+from reverie_server.runtime import Runtime
+
+TABLE = {**OPERATIONS, **OPERATIONS_OF_MEMORY, **OPERATIONS_OF_TOOLS}
+# As they are in the end: who is to be a member, or to be switched off, is written to first.
+PARTS = {
+    "finch": AgentState(),
+    "wren": AgentState(),
+    "open": AgentState(isolated=False),
+    "pip": AgentState(leader="finch"),
+    "mute": AgentState(enabled=False),
+}
+FILLED = ("MEMORY.md", "notes/harbour.md")
+
+
+async def make_keys(runtime: Runtime) -> list[Key]:
+    """Every kind of key for each tenant, and what is none."""
+    secrets = {}
+    for tenant in TENANTS:
+        for label, (role, owner, agents) in KEYS.items():
+            agent_ids = sorted(agents) if agents else None
+            key_id, key = await runtime.keys.create(tenant, role, owner_key=owner, agent_ids=agent_ids)  # type: ignore[arg-type]
+            secrets[f"{tenant} {label}"] = key
+            if label == "revoked":
+                await runtime.keys.revoke(key_id)
+    return keys_with(secrets, f"rv_{'0' * 16}_{'x' * 43}")
+
+
+def first_calls(d: Draw) -> Iterator[Call]:
+    """Requests that all succeed, by the tenants' admins."""
+    admins = [key for key in d.keys if key.label == "admin"]
+    for key in admins:
+        for agent, part in PARTS.items():
+            yield agent_as(d, Acting(key, agent), AgentState(isolated=part.isolated, name=f"Agent {d.canary()}"))
+            for owner in (*OWNERS, None) if part.enabled else (None,):
+                for path in (*FILLED, f"notes/{d.canary()}.md") if owner else FILLED:
+                    yield put(d, Acting(key, agent, owner), {"owner_key": owner} if owner else {}, None, path)
+        for path in FILLED:
+            yield put(d, Acting(key, "wren"), {"scope": "global"}, "global", path)
+        yield agent_as(d, Acting(key, f"solo-{key.tenant}"), AgentState(name=f"Agent {d.canary()}"))
+        for agent in ("pip", "mute"):
+            yield agent_as(d, Acting(key, agent), replace(PARTS[agent], name=f"Agent {d.canary()}"))
+
+
+@asynccontextmanager
+async def staged(runtime: Runtime, base_url: str, seed: int) -> AsyncIterator[Driver]:
+    """A driver of a server whose memories are filled."""
+    draw = Draw(seed, World(), await make_keys(runtime))
+    with Logs().recording() as logs:
+        async with httpx.AsyncClient(base_url=base_url, timeout=60) as client:
+            driver = Driver(client, draw, TABLE, logs)
+            for call in first_calls(draw):
+                call.headers = {}
+                answer = await driver.perform(call)
+                assert answer.ok, f"{call}\n{answer.text}"
+            logs.check()
+            driver.steps = 0
+            yield driver

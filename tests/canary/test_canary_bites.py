@@ -1,0 +1,153 @@
+"""The driver is not blind: a server that is broken in one place is caught within the requests of an ordinary run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+import structlog
+from psycopg import sql
+from tests.canary.calls import LeakError, demand
+from tests.canary.stage import staged
+from tests.canary.stored import misplaced
+from tests.conftest import ServeRuntime
+
+from reverie_indexer import db, store
+from reverie_indexer.model import Place, Written
+from reverie_indexer.queries import Queries
+from reverie_server.access.keys import Caller, Keys
+from reverie_server.recall import search as recall
+from reverie_server.recall.search import Outcome, Request, Search
+from reverie_server.runtime import Runtime
+from reverie_server.workspace import forget
+from reverie_server.workspace.files import Workspace, Write
+
+Break = Callable[[pytest.MonkeyPatch], None]
+SEED = 20260403
+log = structlog.get_logger()
+
+
+def edit_sql(monkeypatch: pytest.MonkeyPatch, queries: Queries, name: str, wrong: Callable[[str], str]) -> None:
+    """Make a statement another one; fails where that changes nothing."""
+    right = queries[name].decode()
+    assert wrong(right) != right
+    monkeypatch.setitem(queries._blocks, name, wrong(right).encode())
+
+
+def open_rows(conninfo: str) -> None:
+    """Switch row-level security off, which would make up for a forgotten predicate."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        found = connection.execute("SELECT relname FROM pg_class WHERE relrowsecurity ORDER BY relname").fetchall()
+        for (table,) in found:
+            connection.execute(sql.SQL("ALTER TABLE {} DISABLE ROW LEVEL SECURITY").format(sql.Identifier(table)))
+
+
+def sees_all_owners(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks, the slices of all owners of the agent are visible."""
+    edit_sql(monkeypatch, db.SQL, "visible_slices", lambda text: re.sub(r"AND \(owner_key = .* = '\*'\)", "", text))
+
+
+def searches_all_tenants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search knows no tenants."""
+    tenant = r"(?:[a-z]\.)?tenant_id = (?:%\(tenant_id\)s|c\.tenant_id) AND"
+    edit_sql(monkeypatch, db.SQL, "visible_slices", lambda text: re.sub(tenant, "", text))
+    for name in ("term_frequencies", "candidates"):
+        edit_sql(monkeypatch, recall.SQL, name, lambda text: re.sub(tenant, "", text))
+
+
+def counts_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of files is right, its count is the tenant's."""
+    own = "d.slice_id = ANY(%(slice_ids)s::bigint[]) AND"
+    edit_sql(monkeypatch, store.SQL, "count_documents", lambda text: text.replace(own, ""))
+
+
+def logs_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helpful line in the log, at its lowest level."""
+    put = Workspace.put
+
+    async def talkative(self: Workspace, place: Place, write: Write, text: str) -> Written:
+        log.debug("file_written", path=write.path, text=text)
+        return await put(self, place, write, text)
+
+    monkeypatch.setattr(Workspace, "put", talkative)
+
+
+def mixes_up_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Now and then a key is taken for the one before it."""
+    authenticate = Keys.authenticate
+    callers: list[Caller] = []
+
+    async def confused(self: Keys, authorization: str | None) -> Caller:
+        callers.append(await authenticate(self, authorization))
+        return callers[-2] if len(callers) % 50 == 0 else callers[-1]
+
+    monkeypatch.setattr(Keys, "authenticate", confused)
+
+
+def caches_answers_by_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of answers whose key lacks the owner."""
+    answered: dict[Any, Outcome] = {}
+    search = Search.search
+
+    async def cached(self: Search, request: Request, rules: Any = None) -> Outcome:
+        key = (request.tenant_id, request.agent_id, request.query)
+        if key not in answered:
+            answered[key] = await search(self, request, rules)
+        return answered[key]
+
+    monkeypatch.setattr(Search, "search", cached)
+
+
+def forgets_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is forgotten stays in the versions before."""
+    edit_sql(monkeypatch, forget.SQL, "rewrite_version", lambda text: text.replace("WHERE", "WHERE false AND"))
+
+
+async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, conninfo: str, steps: int) -> None:
+    """What an ordinary run looks at; LeakError."""
+    async with staged(runtime, await serve_runtime(runtime), SEED) as driver:
+        await driver.run(steps)
+    faults = misplaced(conninfo, driver.world)
+    demand(not faults, f"the database holds what it must not: {faults}")
+
+
+@pytest.mark.parametrize(
+    ("broken", "said", "steps"),
+    [
+        (sees_all_owners, "an answer shows|a list has|is found, and|to be updated", 2000),
+        (searches_all_tenants, "an answer shows what is not for it", 2000),
+        (counts_all_files, "a list of .* counts", 2000),
+        (logs_what_is_written, "a log has", 2000),
+        pytest.param(mixes_up_callers, None, 2000, marks=pytest.mark.slow),
+        pytest.param(caches_answers_by_query, "an answer shows", 2000, marks=pytest.mark.slow),
+        pytest.param(forgets_by_half, "the database holds|an answer shows", 500, marks=pytest.mark.slow),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+async def test_a_leak_is_caught(
+    runtime: Runtime,
+    serve_runtime: ServeRuntime,
+    conninfo: str,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: Break,
+    said: str | None,
+    steps: int,
+) -> None:
+    open_rows(conninfo)
+    broken(monkeypatch)
+    with pytest.raises(LeakError, match=said) as caught:
+        await everything_about(runtime, serve_runtime, conninfo, steps)
+    print("CAUGHT", str(caught.value)[:300], getattr(caught.value, "__notes__", [""])[0][:60])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", [sees_all_owners, searches_all_tenants], ids=lambda value: value.__name__)
+async def test_row_level_security_makes_up_for_forgotten_predicates(
+    runtime: Runtime, serve_runtime: ServeRuntime, conninfo: str, monkeypatch: pytest.MonkeyPatch, broken: Break
+) -> None:
+    """The same faults show nothing where the rows themselves are closed."""
+    broken(monkeypatch)
+    await everything_about(runtime, serve_runtime, conninfo, 500)

@@ -1,0 +1,256 @@
+"""Who may see what: a model of two tenants' memory, as far as canaries are concerned.
+
+A canary is a word that was written once, for somebody. The model knows in which files of which homes it ever stood and
+in which it may stand now. Where the order of things is not known, as between writers at the same time, it allows both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+TENANTS = ("acme", "umbra")
+OWNERS = ("user:1", "telegram:2", "api:3")
+SEEDS = ("AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md")
+MEMORY_NAMES = ("MEMORY.md", "memory.md")
+Scope = Literal["personal", "team", "global"]
+CANARY = re.compile(r"cnry[a-z]*")
+CANARY_CHARS = 18
+
+
+def canaries_in(text: str) -> set[str]:
+    """The canaries of a text, whatever their case; also what is left of one that was cut."""
+    return set(CANARY.findall(text.lower()))
+
+
+class Home(NamedTuple):
+    """One memory: a person's with an agent, an agent's team's (no owner), or a tenant's (no agent either)."""
+
+    tenant: str
+    agent: str | None
+    owner: str | None
+
+    @property
+    def scope(self) -> Scope:
+        return "global" if self.agent is None else "team" if self.owner is None else "personal"
+
+
+@dataclass(frozen=True)
+class Key:
+    """An API key as the server knows it; `works` is false for one that it must refuse."""
+
+    label: str
+    tenant: str
+    role: str
+    authorization: str | None
+    owner: str | None = None
+    agents: frozenset[str] | None = None
+    works: bool = True
+
+
+@dataclass(frozen=True)
+class Acting:
+    """A key on an agent, for the owner whom the request names. `malformed`: it names no owner or agent there can be."""
+
+    key: Key
+    agent: str
+    owner: str | None = None
+    everybody: bool = False
+    malformed: bool = False
+
+
+@dataclass
+class AgentState:
+    leader: str | None = None
+    isolated: bool = True
+    enabled: bool = True
+    name: str = ""
+
+
+@dataclass
+class FileState:
+    """A file. `forms` of a canary are the lines it was written in; where one was edited, the canary itself.
+
+    `living` is None where it is not known, `may_be_gone` where even the file's history may have been removed.
+    """
+
+    living: bool | None = True
+    may_be_gone: bool = False
+    forms: dict[str, set[str]] = field(default_factory=dict)
+    present: set[str] = field(default_factory=set)
+
+
+class World:
+    """What was written where, and who may see it."""
+
+    def __init__(self) -> None:
+        self.agents: dict[tuple[str, str], AgentState] = {}
+        self.files: dict[Home, dict[str, FileState]] = {}
+        self.homes_of: dict[str, set[tuple[Home, str]]] = {}
+        self.paths_of: dict[str, set[tuple[Home, str]]] = {}
+        self.forgotten: set[str] = set()
+
+    # Rules
+
+    def sight(self, acting: Acting) -> list[Home] | None:
+        """The homes that a request may see, most personal first; None: it has to be refused."""
+        key, agent = acting.key, self.agents.get((acting.key.tenant, acting.agent))
+        if not self._admitted(acting) or agent is None or not agent.enabled:
+            return None
+        shared = [Home(key.tenant, acting.agent, None), Home(key.tenant, None, None)]
+        if acting.everybody:
+            return [h for h in self.files if h[:2] == (key.tenant, acting.agent) and h.owner is not None] + shared
+        owner = acting.owner or key.owner
+        personal = [] if owner is None else [Home(key.tenant, acting.agent, owner)]
+        leader = self.agents.get((key.tenant, agent.leader)) if agent.leader else None
+        led = [Home(key.tenant, agent.leader, None)] if leader and leader.enabled else []
+        return personal + shared + led
+
+    def place(self, acting: Acting, scope: Scope | None) -> Home | None:
+        """The home that a write goes to; None: it has to be refused."""
+        key, agent = acting.key, self.agents.get((acting.key.tenant, acting.agent), AgentState())
+        if not self._admitted(acting) or acting.everybody or key.role == "viewer":
+            return None
+        if not agent.enabled or agent.leader is not None or (scope == "global" and key.role != "admin"):
+            return None
+        owner = acting.owner or key.owner
+        chosen = scope or ("personal" if owner else "team")
+        if not agent.isolated:
+            chosen = "team"
+        if chosen == "global":
+            return Home(key.tenant, None, None)
+        if chosen == "team":
+            return Home(key.tenant, acting.agent, None)
+        return None if owner is None else Home(key.tenant, acting.agent, owner)
+
+    def own_home(self, acting: Acting, scope: Scope | None = None) -> Home | None:
+        """Where the files of the one whom a request acts for are, to be read by whoever may."""
+        if self.sight(acting) is None:
+            return None
+        state = self.agents[acting.key.tenant, acting.agent]
+        owner = acting.owner or acting.key.owner
+        chosen = scope or ("personal" if owner and state.isolated else "team")
+        if chosen == "global":
+            return Home(acting.key.tenant, None, None)
+        if chosen == "team":
+            return Home(acting.key.tenant, acting.agent, None)
+        return None if owner is None else Home(acting.key.tenant, acting.agent, owner)
+
+    def _admitted(self, acting: Acting) -> bool:
+        key = acting.key
+        if not key.works or acting.malformed or (key.agents is not None and acting.agent not in key.agents):
+            return False
+        if acting.everybody:
+            return key.role == "admin" and key.owner is None
+        return key.owner is None or acting.owner in (None, key.owner)
+
+    def may_show(self, canary: str, homes: Iterable[Home], *, past: bool) -> bool:
+        """Whether an answer about these homes may hold a canary; with `past`, one about their history."""
+        wanted = set(homes)
+        for home, path in self._where(canary, self.homes_of):
+            if home in wanted and (past or not self.files[home][path].present.isdisjoint(_full(canary, self.homes_of))):
+                return True
+        return any(
+            home in wanted and (past or self.files[home][path].living is not False)
+            for home, path in self._where(canary, self.paths_of)
+        )
+
+    def names(self, key: Key, agent: str | None = None) -> set[str]:
+        """The canaries in the names of the agents that a key may see, or of one of them."""
+        return {
+            canary
+            for (tenant, agent_id), state in self.agents.items()
+            if key.works and tenant == key.tenant and agent in (None, agent_id)
+            if key.agents is None or agent_id in key.agents
+            for canary in canaries_in(state.name)
+        }
+
+    def where(self, canary: str) -> str:
+        """Whose a canary is, for a report."""
+        found = self._where(canary, self.homes_of) | self._where(canary, self.paths_of)
+        return ", ".join(f"{'/'.join(map(str, home))} {path}" for home, path in sorted(found, key=str)) or "nobody"
+
+    def _where(self, canary: str, index: dict[str, set[tuple[Home, str]]]) -> set[tuple[Home, str]]:
+        return {place for full in _full(canary, index) for place in index[full]}
+
+    def living(self, homes: Iterable[Home], fits: Callable[[str], bool] = lambda _: True) -> tuple[set, set]:
+        """The files, as (home, path), that are there for certain, and those that may be."""
+        found = [(h, p, s) for h in homes for p, s in self.files.get(h, {}).items() if fits(p)]
+        return {(h, p) for h, p, s in found if s.living}, {(h, p) for h, p, s in found if s.living is not False}
+
+    def rows(self, home: Home, fits: Callable[[str], bool]) -> tuple[int, int]:
+        """How many files a home has at least and at most, deleted ones with a history too."""
+        states = [state for path, state in self.files.get(home, {}).items() if fits(path)]
+        return sum(not state.may_be_gone for state in states), len(states)
+
+    # Changes
+
+    def make_agent(self, tenant: str, agent: str, *, with_seeds: bool = True) -> AgentState:
+        """The agent, with its seed files where it is new."""
+        if (tenant, agent) not in self.agents:
+            self.agents[tenant, agent] = AgentState()
+            for path in SEEDS if with_seeds else ():
+                self._file(Home(tenant, agent, None), path)
+        return self.agents[tenant, agent]
+
+    def drop_agent(self, tenant: str, agent: str) -> None:
+        """Nothing of an agent is left."""
+        self.agents.pop((tenant, agent), None)
+        for home in [h for h in self.files if h[:2] == (tenant, agent)]:
+            self.drop_files(home, lambda _: True)
+            del self.files[home]
+
+    def add(self, home: Home, path: str, forms: Iterable[str]) -> FileState:
+        """Lines, each with its canaries, stand in a file."""
+        state = self._file(home, path)
+        state.living = True
+        for form in forms:
+            for canary in sorted(canaries_in(form)):
+                state.forms.setdefault(canary, set()).add(form)
+                state.present.add(canary)
+                self.homes_of.setdefault(canary, set()).add((home, path))
+        return state
+
+    def drop_files(self, home: Home, fits: Callable[[str], bool]) -> None:
+        """Some files of a home are gone with their history."""
+        for path in [path for path in self.files.get(home, {}) if fits(path)]:
+            for canary in self.files[home].pop(path).forms:
+                self._forget_where(self.homes_of, canary, (home, path))
+            for canary in canaries_in(path):
+                self._forget_where(self.paths_of, canary, (home, path))
+
+    def forget(self, home: Home, text: str, *, certain: bool) -> None:
+        """A text was taken out of all files of a home, of now and of before: canaries of which nothing is left go."""
+        for path, state in self.files.get(home, {}).items():
+            for canary, forms in list(state.forms.items()):
+                if certain and canary in text.lower() and all(text in form for form in forms):
+                    self.forgotten.add(canary)
+                    del state.forms[canary]
+                    state.present.discard(canary)
+                    self._forget_where(self.homes_of, canary, (home, path))
+                elif canary in text.lower() or any(text in form for form in forms):
+                    forms.add(canary)
+
+    def _file(self, home: Home, path: str) -> FileState:
+        files = self.files.setdefault(home, {})
+        if path not in files:
+            files[path] = FileState()
+            for canary in canaries_in(path):
+                self.paths_of.setdefault(canary, set()).add((home, path))
+        return files[path]
+
+    @staticmethod
+    def _forget_where(index: dict[str, set[tuple[Home, str]]], canary: str, place: tuple[Home, str]) -> None:
+        index[canary].discard(place)
+        if not index[canary]:
+            del index[canary]
+
+
+def _full(canary: str, index: Iterable[str]) -> Iterator[str]:
+    """The canaries that a word stands for: itself, or, where it was cut at an end of a snippet, those it begins."""
+    if len(canary) >= CANARY_CHARS:
+        yield from [canary] if canary in index else []
+    else:
+        yield from (known for known in index if known.startswith(canary))
