@@ -28,6 +28,7 @@ class Answer:
     result: Any
     shown: frozenset[str]
     text: str
+    content: bytes
     entries: dict[str, str] = field(default_factory=dict)
 
 
@@ -113,6 +114,7 @@ def answer_of(response: httpx.Response) -> Answer:
         result=result,
         shown=frozenset(canaries_in("\n".join(parts))),
         text=text,
+        content=response.content,
         entries=entries,
     )
 

@@ -80,10 +80,10 @@ class Loot:
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=200))
     instants: deque[str] = field(default_factory=lambda: deque(maxlen=60))
 
-    def take(self, call: Call, answer: Answer, content: bytes) -> None:
+    def take(self, call: Call, answer: Answer) -> None:
         """Keep what may open something elsewhere."""
         if answer.entries and "manifest.json" in answer.entries:
-            self.archives.append(content)
+            self.archives.append(answer.content)
         for found in objects_of(answer.result):
             self._take(found)
             if isinstance(found.get("id"), str):
@@ -132,9 +132,9 @@ class Draw:
 
     # Whoever asks
 
-    def key(self) -> Key:
+    def key(self, *, wrong: float = 0.04) -> Key:
         """Mostly one that works."""
-        should_work = self.chance(0.96)
+        should_work = not self.chance(wrong)
         return self.one_of([k for k in self.keys if k.works == should_work and k.tenant in (self.tenant, NO_TENANT)])
 
     def acting(self, *, everybody: bool = False) -> tuple[Acting, dict[str, str]]:
@@ -249,7 +249,7 @@ class Draw:
         """The id of a passage that an answer gave, mostly to somebody else of the same agent, or to anybody."""
         near = [i for of, i in self.loot.ids if of and (of.key.tenant, of.agent) == (acting.key.tenant, acting.agent)]
         anywhere = [i for _, i in self.loot.ids]
-        return self.looted(near[-20:], 0.6, self.looted(anywhere, 0.95, "1"))
+        return self.looted(near[-8:], 0.7, self.looted(anywhere, 0.95, "1"))
 
     def prefix(self) -> str:
         """The beginning of a path, that of a private one too."""

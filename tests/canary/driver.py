@@ -28,6 +28,7 @@ class Driver:
         self._draw = draw
         self.world: World = draw.world
         self._loot: Loot = draw.loot
+        self._table = table
         self._operations = [operation for _, operation in table.values()]
         self._weights = [weight for weight, _ in table.values()]
         self._logs = logs
@@ -63,6 +64,11 @@ class Driver:
         """One request by itself."""
         return (await self._settle([call]))[0]
 
+    async def perform_all(self, labels: Sequence[str]) -> None:
+        """One request of each of these operations."""
+        for label in labels:
+            await self.perform(self._table[label][1](self._draw))
+
     def _drawn(self, tenant: str | None = None) -> Call:
         self._draw.tenant = tenant or self._draw.one_of(TENANTS)
         return self._draw.rng.choices(self._operations, self._weights)[0](self._draw)
@@ -80,6 +86,8 @@ class Driver:
     async def _settle(self, calls: Sequence[Call]) -> list[Answer]:
         """Send requests at once, and look at the answers between what they add to the world and what they remove."""
         answers = await asyncio.gather(*(self._send(call) for call in calls))
+        for call, answer in zip(calls, answers, strict=True):
+            self._loot.take(call, answer)
         self._last.extend(f"  {answer.status} {call}" for call, answer in zip(calls, answers, strict=True))
         self.steps += len(calls)
         effects = [
@@ -108,9 +116,7 @@ class Driver:
         response = await self._client.request(
             call.method, call.url, params=call.params or None, headers=headers, json=call.body, content=call.content
         )
-        answer = answer_of(response)
-        self._loot.take(call, answer, response.content)
-        return answer
+        return answer_of(response)
 
     def _inspect(self, call: Call, answer: Answer) -> None:
         """LeakError for a canary where it does not belong, and for anything else that an answer must not be."""

@@ -1,4 +1,4 @@
-"""The table of operations, first part: agents, files, and what is open to everybody. A request for every route."""
+"""The table of operations: files. A request for every route, as drawn by dice, with what may come of it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from tests.canary.calls import Answer, Call, demand
 from tests.canary.draw import BAD_PATHS, HEADINGS, WORDS, Draw, home_of_row
-from tests.canary.effects import AgentGone, AgentPut, Deleted, Effect, Restored, Wrote
-from tests.canary.world import Acting, AgentState, FileState, Home, Key, Scope, World, canaries_in
+from tests.canary.effects import Deleted, Effect, Restored, Wrote
+from tests.canary.world import Acting, FileState, Home, Scope, World, canaries_in
 
 Operation = Callable[[Draw], Call]
 Place = tuple[Home, str]
 SCOPES: tuple[Scope, ...] = ("personal", "team", "global")
 AGENT = "/api/v1/agents/{a}"
 FILE = f"{AGENT}/files/{{path}}"
-FIXED_AGENTS = ("wren", "finch", "pip", "open", "mute")
 
 
 def scoped(d: Draw, acting: Acting, fields: dict[str, Any]) -> tuple[Scope | None, dict[str, Any]]:
@@ -77,96 +75,6 @@ def found_own_text(before: FileState | None, text: str) -> Callable[[World, Answ
         demand(not answer.ok or canaries_in(text) <= known, f"an edit found {text!r} in a file that never had it")
 
     return exact
-
-
-# Agents
-
-
-def agents_of(world: World, key: Key) -> set[str]:
-    return {a for t, a in world.agents if key.works and t == key.tenant and (key.agents is None or a in key.agents)}
-
-
-def list_agents(d: Draw) -> Call:
-    key = d.key()
-    first = d.looted(d.loot.cursors, 0.1, "")
-    limit = d.one_of(("1", "3", "500"))
-    shown: list[str] = []
-
-    def page(cursor: str) -> Call:
-        def exact(world: World, answer: Answer) -> None:
-            if not answer.ok:
-                return
-            shown.extend(agent["agent_id"] for agent in answer.result["agents"])
-            demand(set(shown) <= agents_of(world, key), f"a list of agents has others than the key's: {shown}")
-            if answer.result["next_cursor"] is None and not first:
-                demand(sorted(shown) == sorted(agents_of(world, key)), f"a list of agents is not all: {shown}")
-
-        def follow(answer: Answer) -> Call | None:
-            return page(answer.result["next_cursor"]) if answer.ok and answer.result["next_cursor"] else None
-
-        params = {"limit": limit, **({"cursor": cursor} if cursor else {})}
-        call = Call("GET /api/v1/agents", key, "GET", "/api/v1/agents", params=params, exact=exact, follow=follow)
-        call.names = lambda world: world.names(key)
-        return call
-
-    return page(first)
-
-
-def get_agent(d: Draw) -> Call:
-    acting, _ = d.acting()
-    key, agent = acting.key, acting.agent
-    call = Call(f"GET {AGENT}", key, "GET", d.url_of(agent), names=lambda world: world.names(key, agent))
-    call.may = lambda world: agent in agents_of(world, key)
-    return call
-
-
-def put_agent(d: Draw) -> Call:
-    """Agents with a part to play keep it; the others change it."""
-    acting, _ = d.acting()
-    key, agent = acting.key, acting.agent
-    now = d.world.agents.get((key.tenant, agent), AgentState())
-    state = replace(now, name=f"Agent {d.canary()}")
-    if agent not in FIXED_AGENTS:
-        leader = d.one_of(("finch", "wren", "solo-acme", "temp-1", "nobody")) if d.chance(0.3) else None
-        state = AgentState(leader, d.chance(0.7), d.chance(0.85), state.name)
-    return agent_as(d, acting, state)
-
-
-def agent_as(d: Draw, acting: Acting, state: AgentState) -> Call:
-    """Make an agent what it is to be."""
-    key, agent = acting.key, acting.agent
-    settings = {"memory_isolation": state.isolated, "memory_enabled": state.enabled}
-    body = {"name": state.name, "leader_agent_id": state.leader, "settings": settings}
-    call = Call(f"PUT {AGENT}", key, "PUT", d.url_of(agent), body=body, runs_alone=True)
-    call.may = lambda world: is_manager(acting) and (key.agents is None or state.leader in (None, *key.agents))
-    call.names = lambda world: world.names(key, agent)
-    call.effects = lambda world, answer: [AgentPut(Home(key.tenant, agent, None), agent=agent, state=state)]
-    return call
-
-
-def delete_agent(d: Draw) -> Call:
-    """Agents with a part to play are only tried by those who may not."""
-    acting, _ = d.acting()
-    there = [a for t, a in d.world.agents if t == d.tenant and a not in FIXED_AGENTS]
-    if acting.key.role == "admin" or d.chance(0.3):
-        acting = replace(acting, agent=d.looted(there, 0.9, "nobody"), malformed=False)
-    if d.chance(0.4):
-        admin = next(key for key in d.keys if (key.tenant, key.label) == (d.tenant, "admin"))
-        acting = Acting(admin, d.looted(there, 0.9, "nobody"))
-    key, agent = acting.key, acting.agent
-    call = Call(f"DELETE {AGENT}", key, "DELETE", d.url_of(agent), runs_alone=True)
-    call.may = lambda world: is_manager(acting)
-    call.effects = lambda world, answer: [AgentGone(Home(key.tenant, agent, None), agent=agent)]
-    return call
-
-
-def is_manager(acting: Acting) -> bool:
-    key = acting.key
-    bound_elsewhere = key.agents is not None and acting.agent not in key.agents
-    return key.works and key.role == "admin" and key.owner is None and not bound_elsewhere and "/" not in acting.agent
-
-
-# Files
 
 
 def list_files(d: Draw) -> Call:
@@ -336,7 +244,7 @@ def list_versions(d: Draw) -> Call:
     path = d.looted(d.loot.backups, 0.06, d.path_at(d.world.own_home(acting, scope)))
     params = {**fields, "limit": d.one_of(("1", "50"))}
     if d.chance(0.7):
-        params["diff_to"] = str(d.looted(d.loot.versions, 0.5, d.rng.randint(1, 3)))
+        params["diff_to"] = str(d.looted(d.loot.versions, 0.3, d.one_of((1, 1, 2, 3))))
     if d.chance(0.08):
         params["cursor"] = d.looted(d.loot.cursors, 1.0, "W10")
     url = d.url_of(acting.agent, "files", path, "versions")
@@ -376,38 +284,13 @@ def restore_version(d: Draw) -> Call:
     return call
 
 
-# What is open to everybody
-
-
-def public(path: str) -> Operation:
-    """A route that tells nobody anything of any memory, whoever asks."""
-
-    def operation(d: Draw) -> Call:
-        return Call(f"GET {path}", d.key(), "GET", path, may=lambda world: True)
-
-    return operation
-
-
-def nowhere(d: Draw) -> Call:
-    """A route that there is not, with something in it."""
-    path = d.one_of((f"/{d.known_canary()}", f"{d.url_of('wren')}/nothing", "/api/v1/memory", "/api/v1/agents/"))
-    method = d.one_of(("GET", "POST", "DELETE", "OPTIONS", "TRACE"))
-    return Call("nowhere", d.key(), method, path, params={"q": quote(d.known_canary())}, may=lambda world: True)
-
-
-OPERATIONS: dict[str, tuple[int, Operation]] = {
-    "GET /api/v1/agents": (3, list_agents),
-    f"GET {AGENT}": (2, get_agent),
-    f"PUT {AGENT}": (3, put_agent),
-    f"DELETE {AGENT}": (2, delete_agent),
+OPERATIONS_ON_FILES: dict[str, tuple[int, Operation]] = {
     f"GET {AGENT}/files": (8, list_files),
     f"GET {FILE}": (9, read_file),
     f"PUT {FILE}": (14, put_file),
-    f"PATCH {FILE}": (5, patch_file),
+    f"PATCH {FILE}": (7, patch_file),
     f"DELETE {FILE}": (4, delete_file),
     f"POST {FILE}/writes": (7, write_file),
-    f"GET {FILE}/versions": (6, list_versions),
+    f"GET {FILE}/versions": (8, list_versions),
     f"POST {FILE}/versions/{{version}}/restore": (3, restore_version),
-    **{f"GET {path}": (1, public(path)) for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")},
-    "nowhere": (2, nowhere),
 }

@@ -11,14 +11,22 @@ from tests.canary.calls import Call
 from tests.canary.draw import KEYS, Draw, keys_with
 from tests.canary.driver import Driver
 from tests.canary.logs import Logs
-from tests.canary.operations import OPERATIONS, agent_as, put
+from tests.canary.operations import OPERATIONS_ON_FILES, put
+from tests.canary.operations_agents import OPERATIONS_ON_AGENTS, agent_as
+from tests.canary.operations_keeping import OPERATIONS_OF_KEEPING
 from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
 from tests.canary.tools import OPERATIONS_OF_TOOLS
 from tests.canary.world import OWNERS, TENANTS, Acting, AgentState, Key, World
 
 from reverie_server.runtime import Runtime
 
-TABLE = {**OPERATIONS, **OPERATIONS_OF_MEMORY, **OPERATIONS_OF_TOOLS}
+TABLE = {
+    **OPERATIONS_ON_AGENTS,
+    **OPERATIONS_ON_FILES,
+    **OPERATIONS_OF_MEMORY,
+    **OPERATIONS_OF_KEEPING,
+    **OPERATIONS_OF_TOOLS,
+}
 # As they are in the end: who is to be a member, or to be switched off, is written to first.
 PARTS = {
     "finch": AgentState(),

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.canary.driver import Driver
+from tests.canary.operations_agents import PUBLIC
 from tests.canary.stage import TABLE, staged
 from tests.canary.stored import logged_by_postgres, misplaced
 from tests.canary.tools import TOOLS
@@ -25,7 +26,7 @@ from reverie_server.tools.catalogue import REGISTRY
 # Not in the OpenAPI document.
 UNDOCUMENTED = {"POST /mcp", "GET /openapi.json", "GET /docs", "nowhere"}
 # Whoever asks.
-ALWAYS_ANSWERED = {f"GET {path}" for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")}
+ALWAYS_ANSWERED = {f"GET {path}" for path in PUBLIC}
 NEVER_FOUND = {"nowhere", "POST /api/v1/agents/{a}/tools/{name}"}
 AGENT = "/api/v1/agents/{a}"
 # What is there to read.
@@ -59,6 +60,7 @@ async def test_no_canary_is_where_it_does_not_belong(
     seed = int(os.environ.get("REVERIE_CANARY_SEED") or seed or secrets.randbelow(10**9))
     async with staged(runtime, await serve_runtime(runtime), seed) as driver:
         await driver.run(steps)
+        await driver.perform_all(sorted(ALWAYS_ANSWERED))
     assert misplaced(conninfo, driver.world) == [], f"REVERIE_CANARY_SEED={seed}"
     assert logged_by_postgres(conninfo) == set(), f"REVERIE_CANARY_SEED={seed}"
     assert_index_consistent(conninfo)

@@ -138,9 +138,8 @@ async def test_a_leak_is_caught(
 ) -> None:
     open_rows(conninfo)
     broken(monkeypatch)
-    with pytest.raises(LeakError, match=said) as caught:
+    with pytest.raises(LeakError, match=said):
         await everything_about(runtime, serve_runtime, conninfo, steps)
-    print("CAUGHT", str(caught.value)[:300], getattr(caught.value, "__notes__", [""])[0][:60])
 
 
 @pytest.mark.slow

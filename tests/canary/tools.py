@@ -1,4 +1,4 @@
-"""The table of operations, third part: a request for every tool, over HTTP and over MCP."""
+"""The table of operations: a request for every tool, over HTTP and over MCP."""
 
 from __future__ import annotations
 
@@ -18,13 +18,8 @@ from tests.canary.operations import (
     old_text,
     wrote,
 )
-from tests.canary.operations_memory import (
-    as_forgetting,
-    check_rows_living,
-    found_in_memory,
-    remembered,
-    target,
-)
+from tests.canary.operations_keeping import as_forgetting, target
+from tests.canary.operations_memory import check_rows_living, found_in_memory, remembered
 from tests.canary.world import Acting, World, canaries_in
 
 from reverie_server.tools.catalogue import REGISTRY
@@ -184,12 +179,11 @@ def over_mcp(d: Draw) -> Call:
 
 def list_tools(d: Draw) -> Call:
     params = {"format": d.one_of(("openai", "anthropic", "mcp"))}
-    key = d.one_of([key for key in d.keys if not key.works]) if d.chance(0.2) else d.key()
-    return Call("GET /api/v1/tools", key, "GET", "/api/v1/tools", params=params)
+    return Call("GET /api/v1/tools", d.key(wrong=0.3), "GET", "/api/v1/tools", params=params)
 
 
 OPERATIONS_OF_TOOLS: dict[str, tuple[int, Operation]] = {
-    "GET /api/v1/tools": (2, list_tools),
+    "GET /api/v1/tools": (3, list_tools),
     TOOL_ROUTE: (14, over_http),
     "POST /mcp": (14, over_mcp),
 }

@@ -1,0 +1,217 @@
+"""The table of operations: forgetting, clearing, indexing anew and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.canary.calls import Answer, Call, demand, entries_of
+from tests.canary.draw import WORDS, Draw, home_of_row
+from tests.canary.effects import INSTRUCTIONS, Cleared, Effect, Forgot, Wrote
+from tests.canary.operations import AGENT, Operation, may_write, scoped
+from tests.canary.operations_memory import MEMORY, memory_call, place_of
+from tests.canary.world import SEEDS, Acting, Home, World, canaries_in
+
+SNAPSHOT = f"{AGENT}/workspace/memory"
+
+
+def target(d: Draw, acting: Acting) -> dict[str, Any]:
+    """What to forget: a canary, a line or a passage of whomever, a word of everybody's, or not exactly one thing."""
+    line = d.looted(d.loot.lines, 1.0, "harbour")
+    home = d.world.place(acting, None)
+    return d.one_of(
+        (
+            *({"text": d.canary_of(home)} for _ in range(5)),
+            {"text": d.known_canary()},
+            {"text": line},
+            {"text": d.one_of(WORDS)},
+            {"id": d.passage_id(acting)},
+            {"query": d.query()},
+            {"text": line, "id": "1"} if d.chance(0.2) else {"text": line},
+        )
+    )
+
+
+def forget(d: Draw) -> Call:
+    acting, fields = d.acting()
+    what = target(d, acting)
+    is_dry = d.chance(0.5)
+    call = memory_call(d, "forget", acting, {**what, **fields, "dry_run": is_dry})
+    return as_forgetting(call, acting, what, is_dry=is_dry)
+
+
+def as_forgetting(call: Call, acting: Acting, what: Mapping[str, str], *, is_dry: bool) -> Call:
+    """What every way of forgetting has in common."""
+    call.may, call.past = may_write(acting), True
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        texts = [what["text"]] if "text" in what else [item["text"] for item in answer.result["items"]]
+        return [] if is_dry else [Forgot(place_of(world, acting), texts=tuple(dict.fromkeys(texts)))]
+
+    call.effects = effects
+    call.exact = lambda world, answer: check_receipt(world, acting, answer, what.get("text")) if answer.ok else None
+    return call
+
+
+def check_receipt(world: World, acting: Acting, answer: Answer, text: str | None) -> None:
+    """A receipt counts and names what the caller's own files hold, and of the others the shared ones alone."""
+    home = place_of(world, acting)
+    files = world.files.get(home, {})
+    receipt = answer.result
+    removed = receipt["removed"].get("document", dict.fromkeys(("files", "passages", "versions", "backups"), 0))
+    paths = {item["path"] for item in receipt["items"]}
+    demand(paths <= files.keys(), f"a receipt names files that were never there: {paths - files.keys()}")
+    present = {item["path"] for item in receipt["items"] if item["present"]}
+    demand(removed["files"] + removed["backups"] <= len(paths), "a receipt counts files that it does not name")
+    demand(present <= {path for path in files if files[path].living is not False}, "a receipt has a deleted file")
+    shared = [h for h in world.sight(acting) or () if h.owner is None and h.agent in (acting.agent, None)]
+    canary = text if text is not None and {text} == canaries_in(text) else None
+    for path in receipt["still_shared"]:
+        states = [world.files[h][path] for h in shared if path in world.files.get(h, {})]
+        holds = [state for state in states if state.living is not False and (not canary or canary in state.present)]
+        demand(holds, f"a receipt says that shared {path} holds it")
+    if canary:
+        holding = {path for path, state in files.items() if canary in state.forms}
+        demand(paths <= holding, f"a receipt names files that never held it: {paths - holding}")
+        demand(holding or not any((*removed.values(), receipt["embeddings"])), "a receipt counts what is not there")
+
+
+def clear(d: Draw) -> Call:
+    acting, fields = d.acting(everybody=True)
+    prefix = d.prefix() if d.chance(0.8) else None
+    is_dry = d.chance(0.7) or prefix in ("", None)
+    tiers = d.one_of((["document"], ["document", "episodic", "message"], ["episodic"]))
+    older = d.one_of((0, 1, 365)) if d.chance(0.2) else None
+    body = {"dry_run": is_dry, "tiers": tiers, **fields}
+    body |= {name: value for name, value in (("path_prefix", prefix), ("older_than_days", older)) if value is not None}
+    call = memory_call(d, "clear", acting, body)
+
+    def homes(world: World) -> list[Home]:
+        if acting.everybody:
+            return [home for home in world.sight(acting) or () if home.agent is not None]
+        return [home] if (home := world.place(acting, None)) else []
+
+    def fits_in(home: Home) -> Callable[[str], bool]:
+        kept = INSTRUCTIONS if home.owner is None else ()
+        return lambda path: path.startswith(prefix or "") and (path not in kept or bool(prefix))
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        if is_dry or "document" not in tiers:
+            return []
+        return [Cleared(h, None, fits_in(h), all_of_them=older is None) for h in homes(world)]
+
+    def exact(world: World, answer: Answer) -> None:
+        if not answer.ok:
+            return
+        bounds = [world.rows(home, fits_in(home)) for home in homes(world)]
+        least, most = (sum(counts) for counts in zip((0, 0), *bounds, strict=True))
+        counted = answer.result["removed"].get("document", 0)
+        demand(counted <= most, f"{counted} files are cleared, and there are at most {most}")
+        if older is None and "document" in tiers:
+            demand(counted >= least, f"{counted} files are cleared, and there are at least {least}")
+
+    call.may = (lambda world: world.sight(acting) is not None) if acting.everybody else may_write(acting)
+    call.effects, call.exact = effects, exact
+    return call
+
+
+def reindex(d: Draw) -> Call:
+    acting, fields = d.acting()
+    scope, fields = scoped(d, acting, fields)
+    call = memory_call(d, "reindex", acting, fields or None)
+    call.may = may_write(acting, scope)
+
+    def exact(world: World, answer: Answer) -> None:
+        home = world.place(acting, scope)
+        if answer.ok and home is not None:
+            certain, possible = world.living([home])
+            done = answer.result["documents"]
+            demand(len(certain) <= done <= len(possible), f"{done} files are indexed of {len(certain)}")
+
+    call.exact = exact
+    return call
+
+
+# Snapshots
+
+
+def is_in_snapshots(path: str) -> bool:
+    core = path in (*SEEDS, "KNOWLEDGE.md", "DREAMS.md")
+    return core or (path.startswith("memory/") and path.endswith(".md"))
+
+
+def export(d: Draw) -> Call:
+    acting, fields = d.acting()
+    scope, fields = scoped(d, acting, fields)
+    prefix = d.prefix() if d.chance(0.3) else ""
+    params = {**fields, **({"prefix": prefix} if prefix else {})}
+    url = d.url_of(acting.agent, "workspace/memory/export")
+    call = Call(f"GET {SNAPSHOT}/export", acting.key, "GET", url, acting, params=params)
+    call.may = lambda world: world.own_home(acting, scope) is not None
+    call.homes = lambda world: [home] if (home := world.own_home(acting, scope)) else []
+    call.names = lambda world: world.names(acting.key, acting.agent)
+
+    def exact(world: World, answer: Answer) -> None:
+        home = world.own_home(acting, scope)
+        if home is None or not answer.ok:
+            return
+        paths = {(home, path) for path in answer.entries} - {(home, "manifest.json")}
+        certain, possible = world.living([home], lambda path: is_in_snapshots(path) and path.startswith(prefix))
+        demand(certain <= paths <= possible, f"a snapshot has {sorted(paths, key=str)} of {sorted(possible, key=str)}")
+
+    call.exact = exact
+    return call
+
+
+def preview_import(d: Draw) -> Call:
+    return _import(d, "import/preview")
+
+
+def apply_import(d: Draw) -> Call:
+    return _import(d, "import")
+
+
+def _import(d: Draw, name: str) -> Call:
+    acting, fields = d.acting()
+    scope, fields = scoped(d, acting, fields)
+    archive = d.archive()
+    url = d.url_of(acting.agent, f"workspace/memory/{name}")
+    call = Call(f"POST {SNAPSHOT}/{name}", acting.key, "POST", url, acting, params=fields, content=archive)
+    call.headers = {"Content-Type": "application/zip"}
+    call.may = may_write(acting, scope)
+    held = entries_of(archive)
+    call.echo = frozenset(canaries_in(" ".join(held)))
+    home = d.world.place(acting, scope)
+    living = {p: state.living for p, state in d.world.files.get(home, {}).items()} if home is not None else {}
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        home = world.place(acting, scope)
+        assert home is not None
+        if not answer.result["applied"]:
+            return []
+        written = [file["path"] for kind in ("create", "update") for file in answer.result[kind]]
+        return [
+            Wrote(home, path, agent=acting.agent, forms=tuple(sorted(canaries_in(held[path]))), replaces=True)
+            for path in written
+        ]
+
+    def exact(world: World, answer: Answer) -> None:
+        if answer.ok:
+            demand(home_of_row(acting, answer.result) == home, "an import goes somewhere else")
+            for file in answer.result["create"]:
+                demand(not living.get(file["path"], False), f"{file['path']} is there, and an import says it is not")
+            for file in [*answer.result["update"], *answer.result["unchanged"]]:
+                demand(living.get(file["path"], False) is not False, f"{file['path']} is not there to be updated")
+
+    call.effects, call.exact = effects, exact
+    return call
+
+
+OPERATIONS_OF_KEEPING: dict[str, tuple[int, Operation]] = {
+    f"POST {MEMORY}/forget": (10, forget),
+    f"POST {MEMORY}/clear": (5, clear),
+    f"POST {MEMORY}/reindex": (2, reindex),
+    f"GET {SNAPSHOT}/export": (5, export),
+    f"POST {SNAPSHOT}/import/preview": (3, preview_import),
+    f"POST {SNAPSHOT}/import": (4, apply_import),
+}
