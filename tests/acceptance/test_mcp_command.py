@@ -189,8 +189,15 @@ def test_what_was_asked_before_the_end_of_input_is_still_answered(data_dir: Path
     assert all(answers[number]["result"]["isError"] is False for number in numbers)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize(
+    ("number", "is_open"),
+    [
+        (signal.SIGTERM, True),
+        pytest.param(signal.SIGINT, True, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, False, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, False, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_is_a_clean_end_even_while_the_client_is_silent(
     data_dir: Path, number: signal.Signals, is_open: bool
 ) -> None:
