@@ -24,7 +24,7 @@ CATEGORIES = ("profile", "preferences", "interests", "workflow", "projects", "no
 AGENTS = {
     "wren": 28,
     "finch": 20,
-    "pip": 14,
+    "pip": 24,
     "open": 14,
     "mute": 4,
     "temp-1": 4,
@@ -137,13 +137,13 @@ class Draw:
         should_work = not self.chance(wrong)
         return self.one_of([k for k in self.keys if k.works == should_work and k.tenant in (self.tenant, NO_TENANT)])
 
-    def acting(self, *, everybody: bool = False) -> tuple[Acting, dict[str, str]]:
+    def acting(self, *, everybody: bool = False, reads: bool = False) -> tuple[Acting, dict[str, str]]:
         """Who asks for whom, and how the request says so; `everybody`: where `*` is a word that is understood.
 
-        More than half of the time somebody who may, on an agent that takes writes.
+        More than half of the time somebody who may, on an agent that takes writes or, with `reads`, a member.
         """
         if self.chance(0.65):
-            return self._well_meant()
+            return self._well_meant(reads=reads)
         key = self.key()
         agent = self.weighted(AGENTS)
         owner = key.owner if key.owner is not None and self.chance(0.7) else self.one_of(OWNERS)
@@ -163,10 +163,10 @@ class Draw:
         wrong = self.one_of(MALFORMED_OWNERS[1:])
         return Acting(key, agent, None, malformed=True), {"owner_key": wrong}
 
-    def _well_meant(self) -> tuple[Acting, dict[str, str]]:
+    def _well_meant(self, *, reads: bool) -> tuple[Acting, dict[str, str]]:
         writers = [key for key in self.keys if key.works and key.role != "viewer" and key.tenant == self.tenant]
         key = self.one_of(writers)
-        open_to = ("wren", "finch", "open", f"solo-{key.tenant}")
+        open_to = ("wren", "finch", "open", f"solo-{key.tenant}", *(("pip", "pip") if reads else ()))
         agent = self.one_of([name for name in open_to if key.agents is None or name in key.agents] or ["pip"])
         owner = self.one_of([key.owner, None] if key.owner is not None else [*OWNERS, None])
         return Acting(key, agent, owner), {} if owner is None else {"owner_key": owner}
@@ -190,6 +190,13 @@ class Draw:
     def path_at(self, home: Home | None) -> str:
         """A file that a home has, more than half of the time."""
         return self.looted(list(self.world.files.get(home, {})), 0.8, self.path())
+
+    def path_to_read(self, acting: Acting, home: Home | None) -> str:
+        """A file that is there, often in somebody else's home alone: one with the same agent, or with its leader."""
+        state = self.world.agents.get((self.tenant, acting.agent))
+        others = [other for other in self.world.files if other.tenant == self.tenant]
+        near = [other for other in others if state and other.agent in (acting.agent, state.leader) and other.owner]
+        return self.path_at(self.looted(near, 0.7, self.one_of(others)) if self.chance(0.5) else home)
 
     def url_of(self, agent: str, *rest: str) -> str:
         """The URL of something of an agent, its slashes escaped or not."""

@@ -78,7 +78,7 @@ def found_own_text(before: FileState | None, text: str) -> Callable[[World, Answ
 
 
 def list_files(d: Draw) -> Call:
-    acting, fields = d.acting(everybody=True)
+    acting, fields = d.acting(everybody=True, reads=True)
     first = d.looted(d.loot.cursors, 0.12, "")
     prefix = d.prefix() if d.chance(0.3) else ""
     limit = d.one_of((3, 10, 500, 500))
@@ -134,8 +134,8 @@ def _listed(world: World, acting: Acting, fits: Callable[[str], bool]) -> tuple[
 
 
 def read_file(d: Draw) -> Call:
-    acting, fields = d.acting()
-    path = d.looted(d.loot.backups, 0.06, d.path_at(d.world.own_home(acting)))
+    acting, fields = d.acting(reads=True)
+    path = d.looted(d.loot.backups, 0.06, d.path_to_read(acting, d.world.own_home(acting)))
     params = {**fields, **({"from_line": "1", "lines": "3"} if d.chance(0.2) else {})}
     method = "HEAD" if d.chance(0.06) else "GET"
     call = Call(f"GET {FILE}", acting.key, method, d.url_of(acting.agent, "files", path), acting, params=params)
@@ -239,9 +239,9 @@ def delete_file(d: Draw) -> Call:
 
 
 def list_versions(d: Draw) -> Call:
-    acting, fields = d.acting()
+    acting, fields = d.acting(reads=True)
     scope, fields = scoped(d, acting, fields)
-    path = d.looted(d.loot.backups, 0.06, d.path_at(d.world.own_home(acting, scope)))
+    path = d.looted(d.loot.backups, 0.06, d.path_to_read(acting, d.world.own_home(acting, scope)))
     params = {**fields, "limit": d.one_of(("1", "50"))}
     if d.chance(0.7):
         params["diff_to"] = str(d.looted(d.loot.versions, 0.3, d.one_of((1, 1, 2, 3))))

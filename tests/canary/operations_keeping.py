@@ -48,8 +48,14 @@ def as_forgetting(call: Call, acting: Acting, what: Mapping[str, str], *, is_dry
         texts = [what["text"]] if "text" in what else [item["text"] for item in answer.result["items"]]
         return [] if is_dry else [Forgot(place_of(world, acting), texts=tuple(dict.fromkeys(texts)))]
 
-    call.effects = effects
-    call.exact = lambda world, answer: check_receipt(world, acting, answer, what.get("text")) if answer.ok else None
+    def exact(world: World, answer: Answer) -> None:
+        if answer.ok:
+            check_receipt(world, acting, answer, what.get("text"))
+            demand(
+                "id" not in what or answer.result["items"], "a passage that the caller does not have is found by its id"
+            )
+
+    call.effects, call.exact = effects, exact
     return call
 
 
@@ -88,7 +94,7 @@ def clear(d: Draw) -> Call:
 
     def homes(world: World) -> list[Home]:
         if acting.everybody:
-            return [home for home in world.sight(acting) or () if home.agent is not None]
+            return [home for home in world.sight(acting) or () if home.agent == acting.agent]
         return [home] if (home := world.place(acting, None)) else []
 
     def fits_in(home: Home) -> Callable[[str], bool]:
@@ -141,7 +147,7 @@ def is_in_snapshots(path: str) -> bool:
 
 
 def export(d: Draw) -> Call:
-    acting, fields = d.acting()
+    acting, fields = d.acting(reads=True)
     scope, fields = scoped(d, acting, fields)
     prefix = d.prefix() if d.chance(0.3) else ""
     params = {**fields, **({"prefix": prefix} if prefix else {})}

@@ -32,7 +32,7 @@ def place_of(world: World, acting: Acting) -> Home:
 
 
 def search(d: Draw) -> Call:
-    acting, fields = d.acting()
+    acting, fields = d.acting(reads=True)
     body: dict[str, Any] = {"query": d.query(), "max_results": d.one_of((2, 6, 100)), **fields}
     if d.chance(0.3):
         body["as_of"] = d.looted(d.loot.instants, 0.7, d.one_of((LONG_AGO, FAR_AHEAD)))
@@ -62,7 +62,7 @@ def check_rows_living(world: World, acting: Acting, answer: Answer, *, past: boo
 
 
 def keyword_search(d: Draw) -> Call:
-    acting, fields = d.acting()
+    acting, fields = d.acting(reads=True)
     scope, fields = scoped(d, acting, fields)
     query, first_limit = d.query(), d.one_of((1, 10, 500))
     totals: list[int] = []
@@ -143,7 +143,7 @@ def compact(d: Draw) -> Call:
 
 
 def list_backups(d: Draw) -> Call:
-    acting, fields = d.acting()
+    acting, fields = d.acting(reads=True)
     url = d.url_of(acting.agent, "memory", "backups")
     call = Call(f"GET {MEMORY}/backups", acting.key, "GET", url, acting, params=fields)
 

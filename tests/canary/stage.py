@@ -58,7 +58,9 @@ def first_calls(d: Draw) -> Iterator[Call]:
         for agent, part in PARTS.items():
             yield agent_as(d, Acting(key, agent), AgentState(isolated=part.isolated, name=f"Agent {d.canary()}"))
             for owner in (*OWNERS, None) if part.enabled else (None,):
-                for path in (*FILLED, f"notes/{d.canary()}.md") if owner else FILLED:
+                # What a member does not have is read from its leader.
+                paths = FILLED[:1] if part.leader else FILLED
+                for path in (*paths, f"notes/{d.canary()}.md") if owner else paths:
                     yield put(d, Acting(key, agent, owner), {"owner_key": owner} if owner else {}, None, path)
         for path in FILLED:
             yield put(d, Acting(key, "wren"), {"scope": "global"}, "global", path)

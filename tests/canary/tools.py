@@ -42,7 +42,7 @@ def is_for_tools(path: str) -> bool:
 
 
 def memory_get(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
-    path = d.path_at(d.world.own_home(acting))
+    path = d.path_to_read(acting, d.world.own_home(acting))
     if is_for_tools(path) and path not in BAD_PATHS:
         call.exact = found_as_known(acting, path)
     return {"path": path, **({"from_line": 1, "lines": 2} if d.chance(0.3) else {})}

@@ -100,10 +100,10 @@ class World:
         if not self._admitted(acting) or agent is None or not agent.enabled:
             return None
         shared = [Home(key.tenant, acting.agent, None), Home(key.tenant, None, None)]
-        if acting.everybody:
-            return [h for h in self.files if h[:2] == (key.tenant, acting.agent) and h.owner is not None] + shared
         owner = acting.owner or key.owner
         personal = [] if owner is None else [Home(key.tenant, acting.agent, owner)]
+        if acting.everybody:
+            personal = [h for h in self.files if h[:2] == (key.tenant, acting.agent) and h.owner is not None]
         leader = self.agents.get((key.tenant, agent.leader)) if agent.leader else None
         led = [Home(key.tenant, agent.leader, None)] if leader and leader.enabled else []
         return personal + shared + led

@@ -340,5 +340,6 @@ async def test_a_member_sees_its_leaders_files_until_the_leaders_memory_is_switc
         assert pages == everything
         await admin.put("/agents/crow", json={"settings": {"memory_enabled": False}})
         assert await listed() == []
+        assert await listed(owner_key="*") == []
         assert code(await admin.get("/agents/wren/files/shared.md")) == (404, "not_found")
         assert (await search(admin, "lantern", mode="text")).json()["count"] == 0

@@ -63,11 +63,7 @@ class Gate:
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        grant = self._grant(caller, agent_id, owner_key, row)
-        leader = grant.reader.leader_agent_id
-        if leader is None or await self._shares(caller.tenant_id, leader):
-            return grant
-        return replace(grant, reader=replace(grant.reader, leader_agent_id=None))
+        return await self._to_read(self._grant(caller, agent_id, owner_key, row))
 
     async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
         """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
@@ -80,7 +76,7 @@ class Gate:
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        return self._grant(caller, agent_id, ALL_OWNERS, row)
+        return await self._to_read(self._grant(caller, agent_id, ALL_OWNERS, row))
 
     async def write(
         self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
@@ -102,10 +98,15 @@ class Gate:
         # Without isolation there is one memory for all who use the agent, whoever writes.
         return grant, place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
 
-    async def _shares(self, tenant_id: str, leader_agent_id: str) -> bool:
-        """Whether a leader's memory is switched on: off, nobody reads it, its members neither."""
-        row = await self._agent(tenant_id, leader_agent_id)
-        return row is not None and effective_settings(self._defaults, row["settings"]).memory_enabled
+    async def _to_read(self, grant: Grant) -> Grant:
+        """The grant without a leader whose memory is switched off: nobody reads that, its members neither."""
+        reader = grant.reader
+        if reader.leader_agent_id is None:
+            return grant
+        row = await self._agent(reader.tenant_id, reader.leader_agent_id)
+        if row is not None and effective_settings(self._defaults, row["settings"]).memory_enabled:
+            return grant
+        return replace(grant, reader=replace(reader, leader_agent_id=None))
 
     async def _agent(self, tenant_id: str, agent_id: str) -> DictRow | None:
         async with self._database.tenant(tenant_id) as connection:
