@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -215,10 +215,43 @@ class Database:
         async with self._transaction(SQL["enter_maintenance"], {}, snapshot=False) as connection:
             yield connection
 
+    async def query(self, tenant_id: str, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
+        """The rows of one statement that reads as `tenant` does, in a transaction of its own: one round trip."""
+        return await self._query(SQL["enter_tenant"], {"tenant_id": tenant_id}, statement, params)
+
+    async def maintenance_query(self, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
+        """The rows of one statement that reads as `maintenance` does: one round trip."""
+        return await self._query(SQL["enter_maintenance"], {}, statement, params)
+
     async def ping(self) -> None:
         """One round trip; DatabaseUnavailable when it fails."""
-        async with self.maintenance():
-            pass
+        await self.maintenance_query(SQL["ping"], {})
+
+    async def _query(
+        self, enter: bytes, enter_params: Mapping[str, Any], statement: bytes, params: Mapping[str, Any]
+    ) -> list[DictRow]:
+        deadline = asyncio.get_running_loop().time() + self._patience_seconds
+        while True:
+            connection = await self._connection(deadline)
+            try:
+                await connection.set_isolation_level(None)
+                await connection.set_read_only(None)
+                async with connection.pipeline():
+                    await connection.execute(enter, enter_params)
+                    cursor = await connection.execute(statement, params)
+                    await connection.commit()
+                    return await cursor.fetchall()
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if not connection.closed:
+                    await connection.rollback()
+                    raise DatabaseUnavailable("PostgreSQL refused in the middle of the request; try again") from error
+                # It only reads: it may be done again.
+                await self._recover_or_raise(error, deadline)
+            except psycopg.DataError as error:
+                await connection.rollback()
+                raise ValidationFailed("a value cannot be stored as text or number") from error
+            finally:
+                await self._pool.putconn(connection)
 
     @asynccontextmanager
     async def _transaction(self, enter: bytes, params: dict[str, Any], snapshot: bool) -> AsyncIterator[Connection]:
@@ -248,15 +281,13 @@ class Database:
         """A connection inside a begun transaction. Nothing has been done yet, so it may be tried again."""
         deadline = asyncio.get_running_loop().time() + self._patience_seconds
         while True:
-            try:
-                connection = await self._pool.getconn()
-            except PoolTimeout as error:
-                await self._recover_or_raise(error, deadline)
-                continue
+            connection = await self._connection(deadline)
             try:
                 await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
                 await connection.set_read_only(snapshot or None)
-                await connection.execute(enter, params)
+                # BEGIN and what follows it in one round trip.
+                async with connection.pipeline():
+                    await connection.execute(enter, params)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 await self._pool.putconn(connection)
                 await self._recover_or_raise(error, deadline)
@@ -265,6 +296,13 @@ class Database:
                 await self._pool.putconn(connection)
                 raise
             return connection
+
+    async def _connection(self, deadline: float) -> Connection:
+        while True:
+            try:
+                return await self._pool.getconn()
+            except PoolTimeout as error:
+                await self._recover_or_raise(error, deadline)
 
     async def _recover_or_raise(self, cause: Exception, deadline: float) -> None:
         if asyncio.get_running_loop().time() > deadline:
@@ -296,6 +334,7 @@ async def visible_slices(
     made by its first write. `with_past` adds the twins that hold the passages files no longer have.
     """
     params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key, "with_past": with_past}
-    await act_for(connection, agent_id, owner_key)
-    cursor = await connection.execute(SQL["visible_slices"], params)
-    return [Slice(**row) for row in await cursor.fetchall()]
+    async with connection.pipeline():
+        await act_for(connection, agent_id, owner_key)
+        cursor = await connection.execute(SQL["visible_slices"], params)
+        return [Slice(**row) for row in await cursor.fetchall()]

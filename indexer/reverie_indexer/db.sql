@@ -56,6 +56,9 @@ SELECT set_config('reverie.tenant', %(tenant_id)s, true),
 -- enter_maintenance: upkeep across tenants, as the tables' owner, until the transaction ends
 SELECT set_config('reverie.maintenance', 'on', true);
 
+-- ping: whether the server answers
+SELECT 1 AS one;
+
 -- act_for: whose slices this transaction may see and open
 SELECT set_config('reverie.agent', %(agent_id)s, true), set_config('reverie.owner', coalesce(%(owner_key)s, ''), true);
 

@@ -8,10 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import structlog
-from fastapi import FastAPI
 
 from reverie_indexer import vectors
 from reverie_indexer.db import Database, prepare_database
@@ -26,13 +25,11 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
 from reverie_server.agents.settings import AgentSettings
-from reverie_server.http import agents, files, longterm, memory, operations, problems, snapshots, tools
 from reverie_server.recall.expand import Expansion
 from reverie_server.recall.rank import Weights
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
-from reverie_server.tools.catalogue import REGISTRY
 from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.files import Workspace
@@ -42,6 +39,9 @@ from reverie_server.workspace.longterm import LongTermMemory
 from reverie_server.workspace.retention import prune_history
 from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.tombstones import Tombstones
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 log = structlog.get_logger()
 PRUNE_INTERVAL_SECONDS = 3600.0
@@ -219,11 +219,22 @@ def assemble(
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, *, embed_wait_seconds: float | None = None) -> AsyncIterator[Runtime]:
-    """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be."""
+async def open_runtime(
+    settings: Settings, *, embed_wait_seconds: float | None = None, model_at_once: bool = True
+) -> AsyncIterator[Runtime]:
+    """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be.
+
+    `model_at_once=False` loads the model when something first waits for it: never, where there is nothing to embed.
+    """
     async with open_database(settings) as database:
         models = ModelSlot(embedder_loader(settings), query_cache_size=settings.query_cache_size)
-        loading = asyncio.create_task(models.fill(database), name="load-model")
+
+        async def load() -> None:
+            if not model_at_once:
+                await models.wanted.wait()
+            await models.fill(database)
+
+        loading = asyncio.create_task(load(), name="load-model")
         try:
             yield assemble(settings, database, models, embed_wait_seconds=embed_wait_seconds)
         finally:
@@ -298,7 +309,11 @@ async def _upkeep_once(runtime: Runtime) -> None:
 def create_app(runtime: Runtime) -> FastAPI:
     """The HTTP application over a running system; `/mcp` answers while its lifespan is entered."""
     # These are slow to import, and no other command than `serve` needs them.
+    from fastapi import FastAPI
+
+    from reverie_server.http import agents, files, longterm, memory, operations, problems, snapshots, tools
     from reverie_server.mcp.endpoint import McpEndpoint
+    from reverie_server.tools.catalogue import REGISTRY
 
     mcp = McpEndpoint(runtime, REGISTRY)
     app = FastAPI(

@@ -20,7 +20,8 @@ from reverie_indexer.model import Place, Written
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller, Keys
 from reverie_server.recall import search as recall
-from reverie_server.recall.search import Outcome, Request, Search
+from reverie_server.recall.request import Outcome, Request
+from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace import forget
 from reverie_server.workspace.files import Workspace, Write

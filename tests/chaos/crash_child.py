@@ -19,7 +19,7 @@ from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.agents.settings import AgentSettings
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.workspace import forget, tombstones
 from reverie_server.workspace.clear import Clearing, Selection

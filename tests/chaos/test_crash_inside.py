@@ -16,8 +16,9 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from reverie_indexer import vectors
 from reverie_indexer.db import Database
 from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
-from reverie_server.recall.search import Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 from reverie_server.workspace.files import Reader, Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ async def found(database: Database, embedder: MoodyEmbedder) -> list[tuple[str, 
     slot = await filled_slot(database, embedder)
     search = Search(database, slot, SearchRules())
     outcome = await search.search(Request("default", "wren", "lantern stays", path_prefix="notes/"))
-    return sorted((r.candidate.text, r.candidate.similarity is not None) for r in outcome.results)
+    return sorted((r.text, r.similarity is not None) for r in outcome.results)
 
 
 def parts(text: str) -> list[tuple[str, bool]]:
@@ -53,7 +54,7 @@ async def pipeline(database: Database) -> Pipeline:
 
 @pytest.mark.parametrize(
     "instant",
-    ["embed", "remember", "index.retire_chunks", "vectors.attach_vectors"]
+    ["embed", "remember", "index.retire_chunks", "index.add_postings"]
     + [
         pytest.param(name, marks=pytest.mark.slow)
         for name in ("store.add_version", "index.retire_vectors", "index.add_chunks", "index.count_slice")

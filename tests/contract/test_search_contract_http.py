@@ -14,7 +14,7 @@ from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.pipeline import Pipeline, Rules
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
@@ -190,7 +190,7 @@ async def test_what_is_the_owners_counts_more_and_no_more_than_once(wren: Any) -
 
 async def test_a_personal_copy_shadows_the_shared_one(wren: Any) -> None:
     await wren.put("a.md", "The quagga grazes.")
-    await wren.put("copy.md", "The  QUAGGA grazes.", owner_key="user:1")
+    await wren.put("copy.md", "The QUAGGA grazes.", owner_key="user:1")
     assert await wren.found_paths("quagga", owner_key="user:1", mode="text") == ["copy.md"], "the same text"
     await wren.put("a.md", "The quagga sleeps.", owner_key="user:1")
     await wren.delete("copy.md", owner_key="user:1")

@@ -10,7 +10,8 @@ from tests.consistency import assert_index_consistent
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
-from reverie_server.recall.search import Request, Rules, Search
+from reverie_server.recall.request import Request, Rules
+from reverie_server.recall.search import Search
 
 PLACE = Place("default", "wren", "personal", "user:1")
 TEAM = Place("default", "wren", "team")
@@ -28,7 +29,7 @@ async def found(
     request = Request("default", "wren", query, owner, as_of=as_of, max_results=100, **more)  # type: ignore[arg-type]
     outcome = await search.search(request, RULES)
     # Without the seeds, which every agent has.
-    return [r.candidate.text for r in outcome.results if r.candidate.scope == "personal" or owner != "user:1"]
+    return [r.text for r in outcome.results if r.scope == "personal" or owner != "user:1"]
 
 
 async def now(database: Database) -> datetime:
@@ -132,4 +133,4 @@ async def test_the_edges_of_the_calendar_are_no_fault(pipeline: Pipeline, search
     for year, count in ((1, 0), (9999, 1)):
         edge = datetime(year, 12 if year > 1 else 1, 31 if year > 1 else 1, 23 if year > 1 else 0, tzinfo=UTC)
         outcome = await search.search(Request("default", "wren", "Ada", "user:1", as_of=edge), rules)
-        assert len([r for r in outcome.results if r.candidate.scope == "personal"]) == count
+        assert len([r for r in outcome.results if r.scope == "personal"]) == count

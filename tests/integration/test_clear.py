@@ -13,7 +13,8 @@ from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.reindex import Reindexed, reindex
 from reverie_indexer.slot import ModelSlot
 from reverie_server.agents.settings import AgentSettings
-from reverie_server.recall.search import Request, Search
+from reverie_server.recall.request import Request
+from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.clear import Selection
 from reverie_server.workspace.files import Reader, Workspace
@@ -128,7 +129,7 @@ async def test_the_newest_versions_are_kept_and_what_as_of_finds_goes_with_the_r
     assert [row["text"] for row in past] == ["flour number 2", "flour number 3"]
     assert_index_consistent(conninfo)
     outcome = await search.search(Request("default", "wren", "flour", "user:1"))
-    assert "flour number 4" in [ranked.candidate.text for ranked in outcome.results]
+    assert "flour number 4" in [ranked.text for ranked in outcome.results]
 
 
 async def test_versions_are_kept_for_days_after_they_were_replaced(

@@ -10,7 +10,8 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_server.recall.expand import Expanded, Expansion
-from reverie_server.recall.search import Request, Search
+from reverie_server.recall.request import Request
+from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Reader
 
@@ -36,7 +37,7 @@ async def put(pipeline: Pipeline, place: Place, text: str, path: str = "notes/a.
 async def id_of(search: Search, place: Place, word: str) -> str:
     request = Request(place.tenant_id, place.agent_id, word, place.owner_key, mode="text")
     found = (await search.search(request)).results
-    return str(next(ranked.candidate.chunk_id for ranked in found if word in ranked.candidate.text))
+    return str(next(ranked.chunk_id for ranked in found if word in ranked.text))
 
 
 def texts(found: Expanded) -> tuple[list[str], str, list[str]]:

@@ -18,7 +18,8 @@ from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.agents.settings import AgentSettings
-from reverie_server.recall.search import Request, Search
+from reverie_server.recall.request import Request
+from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace import forget as forget_module
 from reverie_server.workspace.files import Reader, Workspace, Write
@@ -94,7 +95,7 @@ async def test_what_else_the_files_held_is_still_there(
     assert [version.version for version in versions] == [2, 1]
     assert "Ada said: And then she left." in old
     outcome = await search.search(Request("default", "wren", "vault quince", "user:1", mode="text"))
-    assert all("vault" not in ranked.candidate.text.casefold() for ranked in outcome.results)
+    assert all("vault" not in ranked.text.casefold() for ranked in outcome.results)
 
 
 async def test_a_dry_run_says_the_same_and_changes_nothing(runtime: Runtime, pipeline: Pipeline, conninfo: str) -> None:
@@ -114,7 +115,7 @@ async def test_a_passage_is_forgotten_by_its_id_and_its_section_stays(
 ) -> None:
     await put(pipeline, "notes.md", f"# Notes\n\n## Codes\n\n{SECRET}\n\nAda likes tea.\n")
     outcome = await search.search(Request("default", "wren", "vault quince", "user:1"))
-    chunk_id = next(r.candidate.chunk_id for r in outcome.results if "quince" in r.candidate.text)
+    chunk_id = next(r.chunk_id for r in outcome.results if "quince" in r.text)
     await forget(runtime, id=str(chunk_id))
     assert (await workspace.read(READER, "notes.md")).content == "# Notes\n\n## Codes\n\nAda likes tea.\n"
     assert leftovers(conninfo, "quince") == []
@@ -217,9 +218,9 @@ async def test_the_past_forgets_too(runtime: Runtime, pipeline: Pipeline, search
     assert row is not None
     await put(pipeline, "notes.md", "Ada likes tea.")
     request = Request("default", "wren", "vault", "user:1", as_of=row["at"])
-    assert [r.candidate.text for r in (await search.search(request)).results if "vault" in r.candidate.text] == [SECRET]
+    assert [r.text for r in (await search.search(request)).results if "vault" in r.text] == [SECRET]
     await forget(runtime, text=SECRET)
-    assert all("vault" not in r.candidate.text for r in (await search.search(request)).results)
+    assert all("vault" not in r.text for r in (await search.search(request)).results)
 
 
 async def test_a_person_may_write_it_anew_but_a_folder_or_import_does_not_bring_it_back(

@@ -17,8 +17,9 @@ from reverie_indexer.db import ALL_OWNERS, Database, prepare_database, visible_s
 from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, migrate, overwrite
-from reverie_server.recall.search import Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 
 OF_A_SLICE = ("tombstones", "documents", "versions", "chunks", "postings", "vectors")
 ADA = Place("acme", "wren", "personal", "user:ada")
@@ -179,7 +180,7 @@ async def test_a_promoted_slice_is_as_closed_as_before(database: Database) -> No
 async def test_search_finds_nothing_of_another_owner_agent_or_tenant(search: Search) -> None:
     async def texts(tenant_id: str, agent_id: str, owner_key: str | None) -> set[str]:
         request = Request(tenant_id, agent_id, "lantern", owner_key, max_results=100, path_prefix="notes/")
-        return {result.candidate.text for result in (await search.search(request)).results}
+        return {result.text for result in (await search.search(request)).results}
 
     assert await texts("acme", "wren", "user:ada") == {
         "the lantern of acme wren user:ada",
@@ -258,8 +259,8 @@ async def test_everything_works_on_a_database_owned_by_an_ordinary_login(owned: 
     search = Search(database, new, SearchRules())
     outcome = await search.search(Request("acme", "wren", "lantern promotion", "user:ada", path_prefix="notes/"))
     assert outcome.mode == "hybrid"
-    assert outcome.results[0].candidate.text == "a lantern after promotion"
-    assert outcome.results[0].candidate.similarity is not None
+    assert outcome.results[0].text == "a lantern after promotion"
+    assert outcome.results[0].similarity is not None
     assert_index_consistent(conninfo)
 
 

@@ -20,8 +20,9 @@ from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, migrate, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.search import Outcome, Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Outcome, Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 
 TEAM = Place("default", "wren", "team")
 
@@ -98,7 +99,7 @@ async def test_search_and_writes_go_on_until_the_switch(database: Database, conn
             else:
                 # Whole: every passage is compared by its vector of the old model.
                 assert outcome.results
-                assert all(result.candidate.similarity is not None for result in outcome.results)
+                assert all(result.similarity is not None for result in outcome.results)
                 seen["old"] += 1
 
     async def write() -> None:
@@ -110,7 +111,7 @@ async def test_search_and_writes_go_on_until_the_switch(database: Database, conn
     assert (await look(database, old)).warnings
     outcome = await look(database, new)
     assert (outcome.mode, outcome.warnings) == ("hybrid", [])
-    assert all(result.candidate.similarity is not None for result in outcome.results)
+    assert all(result.similarity is not None for result in outcome.results)
     assert models_of_vectors(conninfo) == [new.ready.model_id]
     assert_index_consistent(conninfo)
     restarted = await filled_slot(database, MoodyEmbedder(32))
@@ -161,8 +162,8 @@ async def test_what_an_old_server_writes_after_the_switch_is_embedded_by_the_new
     assert await old_pipeline.backfill() == 0
     assert await Pipeline(database, new, Rules()).backfill() == 1
     outcome = await look(database, new, "a late lantern")
-    assert outcome.results[0].candidate.text == "a late lantern"
-    assert outcome.results[0].candidate.similarity is not None
+    assert outcome.results[0].text == "a late lantern"
+    assert outcome.results[0].similarity is not None
     assert models_of_vectors(conninfo) == [new.ready.model_id]
     assert_index_consistent(conninfo)
 
@@ -229,7 +230,7 @@ async def test_a_slice_promoted_during_the_migration_has_an_index_for_the_new_mo
     assert count(conninfo, definitions) == 1
     outcome = await look(database, new)
     assert len(outcome.results) == 50
-    assert all(result.candidate.similarity is not None for result in outcome.results)
+    assert all(result.similarity is not None for result in outcome.results)
     assert_index_consistent(conninfo)
 
 

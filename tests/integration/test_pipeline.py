@@ -20,8 +20,9 @@ from reverie_indexer.errors import (
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.vectors import promote_large_slices
-from reverie_server.recall.search import Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 from reverie_server.workspace.files import Reader, Workspace
 
 TEAM = Place("default", "wren", "team")
@@ -42,7 +43,7 @@ def passages(text: str) -> frozenset[str]:
 
 async def found(search: Search, query: str = "lantern", **request: object) -> list[str]:
     outcome = await search.search(Request("default", "wren", query, max_results=50, path_prefix="notes/", **request))
-    return [result.candidate.text for result in outcome.results]
+    return [result.text for result in outcome.results]
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["exact", "hnsw"])

@@ -18,8 +18,9 @@ from reverie_indexer.embed import Embedding
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.search import Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 
 TEAM = Place("default", "wren", "team")
 PERSONAL = Place("default", "wren", "personal", "user:1")
@@ -90,7 +91,7 @@ def exact_nearest(conninfo: str, query: NDArray[np.float32], prefix: str, limit:
 
 async def nearest(search: Search, query: str, prefix: str | None, limit: int = 10) -> list[str]:
     request = Request("default", "wren", query, "user:1", max_results=limit, path_prefix=prefix, mode="vector")
-    return [result.candidate.text for result in (await search.search(request)).results]
+    return [result.text for result in (await search.search(request)).results]
 
 
 async def test_hnsw_agrees_with_the_exact_scan_and_gives_full_counts(

@@ -16,8 +16,9 @@ from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
 from reverie_server.recall.rank import FOUND_FROM, Weights
-from reverie_server.recall.search import Outcome, Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Outcome, Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 
 # A paragraph each, so a chunk each. No headings: a chunk's terms are its words.
 HARBOUR = "lantern harbour harbour"
@@ -48,7 +49,7 @@ async def find(search: Search, query: str, rules: SearchRules | None = None, **m
 
 
 def texts(outcome: Outcome) -> list[str]:
-    return [r.candidate.text for r in outcome.results]
+    return [r.text for r in outcome.results]
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ async def test_bm25_is_the_one_worked_by_hand(pipeline: Pipeline, search: Search
     first = idf_lantern * 1 * 2.2 / (1 + 1.2 * 1.0) + idf_harbour * 2 * 2.2 / (2 + 1.2 * 1.0)
     second = idf_lantern * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / 3))
     assert texts(outcome) == [HARBOUR, BRIDGE]
-    assert [r.candidate.bm25 for r in outcome.results] == [pytest.approx(first), pytest.approx(second)]
+    assert [r.bm25 for r in outcome.results] == [pytest.approx(first), pytest.approx(second)]
     assert [r.score for r in outcome.results] == [pytest.approx(1.0), pytest.approx(second / first)]
 
 
@@ -80,10 +81,10 @@ async def test_the_hybrid_score_is_three_parts_words_and_seven_parts_meaning(
     assert models.ready is not None
     query = await models.ready.queries.embed("lantern bridge")
     for result in outcome.results:
-        [vector] = await models.ready.embedder.embed([result.candidate.text])
+        [vector] = await models.ready.embedder.embed([result.text])
         similarity = max(0.0, float(vector @ query))
-        top = max(r.candidate.bm25 for r in outcome.results)
-        expected = 0.3 * result.candidate.bm25 / top + 0.7 * similarity
+        top = max(r.bm25 for r in outcome.results)
+        expected = 0.3 * result.bm25 / top + 0.7 * similarity
         assert result.score == pytest.approx(expected, abs=2e-3), "half precision"
     assert texts(outcome)[0] == BRIDGE
     assert len(outcome.results) == 3, "a passage without a word of the query is still a candidate by meaning"
@@ -107,8 +108,8 @@ async def test_statistics_are_of_the_searched_slices_and_of_no_other_tenant_or_a
         await write(pipeline, "x.md", f"{HARBOUR} {number}", agent=f"agent-{number}")
         await write(pipeline, "x.md", f"{HARBOUR} {number}", owner=f"user:{number}")
     after = await find(search, "lantern harbour", ALONE, mode="text")
-    assert [(r.candidate.text, r.candidate.bm25) for r in after.results] == [
-        (r.candidate.text, r.candidate.bm25) for r in before.results
+    assert [(r.text, r.bm25) for r in after.results] == [
+        (r.text, r.bm25) for r in before.results
     ]
 
 
@@ -122,7 +123,7 @@ async def test_an_owner_sees_their_own_the_teams_and_the_tenants_memory_and_nobo
     await write(pipeline, "theirs.md", "lantern of the other agent", agent="other-agent")
     mine = await find(search, "lantern", owner_key="user:ada", mode="text", max_results=50)
     assert sorted(texts(mine)) == ["lantern of Ada", "lantern of everybody", "lantern of the team"]
-    assert {r.candidate.scope for r in mine.results} == {"personal", "team", "global"}
+    assert {r.scope for r in mine.results} == {"personal", "team", "global"}
     assert mine.fallback is None
     shared = await find(search, "lantern", mode="text", max_results=50)
     assert sorted(texts(shared)) == ["lantern of everybody", "lantern of the team"]
@@ -144,7 +145,7 @@ async def test_a_personal_passage_that_shares_a_stray_word_does_not_count_as_fou
     await write(pipeline, "team.md", "the submarine museum of the harbour has a blue lantern")
     await write(pipeline, "own.md", "bread with butter and honey near the harbour", owner="user:ada")
     outcome = await find(search, "which harbour has the blue submarine museum", owner_key="user:ada", mode=mode)
-    relevance = {r.candidate.path: r.relevance for r in outcome.results}
+    relevance = {r.path: r.relevance for r in outcome.results}
     assert relevance["own.md"] < FOUND_FROM <= relevance["team.md"]
     assert outcome.fallback == "global"
 
@@ -156,7 +157,7 @@ async def test_filters_apply_before_the_limit(pipeline: Pipeline, search: Search
     await write(pipeline, "quiet/b.md", "one lantern among many other words of a long and quiet sentence")
     for mode in ("hybrid", "text", "vector"):
         outcome = await find(search, "lantern", path_prefix="quiet/", max_results=1, mode=mode)
-        assert [r.candidate.path for r in outcome.results] == ["quiet/b.md"]
+        assert [r.path for r in outcome.results] == ["quiet/b.md"]
 
 
 async def test_a_prefix_is_text_and_not_a_pattern(pipeline: Pipeline, search: Search) -> None:
@@ -179,14 +180,14 @@ async def test_as_many_results_as_asked_for_when_there_are_as_many(pipeline: Pip
     await write(pipeline, "a.md", "\n\n".join(f"lantern number {n}" for n in range(150)))
     for mode in ("hybrid", "text", "vector"):
         outcome = await find(search, "lantern", max_results=100, mode=mode)
-        assert len({r.candidate.chunk_id for r in outcome.results}) == 100
+        assert len({r.chunk_id for r in outcome.results}) == 100
 
 
 async def test_equal_input_gives_equal_output(pipeline: Pipeline, search: Search) -> None:
     await write(pipeline, "a.md", "\n\n".join(f"lantern number {n % 7}" for n in range(60)))
     first, *others = [await find(search, "lantern number 3", max_results=30) for _ in range(4)]
-    order = [r.candidate.chunk_id for r in first.results]
-    assert all([r.candidate.chunk_id for r in other.results] == order for other in others)
+    order = [r.chunk_id for r in first.results]
+    assert all([r.chunk_id for r in other.results] == order for other in others)
 
 
 async def test_frequent_terms_bound_the_work_but_not_the_scores(
@@ -198,8 +199,8 @@ async def test_frequent_terms_bound_the_work_but_not_the_scores(
     plain = await find(search, "flour heron", mode="text", max_results=100)
     less = await find(bounded, "flour heron", mode="text", max_results=100)
     assert len(plain.results) == 82
-    assert [(r.candidate.text, pytest.approx(r.candidate.bm25)) for r in plain.results[:2]] == [
-        (r.candidate.text, r.candidate.bm25) for r in less.results
+    assert [(r.text, pytest.approx(r.bm25)) for r in plain.results[:2]] == [
+        (r.text, r.bm25) for r in less.results
     ]
 
 
@@ -270,7 +271,7 @@ async def test_search_goes_by_words_while_the_model_loads(database: Database) ->
     await pipeline.backfill()
     outcome = await find(search, "harbour", max_results=1)
     assert (outcome.mode, outcome.warnings) == ("hybrid", [])
-    assert outcome.results[0].candidate.similarity is not None
+    assert outcome.results[0].similarity is not None
     await slot.aclose()
 
 
@@ -313,7 +314,7 @@ async def test_a_query_in_a_script_the_model_does_not_know_goes_by_words(databas
     outcome = await search.search(Request("default", "wren", "李明住在哪里"))
     assert (outcome.mode, len(embedder.texts)) == ("text", asked)
     assert outcome.warnings == ["the embedding model does not know the script of the query: searched by words"]
-    assert outcome.results[0].candidate.text == "李明住在北京。"
+    assert outcome.results[0].text == "李明住在北京。"
     assert (await search.search(Request("default", "wren", "where does Ada live"))).mode == "hybrid"
     # Asked for by name it is done.
     assert (await search.search(Request("default", "wren", "李明住在哪里", mode="vector"))).mode == "vector"

@@ -10,7 +10,8 @@ from tests.consistency import assert_index_consistent, contradictions
 from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, overwrite
-from reverie_server.recall.search import Request, Search
+from reverie_server.recall.request import Request
+from reverie_server.recall.search import Search
 from reverie_server.workspace.files import Reader, Workspace
 
 TEAM = Place("default", "wren", "team")

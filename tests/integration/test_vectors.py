@@ -17,8 +17,9 @@ from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.search import Outcome, Request, Search
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Outcome, Request
+from reverie_server.recall.request import Rules as SearchRules
+from reverie_server.recall.search import Search
 
 TEAM = Place("default", "wren", "team")
 
@@ -90,7 +91,7 @@ async def test_text_written_while_the_model_is_down_is_found_by_words_and_later_
     written = await pipeline.write(TEAM, put("the lantern hangs at the gate"))
     assert (written.embedded, pipeline.backfill_wanted.is_set()) == (False, True)
     outcome = await look("lantern")
-    assert ([r.candidate.similarity for r in outcome.results], outcome.mode) == ([None], "text")
+    assert ([r.similarity for r in outcome.results], outcome.mode) == ([None], "text")
     assert_index_consistent(conninfo)
     with pytest.raises(EmbedderUnavailable):
         await pipeline.backfill()
@@ -99,8 +100,8 @@ async def test_text_written_while_the_model_is_down_is_found_by_words_and_later_
     assert not (await look("lantern at the gate", mode="vector")).results
     assert (await pipeline.backfill(), await pipeline.backfill()) == (1, 0)
     [result] = (await look("lantern at the gate", mode="vector")).results
-    assert result.candidate.similarity is not None
-    assert result.candidate.similarity > 0.3
+    assert result.similarity is not None
+    assert result.similarity > 0.3
     assert_index_consistent(conninfo)
 
 
@@ -127,7 +128,7 @@ async def test_one_bad_text_never_loses_the_batch_and_is_asked_for_once_by_the_b
     written = await pipeline.write(TEAM, put("good lantern\n\npoison lantern\n\nanother lantern\n"))
     assert not written.embedded
     results = (await look("lantern")).results
-    assert sorted((r.candidate.text, r.candidate.similarity is not None) for r in results) == [
+    assert sorted((r.text, r.similarity is not None) for r in results) == [
         ("another lantern", True),
         ("good lantern", True),
         ("poison lantern", False),
@@ -167,7 +168,7 @@ async def test_a_slow_model_keeps_a_write_no_longer_than_it_may(
     assert 0.5 <= time.perf_counter() - started < 3
     assert (written.embedded, pipeline.backfill_wanted.is_set()) == (False, True)
     embedder.delay_seconds = 0
-    assert [r.candidate.text for r in (await look("lantern")).results] == ["the lantern"]
+    assert [r.text for r in (await look("lantern")).results] == ["the lantern"]
     assert await pipeline.backfill() == 1
     assert_index_consistent(conninfo)
 

@@ -21,8 +21,9 @@ from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall import search as search_module
-from reverie_server.recall.search import Request, Search
+from reverie_server.recall import channels
+from reverie_server.recall.request import Request
+from reverie_server.recall.search import Search
 
 NEIGHBOURS = 40
 FILES = 12
@@ -74,6 +75,8 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             "as_of_day": None,
             "mean_length": 8.0,
             "with_context": True,
+            "label_chars": 80,
+            "partition_ids": [],
             "text_limit": 50,
             "vector_limit": 50,
             "embedding": HalfVector(vector),
@@ -82,6 +85,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             "hnsw_chunk_ids": [],
             **extra,
         }
+        await connection.execute(channels.SQL["join_by_hash"])
         cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, parameters)
         row = await cursor.fetchone()
     assert row is not None
@@ -102,7 +106,7 @@ async def test_each_part_of_a_search_reads_its_own_index_only(
     if analyzed:
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute("VACUUM (ANALYZE)")
-    found = await explain(database, models, search_module.SQL["candidates"])
+    found = await explain(database, models, channels.SQL["candidates"])
     assert {node["Index Name"] for node in scans(found, "postings")} == {"postings_pkey"}
     assert all(node["Node Type"] == "Index Only Scan" for node in scans(found, "postings"))
     assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
@@ -126,7 +130,7 @@ async def test_a_search_as_of_a_time_reads_the_passages_of_its_own_files(
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute("VACUUM (ANALYZE)")
     now = datetime.now(UTC)
-    found = await explain(database, models, search_module.SQL["candidates"], as_of=now, as_of_day=now.date())
+    found = await explain(database, models, channels.SQL["candidates"], as_of=now, as_of_day=now.date())
     assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
     of_document = [node for node in scans(found, "chunks") if node["Index Name"] == "chunks_of_document"]
     [of_files] = [node for node in of_document if "ordinal" not in node["Index Cond"]]
@@ -146,7 +150,7 @@ async def test_a_search_reads_the_rows_of_its_slice_and_no_others(
             "SELECT chunk_count FROM slices WHERE agent_id = 'wren' AND owner_key = 'user:1'"
         ).fetchone()
     assert own == (FILES * 20,)
-    found = await explain(database, models, search_module.SQL["candidates"])
+    found = await explain(database, models, channels.SQL["candidates"])
     read = [
         (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
         for node in scans(found, "vectors_0")
@@ -164,7 +168,7 @@ async def test_document_frequencies_come_from_the_index_alone(
     await fill(pipeline)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
-    found = await explain(database, models, search_module.SQL["term_frequencies"])
+    found = await explain(database, models, channels.SQL["term_frequencies"])
     [scan] = scans(found, "postings")
     assert (scan["Node Type"], scan["Index Name"]) == ("Index Only Scan", "postings_pkey")
     assert "term = ANY" in scan["Index Cond"]
@@ -222,7 +226,7 @@ class FixedQuery:
 
 async def nearest(search: Search, query: str, **more: Any) -> list[int]:
     outcome = await search.search(Request("default", "large", query, max_results=10, mode="vector", **more))
-    return [ranked.candidate.chunk_id for ranked in outcome.results]
+    return [ranked.chunk_id for ranked in outcome.results]
 
 
 async def test_exact_and_hnsw_agree_on_a_clustered_slice(
@@ -265,7 +269,7 @@ async def test_a_promoted_slice_is_searched_by_the_hnsw_index_of_its_partition(
     assert models.ready is not None
     async with database.tenant("default", snapshot=True) as connection:
         await visible_slices(connection, "default", "large", None)
-        statement = sql.SQL(search_module.SQL["hnsw_candidates"].decode()).format(dimension=sql.Literal(64))
+        statement = sql.SQL(channels.SQL["hnsw_candidates"].decode()).format(dimension=sql.Literal(64))
         cursor = await connection.execute(
             sql.SQL("EXPLAIN (FORMAT JSON) {}").format(statement),
             {

@@ -2,62 +2,98 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.pools import pool_of
 
-from reverie_server.recall.evidence import Evidence, Found, agreement, gather, named_speakers, speaker_of
+from reverie_server.recall.evidence import agreement, gather, named_speakers, speakers_of
 
-
-def gathered(pool: list[Found], position: int, idfs: dict[str, float] | None = None) -> Evidence:
-    """What is gathered for one of the pool."""
-    [evidence] = gather(pool, [pool[position]], IDFS if idfs is None else idfs)
-    return evidence
-
-
-IDFS = {"lantern": 2.0, "harbour": 1.0, "absent": 1.0}
+IDFS = {"lantern": 2.0, "harbour": 1.0}
+# A third term, of weight 1, stands nowhere.
+QUERY_IDF = 4.0
+Given = dict[str, Any]
 
 
-def found(ordinal: int, *matched: str, cosine: float | None = None, document: int | None = 1) -> Found:
-    return Found(document, ordinal, frozenset(matched), cosine)
+def found(ordinal: int, *held: str, cosine: float | None = None, document: int | None = 1) -> Given:
+    return {
+        "chunk_id": ordinal,
+        "document_id": document,
+        "ordinal": ordinal,
+        "bm25": 0.0,
+        "held": held,
+        "similarity": cosine,
+        "tier": "document",
+        "path": "a.md",
+        "start_line": 1,
+        "end_line": 1,
+        "text": "",
+        "scope": "team",
+        "owner_key": None,
+        "updated_at": datetime(2026, 4, 3, tzinfo=UTC),
+    }
+
+
+def gathered(wanted: list[Given], beside: list[Given] | None = None) -> list[tuple[float, float | None]]:
+    """(coverage, similarity of the neighbours) of each wanted passage."""
+    evidence = gather(pool_of(wanted, beside or [], IDFS), np.array(list(IDFS.values())), QUERY_IDF)
+    similarities = [None if np.isnan(cosine) else float(cosine) for cosine in evidence.beside_similarity]
+    return list(zip(evidence.coverage.tolist(), similarities, strict=True))
 
 
 def test_neighbours_on_both_sides_count_once_each() -> None:
     """(2 + 0.8 x 1) / 4 of the query's weight; the higher cosine is 0.6."""
-    pool = [
-        found(4, "harbour", cosine=0.2),
-        found(5, "lantern", cosine=0.1),
-        found(6, "harbour", "lantern", cosine=0.6),
-    ]
-    assert gathered(pool, 1) == Evidence(pytest.approx(0.7), 0.6)
+    before = found(4, "harbour", cosine=0.2)
+    after = found(6, "harbour", "lantern", cosine=0.6)
+    passage = found(5, "lantern", cosine=0.1)
+    assert gathered([passage], [before, after]) == [(pytest.approx(0.7), 0.6)]
+    # A neighbour may be a candidate itself.
+    assert gathered([after, passage, before])[1] == (pytest.approx(0.7), 0.6)
 
 
 def test_the_ends_of_a_document_and_other_documents_are_no_neighbours() -> None:
-    pool = [found(0, "lantern"), found(1, "harbour", document=2), found(2, "harbour")]
-    assert gathered(pool, 0) == Evidence(0.5, None)
-    assert gathered(pool, 1) == Evidence(0.25, None)
+    pool = [found(0, "lantern"), found(1, "harbour", document=2), found(2, "harbour"), found(0, document=2**62)]
+    assert gathered(pool) == [(0.5, None), (0.25, None), (0.25, None), (0.0, None)]
+
+
+def test_the_end_of_one_document_and_the_beginning_of_the_next_are_no_neighbours() -> None:
+    pool = [found(7, "lantern", document=1), found(0, "harbour", document=2), found(0, document=3)]
+    assert gathered(pool) == [(0.5, None), (0.25, None), (0.0, None)]
 
 
 def test_a_passage_of_no_document_stands_alone() -> None:
     pool = [found(0, "lantern", document=None), found(1, "harbour", document=None)]
-    assert gathered(pool, 0).coverage == 0.5
+    assert gathered(pool) == [(0.5, None), (0.25, None)]
 
 
 def test_a_neighbour_without_its_vector_yet_says_nothing_of_meaning() -> None:
     pool = [found(0, cosine=0.5), found(1, cosine=None), found(2, cosine=-0.1)]
-    assert (gathered(pool, 0).beside_similarity, gathered(pool, 1).beside_similarity) == (None, 0.5)
+    assert [beside for _, beside in gathered(pool)] == [None, 0.5, None]
 
 
 def test_a_query_without_terms_is_covered_by_nothing() -> None:
-    assert gathered([found(0)], 0, {}) == Evidence(0.0, None)
+    evidence = gather(pool_of([found(0)], [], {}), np.array([]), 0.0)
+    assert (evidence.coverage.tolist(), np.isnan(evidence.beside_similarity).tolist()) == ([0.0], [True])
 
 
-@given(st.lists(st.sets(st.sampled_from(sorted(IDFS))), max_size=8))
-def test_coverage_is_a_share_and_never_less_than_the_passages_own(matched: list[set[str]]) -> None:
-    pool = [found(ordinal, *terms) for ordinal, terms in enumerate(matched)]
-    for evidence, passage in zip(gather(pool, pool, IDFS), pool, strict=True):
-        own = sum(IDFS[term] for term in passage.matched) / 4
-        assert own <= evidence.coverage + 1e-9 <= 1 + 2e-9
+def test_of_nothing_there_is_no_evidence() -> None:
+    assert gathered([]) == []
+
+
+@given(st.lists(st.sets(st.sampled_from(sorted(IDFS))), max_size=8), st.randoms())
+def test_coverage_is_what_a_passage_and_the_two_beside_it_hold(matched: list[set[str]], random: Random) -> None:
+    passages = [found(ordinal, *sorted(terms)) for ordinal, terms in enumerate(matched)]
+    shuffled = random.sample(passages, len(passages))
+    for passage, (coverage, _) in zip(shuffled, gathered(shuffled), strict=True):
+        n = passage["ordinal"]
+        around = set().union(*matched[max(0, n - 1) : n], *matched[n + 1 : n + 2]) - matched[n]
+        own = sum(IDFS[term] for term in matched[n])
+        assert coverage == pytest.approx((own + 0.8 * sum(IDFS[term] for term in around)) / QUERY_IDF)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +112,7 @@ def test_coverage_is_a_share_and_never_less_than_the_passages_own(matched: list[
     ],
 )
 def test_a_label_before_a_colon_says_who_speaks(text: str, speaker: str | None) -> None:
-    assert speaker_of(text) == speaker
+    assert speakers_of([text]) == [speaker]
 
 
 def test_only_names_of_several_passages_that_the_query_holds_in_full_are_meant() -> None:

@@ -1,21 +1,22 @@
 """Scores worked by hand, order, thresholds and quotas."""
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.pools import pool_of
 
-from reverie_server.recall.evidence import Evidence
 from reverie_server.recall.rank import (
     FOUND_FROM,
-    Candidate,
     Query,
-    Ranked,
     Weights,
     effective_weights,
+    holds_exact,
     idf,
     producing_terms,
     relevance,
@@ -24,41 +25,68 @@ from reverie_server.recall.rank import (
 )
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
+Given = dict[str, Any]
 
 
-def candidate(chunk_id: int, **given: Any) -> Candidate:
-    fields: dict[str, Any] = {
+def candidate(chunk_id: int, **given: Any) -> Given:
+    """A passage that shares no word with the query and has no neighbours, but for what is given."""
+    return {
+        "chunk_id": chunk_id,
         "tier": "document",
         "path": f"notes/{chunk_id}.md",
         "start_line": 1,
         "end_line": 1,
         "text": f"passage {chunk_id}",
         "document_id": chunk_id,
+        "ordinal": 0,
         "scope": "team",
         "owner_key": None,
         "updated_at": NOON,
         "bm25": 0.0,
-        "matched": frozenset(),
-        "matched_idf": 0.0,
+        "held": (),
         "similarity": 0.0,
-        "evidence": Evidence(0.0, None),
+        **given,
     }
-    return Candidate(chunk_id, **{**fields, **given})
 
 
 # Of a passage alone: what its neighbours and its file add has tests of its own.
 ALONE = Weights(context=0.0)
+TERMS = {"quagga": 2.0, "okapi": 1.0, "lantern": 1.0}
 
 
-def ranked(candidates: list[Candidate], *, limit: int = 10, min_score: float = 0.0, **query: Any) -> list[Ranked]:
-    asked = Query(query.get("query_idf", 1.0), query.get("owner_key"), query.get("text", ""))
-    return select(
-        score(candidates, asked, query.get("weights", ALONE)), query.get("exact", ()), min_score=min_score, limit=limit
-    )
+@dataclass(frozen=True)
+class Ranked:
+    chunk_id: int
+    tier: str
+    text_score: float
+    vector_score: float
+    text_evidence: float
+    vector_evidence: float
+    coverage: float
+    document_evidence: float
+    base_score: float
+    boost: float
+    score: float
+    idf_share: float
+    relevance: float
+
+
+def ranked(
+    candidates: list[Given], *, limit: int = 10, min_score: float = 0.0, beside: list[Given] | None = None, **query: Any
+) -> list[Ranked]:
+    """The results for candidates, with `beside` standing next to them, through pool, score and select."""
+    pool = pool_of(candidates, beside or [], TERMS, query.get("owner_key"))
+    idfs = np.array(list(TERMS.values()))
+    asked = Query(query.get("text", ""), idfs, query.get("query_idf", float(idfs.sum())))
+    scores = score(pool, asked, query.get("weights", ALONE))
+    exact = query.get("exact", ())
+    is_exact = np.array([holds_exact(c["path"], c["text"], exact) for c in candidates], np.bool_)
+    best = select(pool, scores, is_exact, min_score=min_score, limit=limit)
+    return [Ranked(int(pool.chunk_id[place]), pool.tier[place], **scores.of(place)) for place in best]
 
 
 def ids(results: list[Ranked]) -> list[int]:
-    return [r.candidate.chunk_id for r in results]
+    return [r.chunk_id for r in results]
 
 
 def test_idf_by_hand() -> None:
@@ -72,7 +100,7 @@ def test_the_score_by_hand() -> None:
     best = candidate(1, bm25=8.0, similarity=0.1)
     own = candidate(2, bm25=4.0, similarity=0.6, scope="personal", owner_key="user:1")
     first, second = ranked([best, own], owner_key="user:1")
-    assert (first.candidate.chunk_id, second.candidate.chunk_id) == (2, 1)
+    assert (first.chunk_id, second.chunk_id) == (2, 1)
     assert (first.text_score, first.vector_score, first.boost) == (0.5, 0.6, 1.2)
     assert first.base_score == pytest.approx(0.57)
     assert first.score == pytest.approx(0.684)
@@ -86,16 +114,23 @@ def test_both_scores_count_for_a_candidate_that_only_one_channel_fetched() -> No
 
 
 def test_the_score_with_context_by_hand() -> None:
-    """Text (0.5 + 0.6) / 2 and vector 0.8 x 0.5 + 0.2 x 0.9 sum to 0.571; the best of the file is 0.83."""
-    best = candidate(1, bm25=8.0, similarity=0.7571428571428571, document_id=7, evidence=Evidence(1.0, None))
-    other = candidate(2, bm25=4.0, similarity=0.5, document_id=7, evidence=Evidence(0.6, 0.9))
-    first, second = ranked([best, other], weights=Weights())
-    assert first.candidate.chunk_id == 1
-    assert first.base_score == pytest.approx(0.83)
-    assert second.text_evidence == pytest.approx(0.55)
+    """Text (0.5 + 0.65) / 2 and vector 0.8 x 0.5 + 0.2 x 0.9 sum to 0.5785.
+
+    Coverage makes that (0.5785 + 0.2 x 0.65) / 1.2 and telling (… + 0.05) / 1.05 = 0.60992; of the best 0.83 the same
+    makes (0.83 + 0.2) / 1.2 and 0.86508.
+    """
+    best = candidate(1, bm25=8.0, similarity=0.7571428571428571, document_id=7, held=tuple(TERMS))
+    # Of IDF 4 it holds 1, and a neighbour 2 more, of which 0.8 count: 2.6 / 4 = 0.65.
+    other = candidate(2, bm25=4.0, similarity=0.5, document_id=7, ordinal=9, held=("okapi",))
+    beside = candidate(3, document_id=7, ordinal=10, held=("quagga", "okapi"), similarity=0.9)
+    first, second = ranked([best, other], beside=[beside], weights=Weights())
+    assert first.chunk_id == 1
+    assert first.base_score == pytest.approx(0.86508, abs=1e-5)
+    assert second.text_evidence == pytest.approx(0.575)
     assert second.vector_evidence == pytest.approx(0.58)
-    assert second.document_evidence == pytest.approx(0.83)
-    assert second.base_score == pytest.approx((0.571 + 0.3 * 0.83) / 1.3)
+    assert second.document_evidence == first.document_evidence == first.base_score
+    assert second.coverage == pytest.approx(0.65)
+    assert second.base_score == pytest.approx((0.60992 + 0.3 * 0.86508) / 1.3, abs=1e-5)
 
 
 def test_the_best_passage_of_a_file_lifts_the_others_of_it_and_none_elsewhere() -> None:
@@ -113,14 +148,24 @@ def test_who_is_named_is_heard_before_others() -> None:
     told = candidate(9, similarity=0.5, text="They moved.")
     results = ranked([*said, told], weights=Weights(), text="Where did Ada move?")
     assert ids(results) == [0, 2, 9, 1, 3]
-    assert results[0].base_score == pytest.approx((0.35 + 0.05) / 1.05)
+    # Of the sum 0.35 coverage, 0, makes 0.35 / 1.2; then the speaker and telling add 0.05 each.
+    assert results[0].base_score == pytest.approx(((0.35 / 1.2 + 0.05) / 1.05 + 0.05) / 1.05)
     # Nobody is named: nobody is put back.
-    assert {round(r.base_score, 9) for r in ranked([*said, told], weights=Weights(), text="Who moved?")} == {0.35}
+    unnamed = ranked([*said, told], weights=Weights(), text="Who moved?")
+    assert [r.base_score for r in unnamed] == pytest.approx([(0.35 / 1.2 + 0.05) / 1.05] * 5)
+
+
+def test_what_only_asks_comes_after_what_tells() -> None:
+    asks = candidate(1, similarity=0.52, text="What is your favourite dish?")
+    tells = candidate(2, similarity=0.5, text="Coconut ice cream!")
+    assert ids(ranked([asks, tells], weights=Weights())) == [2, 1]
+    assert ids(ranked([asks, tells])) == [1, 2]
 
 
 def test_a_score_stays_within_its_range_whatever_speaks_for_the_passage() -> None:
-    full = candidate(1, bm25=1.0, similarity=1.0, owner_key="user:1", evidence=Evidence(1.0, 1.0))
-    [only] = ranked([full], owner_key="user:1", weights=Weights())
+    full = candidate(1, bm25=1.0, similarity=1.0, owner_key="user:1", held=tuple(TERMS))
+    beside = candidate(2, document_id=1, ordinal=1, held=tuple(TERMS), similarity=1.0)
+    [only] = ranked([full], owner_key="user:1", beside=[beside], weights=Weights())
     assert only.score == pytest.approx(1.2)
 
 
@@ -139,50 +184,55 @@ def test_a_negative_cosine_counts_as_none() -> None:
 def test_a_passage_without_its_vector_yet_counts_as_an_average_one() -> None:
     pending = candidate(1, bm25=1.0, similarity=None)
     others = [candidate(2, similarity=0.2), candidate(3, similarity=0.4), candidate(4, similarity=0.9)]
-    result = next(r for r in ranked([pending, *others]) if r.candidate.chunk_id == 1)
+    result = next(r for r in ranked([pending, *others]) if r.chunk_id == 1)
     assert result.vector_score == 0.4
+
+
+def of(similarity: float | None, idf_share: float) -> float:
+    """The relevance of one passage."""
+    return float(relevance(np.array([np.nan if similarity is None else similarity]), np.array([idf_share]))[0])
 
 
 def test_relevance_by_hand() -> None:
     """3.87 x 0.5 + 4.48 x 0.5 - 4.45 = -0.275, and 1 / (1 + e^0.275) = 0.43168."""
-    assert relevance(0.5, 0.5) == pytest.approx(0.43168, abs=1e-5)
-    assert relevance(0.6, 0.0) == pytest.approx(1 / (1 + math.exp(2.128)))
-    assert relevance(1.0, 1.0) == pytest.approx(1 / (1 + math.exp(-3.9)))
+    assert of(0.5, 0.5) == pytest.approx(0.43168, abs=1e-5)
+    assert of(0.6, 0.0) == pytest.approx(1 / (1 + math.exp(2.128)))
+    assert of(1.0, 1.0) == pytest.approx(1 / (1 + math.exp(-3.9)))
 
 
 def test_relevance_without_a_vector_by_hand() -> None:
     """5.32 x 0.5 - 3.15 = -0.49, and 1 / (1 + e^0.49) = 0.37989."""
-    assert relevance(None, 0.5) == pytest.approx(0.37989, abs=1e-5)
-    assert relevance(None, 0.0) == pytest.approx(1 / (1 + math.exp(3.15)))
+    assert of(None, 0.5) == pytest.approx(0.37989, abs=1e-5)
+    assert of(None, 0.0) == pytest.approx(1 / (1 + math.exp(3.15)))
 
 
 def test_a_cosine_beyond_its_range_counts_as_its_end() -> None:
-    assert relevance(-0.4, 0.5) == relevance(0.0, 0.5)
-    assert relevance(1.0000002, 0.5) == relevance(1.0, 0.5)
+    assert of(-0.4, 0.5) == of(0.0, 0.5)
+    assert of(1.0000002, 0.5) == of(1.0, 0.5)
 
 
 def test_a_passage_is_found_by_words_and_meaning_together() -> None:
     """Neither half of the words alone nor a fair cosine alone is enough; both together are."""
-    assert relevance(0.0, 0.5) < FOUND_FROM
-    assert relevance(0.45, 0.0) < FOUND_FROM
-    assert relevance(0.45, 0.5) >= FOUND_FROM
+    assert of(0.0, 0.5) < FOUND_FROM
+    assert of(0.45, 0.0) < FOUND_FROM
+    assert of(0.45, 0.5) >= FOUND_FROM
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_relevance_grows_with_either_and_stays_between_0_and_1(similarity: float, share: float, more: float) -> None:
-    assert 0 < relevance(similarity, share) <= relevance(max(similarity, more), share) < 1
-    assert 0 < relevance(similarity, share) <= relevance(similarity, max(share, more)) < 1
-    assert 0 < relevance(None, share) <= relevance(None, max(share, more)) < 1
+    assert 0 < of(similarity, share) <= relevance(max(similarity, more), share) < 1
+    assert 0 < of(similarity, share) <= of(similarity, max(share, more)) < 1
+    assert 0 < of(None, share) <= of(None, max(share, more)) < 1
 
 
 def test_the_idf_share_is_what_the_passage_holds_of_the_querys_idf() -> None:
-    [half] = ranked([candidate(1, matched_idf=1.5, similarity=0.5)], query_idf=3.0)
+    [half] = ranked([candidate(1, held=("okapi", "lantern"), similarity=0.5)])
     assert half.idf_share == 0.5
-    assert half.relevance == relevance(0.5, 0.5)
-    [pending] = ranked([candidate(1, matched_idf=1.5, similarity=None)], query_idf=3.0)
-    assert pending.relevance == relevance(None, 0.5)
+    assert half.relevance == of(0.5, 0.5)
+    [pending] = ranked([candidate(1, held=("okapi", "lantern"), similarity=None)])
+    assert pending.relevance == of(None, 0.5)
     [wordless] = ranked([candidate(1, similarity=0.5)], query_idf=0.0)
-    assert (wordless.idf_share, wordless.relevance) == (0.0, relevance(0.5, 0.0))
+    assert (wordless.idf_share, wordless.relevance) == (0.0, of(0.5, 0.0))
 
 
 def test_min_score_is_compared_before_the_boost() -> None:
@@ -199,10 +249,10 @@ def test_a_threshold_never_loses_an_exact_identifier() -> None:
 
 
 def test_a_personal_copy_replaces_the_shared_one_and_scores_never_add_up() -> None:
-    shared = candidate(1, text="Same  text", similarity=0.9)
+    shared = candidate(1, text="same text", similarity=0.9)
     own = candidate(2, text="same text", similarity=0.5, scope="personal", owner_key="user:1")
     [only] = ranked([shared, own], owner_key="user:1")
-    assert (only.candidate.chunk_id, only.score) == (2, pytest.approx(0.7 * 0.5 * 1.2))
+    assert (only.chunk_id, only.score) == (2, pytest.approx(0.7 * 0.5 * 1.2))
 
 
 def test_the_personal_passage_at_the_same_path_and_lines_replaces_the_shared_one() -> None:
@@ -226,13 +276,13 @@ def test_episodes_and_messages_take_at_most_half_of_the_places_while_files_match
     said = [candidate(n, tier="message", similarity=0.9) for n in range(10)]
     files = [candidate(100 + n, similarity=0.1) for n in range(10)]
     results = ranked([*said, *files], limit=5)
-    assert [r.candidate.tier for r in results] == ["message"] * 3 + ["document"] * 2
+    assert [r.tier for r in results] == ["message"] * 3 + ["document"] * 2
 
 
 def test_other_tiers_fill_the_places_that_files_leave() -> None:
     said = [candidate(n, tier="episodic", similarity=0.9) for n in range(10)]
     results = ranked([*said, candidate(100, similarity=0.1)], limit=5)
-    assert [r.candidate.tier for r in results] == ["episodic"] * 4 + ["document"]
+    assert [r.tier for r in results] == ["episodic"] * 4 + ["document"]
 
 
 def test_frequent_terms_produce_no_candidates_where_rarer_ones_do() -> None:
@@ -261,13 +311,13 @@ scores = st.floats(0, 1)
             st.sampled_from(["document", "message", "episodic"]),
             st.booleans(),
         ),
-        unique_by=lambda c: c.chunk_id,
+        unique_by=lambda c: c["chunk_id"],
     ),
     st.integers(1, 20),
     st.randoms(),
 )
 def test_whatever_the_candidates_the_list_is_bounded_ordered_and_independent_of_their_order(
-    candidates: list[Candidate], limit: int, random: Any
+    candidates: list[Given], limit: int, random: Any
 ) -> None:
     results = ranked(candidates, limit=limit, owner_key="user:1")
     shuffled = list(candidates)

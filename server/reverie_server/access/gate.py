@@ -7,17 +7,19 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from reverie_indexer import store
 from reverie_indexer.db import ALL_OWNERS, Database
 from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, ReadOnlyMember
 from reverie_indexer.files import check_owner_key
 from reverie_indexer.model import Place, Scope
+from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller
 from reverie_server.agents.settings import AgentSettings, effective_settings
 from reverie_server.recall.rank import Weights
-from reverie_server.recall.search import Request as SearchRequest
-from reverie_server.recall.search import Rules as SearchRules
+from reverie_server.recall.request import Request as SearchRequest
+from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.workspace.files import Reader, place_for
+
+SQL = Queries(__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Gate:
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        return await self._to_read(self._grant(caller, agent_id, owner_key, row))
+        return self._to_read(self._grant(caller, agent_id, owner_key, row), row)
 
     async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
         """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
@@ -76,7 +78,7 @@ class Gate:
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        return await self._to_read(self._grant(caller, agent_id, ALL_OWNERS, row))
+        return self._to_read(self._grant(caller, agent_id, ALL_OWNERS, row), row)
 
     async def write(
         self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
@@ -98,19 +100,16 @@ class Gate:
         # Without isolation there is one memory for all who use the agent, whoever writes.
         return grant, place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
 
-    async def _to_read(self, grant: Grant) -> Grant:
+    def _to_read(self, grant: Grant, row: DictRow) -> Grant:
         """The grant without a leader whose memory is switched off: nobody reads that, its members neither."""
-        reader = grant.reader
-        if reader.leader_agent_id is None:
+        leader = row["leader_settings"]
+        if leader is None or effective_settings(self._defaults, leader).memory_enabled:
             return grant
-        row = await self._agent(reader.tenant_id, reader.leader_agent_id)
-        if row is not None and effective_settings(self._defaults, row["settings"]).memory_enabled:
-            return grant
-        return replace(grant, reader=replace(reader, leader_agent_id=None))
+        return replace(grant, reader=replace(grant.reader, leader_agent_id=None))
 
     async def _agent(self, tenant_id: str, agent_id: str) -> DictRow | None:
-        async with self._database.tenant(tenant_id) as connection:
-            return await store.read_agent(connection, tenant_id, agent_id)
+        rows = await self._database.query(tenant_id, SQL["agent"], {"tenant_id": tenant_id, "agent_id": agent_id})
+        return rows[0] if rows else None
 
     def _grant(self, caller: Caller, agent_id: str, owner_key: str | None, row: DictRow | None) -> Grant:
         settings = effective_settings(self._defaults, row["settings"] if row else {})

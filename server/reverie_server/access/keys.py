@@ -66,10 +66,8 @@ class Keys:
         """
         scheme, _, credential = (authorization or "").partition(" ")
         key = _KEY.fullmatch(credential.strip()) if scheme.lower() == "bearer" else None
-        async with self._database.maintenance() as connection:
-            cursor = await connection.execute(SQL["authenticate"], {"key_id": key[1] if key else ""})
-            row = await cursor.fetchone()
-        if row is None or not row["has_keys"]:
+        [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": key[1] if key else ""})
+        if not row["has_keys"]:
             return OPERATOR
         if key is None or row["key_id"] is None or not hmac.compare_digest(_hash(key[2]), row["secret_sha256"]):
             raise Unauthorized("give a valid key as `Authorization: Bearer <api key>`")
@@ -105,9 +103,8 @@ class Keys:
 
     async def entries(self, tenant_id: str | None = None) -> list[KeyEntry]:
         """All keys, or a tenant's, oldest first, revoked ones too."""
-        async with self._database.maintenance() as connection:
-            cursor = await connection.execute(SQL["list_keys"], {"tenant_id": tenant_id})
-            return [KeyEntry(**row) for row in await cursor.fetchall()]
+        rows = await self._database.maintenance_query(SQL["list_keys"], {"tenant_id": tenant_id})
+        return [KeyEntry(**row) for row in rows]
 
     async def revoke(self, key_id: str) -> None:
         """Accept a key no more, from the next request on. NotFound when there is no such valid key."""
@@ -118,9 +115,8 @@ class Keys:
 
     async def any(self) -> bool:
         """Whether this server has ever had a key."""
-        async with self._database.maintenance() as connection:
-            row = await (await connection.execute(SQL["authenticate"], {"key_id": ""})).fetchone()
-        return bool(row and row["has_keys"])
+        [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": ""})
+        return bool(row["has_keys"])
 
 
 def _hash(secret: str) -> bytes:

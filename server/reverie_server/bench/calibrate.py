@@ -38,7 +38,7 @@ from reverie_server.bench.recall import (
 from reverie_server.bench.relevance import BUCKETS, LOOKED_AT
 from reverie_server.bench.variant import default_variant
 from reverie_server.recall.rank import FOUND_FROM
-from reverie_server.recall.search import Mode
+from reverie_server.recall.request import Mode
 
 Asking = Literal["own", "elsewhere", "swapped"]
 """Of its own memory; of the next conversation's; of that one with its people's names put into the question."""
@@ -211,7 +211,7 @@ async def _sample(memory: Memory, corpus: Corpus, mode: Mode, asking: Asking) ->
             found = memory.found(searched, outcome)
             for ranked, passage in zip(outcome.results[:LOOKED_AT], found, strict=False):
                 is_evidence = asking == "own" and not question.relevant.isdisjoint(passage.units)
-                features.append(_features(ranked.candidate.similarity, ranked.idf_share, mode))
+                features.append(_features(ranked.similarity, ranked.idf_share, mode))
                 rows.append((is_evidence, ranked.relevance, count, asker, searched))
             count += 1
     columns = np.array(rows, np.float64).reshape(-1, 5).T

@@ -18,7 +18,8 @@ from reverie_server.bench.baselines import DEPTH
 from reverie_server.bench.data import Collection, Unit
 from reverie_server.bench.metrics import Found, estimate_tokens
 from reverie_server.bench.variant import Variant
-from reverie_server.recall.search import UNFAMILIAR_SCRIPT, Mode, Outcome, Request, Search
+from reverie_server.recall.request import Mode, Outcome, Request
+from reverie_server.recall.search import UNFAMILIAR_SCRIPT, Search
 
 SQL = Queries(__file__)
 _TENANT = "bench"
@@ -69,8 +70,7 @@ class Memory:
         """The answer as units; a chunk of a file that holds none (a seed) keeps its place."""
         units = self._units[number]
         return [
-            Found(units.touched(c.path, c.start_line, c.end_line), estimate_tokens(c.text))
-            for c in (ranked.candidate for ranked in outcome.results)
+            Found(units.touched(c.path, c.start_line, c.end_line), estimate_tokens(c.text)) for c in outcome.results
         ]
 
     def _agent(self, number: int) -> str:

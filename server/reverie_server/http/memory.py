@@ -10,8 +10,7 @@ from reverie_indexer.reindex import reindex
 from reverie_server.http import wire, wire_memory
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.recall.rank import Ranked, is_exact
-from reverie_server.recall.search import Outcome, check_query
+from reverie_server.recall.request import Outcome, Result, check_query
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 
@@ -69,10 +68,10 @@ async def reindex_place(
 
 def search_response(outcome: Outcome, *, explain: bool) -> wire_memory.SearchResponse:
     """An outcome as it goes over the wire."""
-    results = [_result(ranked) for ranked in outcome.results]
+    results = [_result(result) for result in outcome.results]
     if explain:
-        for result, ranked in zip(results, outcome.results, strict=True):
-            result.explain = _explanation(ranked, outcome)
+        for shown, result in zip(results, outcome.results, strict=True):
+            shown.explain = _explanation(result, outcome)
     return wire_memory.SearchResponse(
         results=results,
         count=len(results),
@@ -87,38 +86,40 @@ def search_response(outcome: Outcome, *, explain: bool) -> wire_memory.SearchRes
     )
 
 
-def _result(ranked: Ranked) -> wire_memory.SearchResult:
-    candidate = ranked.candidate
+def _result(result: Result) -> wire_memory.SearchResult:
     return wire_memory.SearchResult(
-        id=str(candidate.chunk_id),
-        tier=candidate.tier,
-        path=candidate.path,
-        start_line=candidate.start_line,
-        end_line=candidate.end_line,
-        text=candidate.text,
-        score=ranked.score,
-        text_score=ranked.text_score,
-        vector_score=ranked.vector_score,
-        boost=ranked.boost,
-        scope=candidate.scope,
-        owner_key=candidate.owner_key,
-        updated_at=candidate.updated_at,
+        id=str(result.chunk_id),
+        tier=result.tier,
+        path=result.path,
+        start_line=result.start_line,
+        end_line=result.end_line,
+        text=result.text,
+        score=result.score,
+        text_score=result.text_score,
+        vector_score=result.vector_score,
+        boost=result.boost,
+        scope=result.scope,
+        owner_key=result.owner_key,
+        updated_at=result.updated_at,
     )
 
 
-def _explanation(ranked: Ranked, outcome: Outcome) -> wire_memory.Explanation:
+def _explanation(result: Result, outcome: Outcome) -> wire_memory.Explanation:
     return wire_memory.Explanation(
-        matched_terms=[term for term in outcome.terms.terms if term in ranked.candidate.matched],
-        exact_match=is_exact(ranked.candidate, outcome.terms.exact),
-        bm25=ranked.candidate.bm25,
-        similarity=ranked.candidate.similarity,
+        matched_terms=list(result.matched),
+        exact_match=result.is_exact,
+        bm25=result.bm25,
+        similarity=result.similarity,
         text_weight=outcome.weights.text,
         vector_weight=outcome.weights.vector,
-        text_evidence=ranked.text_evidence,
-        vector_evidence=ranked.vector_evidence,
-        document_evidence=ranked.document_evidence,
+        text_evidence=result.text_evidence,
+        vector_evidence=result.vector_evidence,
+        coverage=result.coverage,
+        document_evidence=result.document_evidence,
         context_weight=outcome.weights.context,
-        base_score=ranked.base_score,
-        boosts={"owner": ranked.boost},
-        relevance=ranked.relevance,
+        base_score=result.base_score,
+        boosts={"owner": result.boost},
+        relevance=result.relevance,
+        plan=result.plan,
+        slice_chunks=result.slice_chunks,
     )

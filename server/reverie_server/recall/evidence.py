@@ -7,74 +7,73 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from reverie_indexer.analyse import fold
+from reverie_server.recall.pool import NO_DOCUMENT, Floats, Integers, Pool
 
 # A term that only a neighbour holds counts so much of one that the passage holds itself.
 NEIGHBOUR_SHARE = 0.8
+# A speaker's label is sought in so many characters of a passage.
+LABEL_CHARS = 80
 # `Ada: …`, `- Ada Lovelace: …`, `[09:30] Ada: …`: one to three words before a colon.
 _SPEAKER = re.compile(r"[\W_]*(?:\[[0-9:. ]+\]\s*)?((?:[^\W\d_][\w'’-]*[ \t]+){0,2}[^\W\d_][\w'’-]*):\s")
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What the channels say of one passage. `matched` are the terms of the query that it holds.
-
-    `similarity` is the cosine to the query, None where there is no vector to compare. `document_id` and `ordinal` say
-    where it stands; passages of one document with consecutive ordinals are neighbours.
-    """
-
-    document_id: int | None
-    ordinal: int
-    matched: frozenset[str]
-    similarity: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a passage and its neighbours hold together.
+    """What each proposed passage of a pool and its neighbours hold together.
 
     `coverage` is the share, weighted by IDF, of the query's terms that it or, for NEIGHBOUR_SHARE, a neighbour holds,
-    0..1. `beside_similarity` is the higher of the neighbours' cosines, None without any.
+    0..1. `beside_similarity` is the higher of the neighbours' cosines, NaN without any.
     """
 
-    coverage: float
-    beside_similarity: float | None
+    coverage: Floats
+    beside_similarity: Floats
 
 
-def gather(pool: Sequence[Found], wanted: Iterable[Found], idfs: Mapping[str, float]) -> list[Evidence]:
-    """The evidence of each of the wanted passages, in their order, from a pool that has them and their neighbours.
+def gather(pool: Pool, idfs: Floats, query_idf: float) -> Evidence:
+    """The evidence of the proposed passages, in their order.
 
-    `idfs` has every term of the query.
+    `idfs` are those of the terms of `pool.held`, `query_idf` the sum over all terms of the query, known or not.
     """
-    by_place: dict[tuple[int | None, int], Found] = {
-        (found.document_id, found.ordinal): found for found in pool if found.document_id is not None
-    }
-    total = sum(idfs.values()) or 1.0
-    gathered = []
-    for found in wanted:
-        before = by_place.get((found.document_id, found.ordinal - 1))
-        after = by_place.get((found.document_id, found.ordinal + 1))
-        held = sum([idfs[term] for term in found.matched])
-        closest: float | None = None
-        around: frozenset[str] = frozenset()
-        for neighbour in (before, after):
-            if neighbour is not None:
-                around |= neighbour.matched
-                if neighbour.similarity is not None and (closest is None or neighbour.similarity > closest):
-                    closest = neighbour.similarity
-        held += NEIGHBOUR_SHARE * sum([idfs[term] for term in around - found.matched])
-        gathered.append(Evidence(held / total, closest))
-    return gathered
+    wanted = pool.proposed
+    held = pool.held[:wanted]
+    around = np.zeros_like(held)
+    beside = np.full(wanted, np.nan)
+    for step in (-1, 1):
+        neighbour = _neighbours(pool, step)
+        is_there = neighbour >= 0
+        around |= pool.held[neighbour] & is_there[:, None]
+        beside = np.fmax(beside, np.where(is_there, pool.similarity[neighbour], np.nan))
+    covered = held @ idfs + NEIGHBOUR_SHARE * ((around & ~held) @ idfs)
+    return Evidence(covered / query_idf if query_idf > 0 else np.zeros(wanted), beside)
 
 
-def speaker_of(text: str) -> str | None:
-    """Who says a passage that is written as somebody's words, folded; None for any other."""
-    match = _SPEAKER.match(text)
-    return fold(match[1]) if match else None
+def _neighbours(pool: Pool, step: int) -> Integers:
+    """Where in the pool the passage `step` after each proposed one is; -1 where it is not there."""
+    documents, document = np.unique(pool.document_id, return_inverse=True)
+    if not len(documents):
+        return np.empty(0, np.int64)
+    # One number for each place; a document's places are kept apart from the next one's by two that nothing has.
+    place = document * (pool.ordinal.max() + 3) + pool.ordinal + 1
+    order = np.argsort(place, kind="stable")
+    sought = place[: pool.proposed] + step
+    at = np.minimum(np.searchsorted(place[order], sought), len(order) - 1)
+    found = order[at]
+    is_there = (place[found] == sought) & (pool.document_id[: pool.proposed] != NO_DOCUMENT)
+    return np.where(is_there, found, -1)
+
+
+def speakers_of(labels: Sequence[str]) -> list[str | None]:
+    """Who says each passage that is written as somebody's words, folded; None for any other."""
+    matches = [_SPEAKER.match(label) for label in labels]
+    folded = {name: fold(name) for name in {match[1] for match in matches if match}}
+    return [folded[match[1]] if match else None for match in matches]
 
 
 def named_speakers(query: str, speakers: Iterable[str | None]) -> set[str]:

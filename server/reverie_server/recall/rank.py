@@ -2,23 +2,25 @@
 
 sum = text_weight × text + vector_weight × vector; base = (sum + context × best sum of its document) / (1 + context);
 score = base × boost. Without context (0) text is text_score, the passage's BM25 over the largest among the candidates,
-and vector is vector_score, its cosine similarity, clamped to 0..1. With it, text is the mean of text_score and of the
-share of the query that the passage and its neighbours hold; vector is 0.8 × vector_score + 0.2 × the higher of its
-neighbours'; and where the query names a speaker, sum becomes (sum + 0.05 × agreement) / 1.05 (benchmarks/README.md has
-the ablation).
+and vector is vector_score, its cosine similarity, clamped to 0..1. With it, of what benchmarks/README.md has the
+ablation: text is the mean of text_score and of the coverage, the share of the query that the passage and its neighbours
+hold; vector is 0.8 × vector_score + 0.2 × the higher of its neighbours'; and to the sum are added, each with its weight
+w as sum := (sum + w × x) / (1 + w), the coverage once more (0.2), where the query names a speaker whether that one says
+it (0.05), and that it tells something and does not only ask (0.05).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from statistics import median
 
-from reverie_indexer.analyse import fold, holds_exactly
-from reverie_indexer.model import Scope, Tier
-from reverie_server.recall.evidence import Evidence, agreement, named_speakers, speaker_of
+import numpy as np
+
+from reverie_indexer.analyse import holds_exactly
+from reverie_indexer.model import Tier
+from reverie_server.recall.evidence import agreement, gather, named_speakers, speakers_of
+from reverie_server.recall.pool import NO_DOCUMENT, Booleans, Floats, Integers, Pool
 
 # Where a passage begins to help: see `relevance`.
 FOUND_FROM = 0.3
@@ -29,35 +31,12 @@ OFFSET = -4.45
 # The same for a passage without a vector, on searches by words alone.
 IDF_SHARE_SLOPE_ALONE = 5.32
 OFFSET_ALONE = -3.15
+# Covering the query matters more than repeating its words, which is what BM25 adds.
+COVERAGE_WEIGHT = 0.2
 # What a passage of somebody the query names gains on one of somebody else.
 SPEAKER_WEIGHT = 0.05
-_SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage that a channel proposed, with what both channels say of it.
-
-    `bm25` is 0 where it shares no term with the query, `matched` the terms that it shares, `matched_idf` the sum of
-    their IDF. `similarity` is the cosine to the query, None where there is no vector to compare. `evidence` is what
-    it and its neighbours hold together.
-    """
-
-    chunk_id: int
-    tier: Tier
-    path: str
-    start_line: int
-    end_line: int
-    text: str
-    document_id: int | None
-    scope: Scope
-    owner_key: str | None
-    updated_at: datetime
-    bm25: float
-    matched: frozenset[str]
-    matched_idf: float
-    similarity: float | None
-    evidence: Evidence
+# What a passage gains on one that ends in a question: a question has the words of its answer, and not the answer.
+TELLING_WEIGHT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,33 +54,37 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What scoring knows of a query: its IDF sum over all terms, who asks, and its words."""
+    """What scoring knows of a query: its words, the IDF of each known term, and the sum of those of all its terms."""
 
+    text: str
+    idfs: Floats
     query_idf: float
-    owner_key: str | None
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate with its scores: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
+class Scores:
+    """The proposed passages of a pool, scored, in their order: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
 
-    `idf_share` is the IDF-weighted share of the query's terms that it holds, 0..1; 0 for a query without terms.
-    `text_evidence` and `vector_evidence` are what the two weights multiply, `document_evidence` the largest sum of
-    its document.
+    `idf_share` is the IDF-weighted share of the query's terms that a passage holds, 0..1; 0 for a query without terms.
+    `text_evidence` and `vector_evidence` are what the two weights multiply, `coverage` the share of the query that a
+    passage holds with its neighbours, 0 without context; `document_evidence` is the largest sum of its document.
     """
 
-    candidate: Candidate
-    text_score: float
-    vector_score: float
-    text_evidence: float
-    vector_evidence: float
-    document_evidence: float
-    base_score: float
-    boost: float
-    score: float
-    idf_share: float
-    relevance: float
+    text_score: Floats
+    vector_score: Floats
+    text_evidence: Floats
+    vector_evidence: Floats
+    coverage: Floats
+    document_evidence: Floats
+    base_score: Floats
+    boost: Floats
+    score: Floats
+    idf_share: Floats
+    relevance: Floats
+
+    def of(self, place: int) -> dict[str, float]:
+        """The scores of one passage, by name."""
+        return {name: float(getattr(self, name)[place]) for name in self.__slots__}
 
 
 def effective_weights(weights: Weights, *, has_text: bool, has_vector: bool) -> Weights:
@@ -130,121 +113,134 @@ def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> li
     return rare or sorted(known, key=lambda term: (frequencies[term], term))[:1]
 
 
-def relevance(similarity: float | None, idf_share: float) -> float:
+def relevance(similarity: Floats, idf_share: Floats) -> Floats:
     """How far a passage helps with a query, between 0 and 1, the same scale for every query.
 
-    σ(SIMILARITY_SLOPE · similarity + IDF_SHARE_SLOPE · idf_share + OFFSET), or, where `similarity` is None,
+    σ(SIMILARITY_SLOPE · similarity + IDF_SHARE_SLOPE · idf_share + OFFSET), or, where `similarity` is NaN,
     σ(IDF_SHARE_SLOPE_ALONE · idf_share + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z). `similarity` is the cosine,
     clamped to 0..1, `idf_share` the IDF-weighted share of the query's terms that the passage holds, 0..1. It is no
     probability: FOUND_FROM (0.3) is set where a passage is as likely evidence as the average one in a mix of
     memories that know the answer and memories that cannot.
     """
-    if similarity is None:
-        log_odds = IDF_SHARE_SLOPE_ALONE * idf_share + OFFSET_ALONE
-    else:
-        log_odds = SIMILARITY_SLOPE * max(0.0, min(1.0, similarity)) + IDF_SHARE_SLOPE * idf_share + OFFSET
-    return 1 / (1 + math.exp(-log_odds))
+    both = SIMILARITY_SLOPE * np.clip(similarity, 0.0, 1.0) + IDF_SHARE_SLOPE * idf_share + OFFSET
+    alone = IDF_SHARE_SLOPE_ALONE * idf_share + OFFSET_ALONE
+    return np.asarray(1 / (1 + np.exp(-np.where(np.isnan(similarity), alone, both))))
 
 
-def score(candidates: Sequence[Candidate], query: Query, weights: Weights) -> list[Ranked]:
-    """Score every candidate; in the order given. `weights` are the effective ones."""
-    top_bm25 = max((c.bm25 for c in candidates), default=0.0)
-    speakers = [speaker_of(c.text) for c in candidates] if weights.context > 0 else [None] * len(candidates)
-    named = named_speakers(query.text, speakers)
-    known = [c.similarity for c in candidates if c.similarity is not None]
+def score(pool: Pool, query: Query, weights: Weights) -> Scores:
+    """Score what is proposed; in the order of the pool. `weights` are the effective ones."""
+    count = pool.proposed
+    bm25, similarity = pool.bm25[:count], pool.similarity[:count]
+    top_bm25 = bm25.max(initial=0.0)
+    text = text_score = bm25 / top_bm25 if top_bm25 > 0 else np.zeros(count)
+    is_known = ~np.isnan(similarity)
     # A passage that still waits for its vector must neither win nor lose by that: it counts as an average one.
-    typical = median(known) if known else 0.0
-    scored = []
-    best_of_document: dict[int | None, float] = {}
-    for candidate, speaker in zip(candidates, speakers, strict=True):
-        text_score = candidate.bm25 / top_bm25 if top_bm25 > 0 else 0.0
-        vector_score = _clamped(typical if candidate.similarity is None else candidate.similarity)
-        text, vector = text_score, vector_score
-        if weights.context > 0:
-            text = (text_score + candidate.evidence.coverage) / 2
-            beside = candidate.evidence.beside_similarity
-            vector = vector_score if beside is None else 0.8 * vector_score + 0.2 * _clamped(beside)
+    typical = float(np.median(similarity[is_known])) if is_known.any() else 0.0
+    vector = vector_score = np.clip(np.where(is_known, similarity, typical), 0.0, 1.0)
+    coverage = np.zeros(count)
+    if weights.context > 0:
+        evidence = gather(pool, query.idfs, query.query_idf)
+        coverage = evidence.coverage
+        text = (text_score + coverage) / 2
+        beside = evidence.beside_similarity
+        vector = np.where(np.isnan(beside), vector_score, 0.8 * vector_score + 0.2 * np.clip(beside, 0.0, 1.0))
         total = weights.text * text + weights.vector * vector
-        if named:
-            total = (total + SPEAKER_WEIGHT * agreement(speaker, named)) / (1 + SPEAKER_WEIGHT)
-        best_of_document[candidate.document_id] = max(total, best_of_document.get(candidate.document_id, 0.0))
-        scored.append((candidate, text_score, vector_score, text, vector, total))
-    ranked = []
-    for candidate, text_score, vector_score, text, vector, total in scored:
-        best = total if candidate.document_id is None else best_of_document[candidate.document_id]
-        base = (total + weights.context * best) / (1 + weights.context)
-        is_own = query.owner_key is not None and candidate.owner_key == query.owner_key
-        boost = weights.user_boost if is_own else 1.0
-        idf_share = candidate.matched_idf / query.query_idf if query.query_idf > 0 else 0.0
-        ranked.append(
-            Ranked(
-                candidate=candidate,
-                text_score=text_score,
-                vector_score=vector_score,
-                text_evidence=text,
-                vector_evidence=vector,
-                document_evidence=best,
-                base_score=base,
-                boost=boost,
-                score=base * boost,
-                idf_share=idf_share,
-                relevance=relevance(candidate.similarity, idf_share),
-            )
-        )
-    return ranked
+        if weights.text > 0:
+            total = _with(total, coverage, COVERAGE_WEIGHT)
+        if (agreed := _agreement(pool, query)) is not None:
+            total = _with(total, agreed, SPEAKER_WEIGHT)
+        total = _with(total, 1.0 - pool.asks, TELLING_WEIGHT)
+    else:
+        total = weights.text * text + weights.vector * vector
+    best = _best_of_document(pool.document_id[:count], total)
+    base = (total + weights.context * best) / (1 + weights.context)
+    boost = np.where(pool.is_own, weights.user_boost, 1.0)
+    held_idf = pool.held[:count] @ query.idfs
+    idf_share = held_idf / query.query_idf if query.query_idf > 0 else np.zeros(count)
+    return Scores(
+        text_score=text_score,
+        vector_score=vector_score,
+        text_evidence=text,
+        vector_evidence=vector,
+        coverage=coverage,
+        document_evidence=best,
+        base_score=base,
+        boost=boost,
+        score=base * boost,
+        idf_share=idf_share,
+        relevance=relevance(similarity, idf_share),
+    )
 
 
-def _clamped(similarity: float) -> float:
-    return max(0.0, min(1.0, similarity))
+def _with(total: Floats, further: Floats, weight: float) -> Floats:
+    """A mean that further evidence enters with a weight, beside 1 for the evidence before."""
+    return (total + weight * further) / (1 + weight)
 
 
-def select(ranked: Iterable[Ranked], exact: tuple[str, ...], *, min_score: float, limit: int) -> list[Ranked]:
-    """The best `limit`: over the threshold or an exact find, one of equal passages, files before the rest.
+def _agreement(pool: Pool, query: Query) -> Floats | None:
+    """For each passage whether somebody whom the query names says it; None when it names nobody."""
+    speakers = speakers_of(pool.label)
+    named = named_speakers(query.text, speakers)
+    return np.array([agreement(speaker, named) for speaker in speakers], np.float64) if named else None
+
+
+def _best_of_document(document_id: Integers, total: Floats) -> Floats:
+    """For each passage the largest total of its document; a passage of no document has its own."""
+    documents, document = np.unique(document_id, return_inverse=True)
+    best = np.full(len(documents), -np.inf)
+    np.maximum.at(best, document, total)
+    return np.where(document_id == NO_DOCUMENT, total, best[document])
+
+
+def select(pool: Pool, scores: Scores, is_exact: Booleans, *, min_score: float, limit: int) -> list[int]:
+    """The places in the pool of the best `limit`: over the threshold or exact finds, one of equal passages.
 
     Order is total: score, then newer, then id. `min_score` is compared with the score before the boost. Of
     passages with the same text, or the same path and lines, in several scopes the most personal stays. Other
     tiers than documents take at most half of the places, rounded up, while documents are left.
     """
-    kept = [r for r in _without_shadowed(ranked) if r.base_score >= min_score or is_exact(r.candidate, exact)]
-    kept.sort(key=lambda r: (-r.score, -r.candidate.updated_at.timestamp(), r.candidate.chunk_id))
-    return _with_quota(kept, limit)
+    order = np.lexsort((pool.chunk_id[: pool.proposed], -pool.updated_at, -scores.score))
+    kept = (scores.base_score >= min_score) | is_exact
+    shadowed = _shadowed(pool)
+    return _with_quota(pool.tier, [place for place in order.tolist() if kept[place] and place not in shadowed], limit)
 
 
-def is_exact(candidate: Candidate, exact: tuple[str, ...]) -> bool:
+def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
     """Whether a passage, or its path, holds a quoted phrase, identifier or path of the query to the letter."""
-    return holds_exactly(f"{candidate.path}\n{candidate.text}", exact)
+    return holds_exactly(f"{path}\n{text}", exact)
 
 
-def _without_shadowed(ranked: Iterable[Ranked]) -> list[Ranked]:
-    most_personal_first = sorted(ranked, key=lambda r: _SPECIFICITY[r.candidate.scope])
-    seen: dict[tuple[object, ...], Scope] = {}
-    kept = []
-    for item in most_personal_first:
-        c = item.candidate
-        keys: list[tuple[object, ...]] = [
-            (c.path, c.start_line, c.end_line, c.tier),
-            (" ".join(fold(c.text).split()),),
-        ]
-        if any(seen.get(key, c.scope) != c.scope for key in keys):
+def _shadowed(pool: Pool) -> set[int]:
+    """The places of the passages that a more personal one stands for."""
+    if not len(pool.specificity) or pool.specificity.min() == pool.specificity.max():
+        return set()
+    specificity = pool.specificity.tolist()
+    most_personal: dict[object, int] = {}
+    shadowed = set()
+    for place in np.argsort(pool.specificity, kind="stable").tolist():
+        keys = (
+            (pool.path[place], pool.start_line[place], pool.end_line[place], pool.tier[place]),
+            pool.text_key[place],
+        )
+        if any(most_personal.get(key, specificity[place]) != specificity[place] for key in keys):
+            shadowed.add(place)
             continue
         for key in keys:
-            seen[key] = c.scope
-        kept.append(item)
-    return kept
+            most_personal[key] = specificity[place]
+    return shadowed
 
 
-def _with_quota(ordered: Sequence[Ranked], limit: int) -> list[Ranked]:
-    allowed = (limit + 1) // 2
-    documents = sum(r.candidate.tier == "document" for r in ordered)
-    allowed = max(allowed, limit - documents)
-    chosen: list[Ranked] = []
+def _with_quota(tiers: Sequence[Tier], ordered: Sequence[int], limit: int) -> list[int]:
+    documents = sum(tiers[place] == "document" for place in ordered)
+    allowed = max((limit + 1) // 2, limit - documents)
+    chosen: list[int] = []
     others = 0
-    for item in ordered:
+    for place in ordered:
         if len(chosen) == limit:
             break
-        if item.candidate.tier != "document":
+        if tiers[place] != "document":
             if others == allowed:
                 continue
             others += 1
-        chosen.append(item)
+        chosen.append(place)
     return chosen

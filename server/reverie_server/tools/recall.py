@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.recall.expand import Around
-from reverie_server.recall.rank import Ranked
-from reverie_server.recall.search import check_query
+from reverie_server.recall.request import Result, check_query
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import check_markdown, seconds, shown_file
@@ -26,7 +25,7 @@ async def memory_search(system: Runtime, by: Connection, given: arguments.Memory
         path_prefix=given.path_prefix or None,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
-    answer: dict[str, Any] = {"results": [_passage(ranked) for ranked in outcome.results]}
+    answer: dict[str, Any] = {"results": [_passage(result) for result in outcome.results]}
     if outcome.fallback is not None:
         answer["fallback"] = outcome.fallback
     if outcome.warnings:
@@ -62,18 +61,17 @@ async def memory_expand(system: Runtime, by: Connection, given: arguments.Memory
     }
 
 
-def _passage(ranked: Ranked) -> dict[str, Any]:
-    candidate = ranked.candidate
+def _passage(result: Result) -> dict[str, Any]:
     return {
-        "id": str(candidate.chunk_id),
-        "tier": candidate.tier,
-        "path": candidate.path,
-        "start_line": candidate.start_line,
-        "end_line": candidate.end_line,
-        "text": candidate.text,
-        "score": round(ranked.score, 3),
-        "scope": candidate.scope,
-        "updated_at": seconds(candidate.updated_at),
+        "id": str(result.chunk_id),
+        "tier": result.tier,
+        "path": result.path,
+        "start_line": result.start_line,
+        "end_line": result.end_line,
+        "text": result.text,
+        "score": round(result.score, 3),
+        "scope": result.scope,
+        "updated_at": seconds(result.updated_at),
     }
 
 

@@ -23,7 +23,8 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.recall.rank import FOUND_FROM
-from reverie_server.recall.search import Request, Search
+from reverie_server.recall.request import Request
+from reverie_server.recall.search import Search
 from reverie_server.workspace.redaction import INVISIBLE, anchor_of, body_of, erase, is_in
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -185,9 +186,9 @@ class Forgetting:
         )
         outcome = await self._search.search(request, grant.search_rules(self._search.rules))
         texts = [
-            body_of(ranked.candidate.text)
-            for ranked in outcome.results
-            if ranked.candidate.scope == place.scope and ranked.relevance >= FOUND_FROM
+            body_of(result.text)
+            for result in outcome.results
+            if result.scope == place.scope and result.relevance >= FOUND_FROM
         ]
         return list(dict.fromkeys(texts))[:MAX_FOUND]
 

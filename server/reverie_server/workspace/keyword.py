@@ -13,7 +13,7 @@ from reverie_indexer.files import BACKUP
 from reverie_indexer.model import Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
-from reverie_server.recall.search import check_query
+from reverie_server.recall.request import check_query
 from reverie_server.workspace.files import Reader
 from reverie_server.workspace.keyword_text import KeywordHit, Terms, hits_of, patterns_of, score_of, terms_of
 

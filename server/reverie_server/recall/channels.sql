@@ -1,0 +1,158 @@
+-- hnsw_settings: keep scanning until enough rows of the slice are found; candidates need no strict order
+SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
+       set_config('hnsw.ef_search', %(ef_search)s, true),
+       set_config('hnsw.max_scan_tuples', '200000', true);
+
+-- term_frequencies: in how many passages of the visible slices each term of the query stands
+SELECT p.term, count(*) AS df
+FROM postings p
+WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = ANY(%(terms)s::text[])
+GROUP BY p.term;
+
+-- join_by_hash: from here to the end of the transaction. The planner takes the matches of a query for one row, and
+-- would compare each of hundreds with each; what is to be looked up one by one is, by LATERAL with LIMIT or OFFSET.
+SELECT set_config('enable_nestloop', 'off', true);
+
+-- candidates: the best of each channel over the visible slices, and the passages beside them, with both scores for each
+-- `producers` are the terms that yield candidates; `others`, too frequent for that, only add to scores; `matched` has
+-- the places of both in `terms`, from 1. A row of chunks or documents is looked up by its key (LIMIT 1), whatever the
+-- planner thinks of the tables' sizes. With `as_of` the slices include their past twins, and the passages are those of
+-- that time (in_time). What stands beside a candidate is evidence for it and no result: it has no path. The exact scan's
+-- distances are kept and not computed again.
+WITH weights AS MATERIALIZED (
+    SELECT term, idf, place::smallint
+    FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) WITH ORDINALITY AS w(term, idf, place)
+), in_prefix AS MATERIALIZED (
+    SELECT d.document_id FROM documents d
+    WHERE %(path_prefix)s::text IS NOT NULL
+      AND d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND (d.deleted_at IS NULL OR %(as_of)s::timestamptz IS NOT NULL)
+      AND starts_with(d.path, %(path_prefix)s::text)
+), in_time AS MATERIALIZED (
+    SELECT c.chunk_id FROM documents d
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, valid_from, valid_to
+        FROM chunks WHERE tenant_id = %(tenant_id)s AND document_id = d.document_id OFFSET 0
+    ) c
+    WHERE %(as_of)s::timestamptz IS NOT NULL
+      AND d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND CASE WHEN d.note_day IS NULL
+          THEN c.valid_from <= %(as_of)s::timestamptz
+               AND (c.valid_to IS NULL OR c.valid_to > %(as_of)s::timestamptz)
+          ELSE c.valid_to IS NULL AND d.note_day <= %(as_of_day)s::date END
+), produced AS MATERIALIZED (
+    SELECT p.chunk_id,
+           sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
+           array_agg(w.place) AS matched
+    FROM postings p
+    JOIN weights w ON w.term = p.term
+    WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND p.term = ANY(%(producers)s::text[])
+      AND p.tier = ANY(%(tiers)s::memory_tier[])
+      AND (%(path_prefix)s::text IS NULL OR p.document_id IN (SELECT document_id FROM in_prefix))
+      AND (%(as_of)s::timestamptz IS NULL OR p.chunk_id IN (SELECT chunk_id FROM in_time))
+    GROUP BY p.chunk_id
+), scanned AS MATERIALIZED (
+    SELECT v.chunk_id, v.embedding <=> %(embedding)s::halfvec AS distance
+    FROM vectors v
+    WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = ANY(%(exact_slice_ids)s::bigint[])
+      AND v.model_id = %(model_id)s::smallint AND v.partition_id = 0 AND v.covered = %(covered)s::boolean
+      AND v.tier = ANY(%(tiers)s::memory_tier[])
+      AND (%(path_prefix)s::text IS NULL OR v.document_id IN (SELECT document_id FROM in_prefix))
+      AND (%(as_of)s::timestamptz IS NULL OR v.chunk_id IN (SELECT chunk_id FROM in_time))
+), candidates AS MATERIALIZED (
+    (SELECT chunk_id FROM produced ORDER BY bm25 DESC, chunk_id DESC LIMIT %(text_limit)s)
+    UNION (SELECT chunk_id FROM scanned ORDER BY distance, chunk_id DESC LIMIT %(vector_limit)s)
+    UNION SELECT unnest(%(hnsw_chunk_ids)s::bigint[])
+), proposed AS MATERIALIZED (
+    SELECT c.chunk_id, c.slice_id, c.document_id, c.ordinal, c.tier::text AS tier, c.start_line, c.end_line,
+           hashtextextended(lower(c.text), 0) AS text_key,
+           CASE WHEN %(with_context)s THEN left(c.text, %(label_chars)s) END AS label,
+           %(with_context)s AND c.text ~ '[?？؟]\W*$' AS asks,
+           d.path,
+           extract(epoch FROM CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL
+                                   THEN d.updated_at ELSE c.valid_from END)::float8 AS updated_at
+    FROM candidates k
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text, valid_from
+        FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
+    ) c
+    CROSS JOIN LATERAL (
+        SELECT path, note_day, updated_at FROM documents
+        WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
+    ) d
+), beside AS MATERIALIZED (
+    SELECT n.chunk_id, n.slice_id, a.document_id, a.ordinal FROM (
+        SELECT document_id, ordinal + step AS ordinal FROM proposed, (VALUES (-1), (1)) AS steps(step)
+        WHERE %(with_context)s
+        EXCEPT SELECT document_id, ordinal FROM proposed
+    ) a
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, slice_id FROM chunks
+        WHERE tenant_id = %(tenant_id)s AND document_id = a.document_id AND ordinal = a.ordinal AND valid_to IS NULL
+          AND (%(as_of)s::timestamptz IS NULL OR chunk_id IN (SELECT chunk_id FROM in_time))
+        LIMIT 1
+    ) n
+), pool AS MATERIALIZED (
+    SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text_key, label, asks, path,
+           updated_at
+    FROM proposed
+    UNION ALL SELECT chunk_id, slice_id, document_id, ordinal, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM beside
+)
+SELECT k.chunk_id, k.slice_id, k.document_id, k.ordinal, k.tier, k.start_line, k.end_line, k.text_key, k.label, k.asks,
+       k.path, k.updated_at,
+       coalesce(own.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
+       CASE WHEN f.matched IS NULL THEN own.matched ELSE own.matched || f.matched END AS matched,
+       1 - coalesce(near.distance, CASE WHEN k.slice_id <> ALL(%(exact_slice_ids)s::bigint[]) THEN (
+           SELECT far.embedding <=> %(embedding)s::halfvec FROM vectors far
+           WHERE far.tenant_id = %(tenant_id)s AND far.chunk_id = k.chunk_id
+             AND far.model_id = %(model_id)s::smallint AND far.partition_id = ANY(%(partition_ids)s::bigint[])
+       ) END) AS similarity
+FROM pool k
+LEFT JOIN produced own ON own.chunk_id = k.chunk_id
+LEFT JOIN scanned near ON near.chunk_id = k.chunk_id
+LEFT JOIN LATERAL (
+    SELECT sum(w.idf * o.tf * 2.2 / (o.tf + 1.2 * (0.25 + 0.75 * o.length / %(mean_length)s::float8))) AS bm25,
+           array_agg(w.place) AS matched
+    FROM postings o
+    JOIN weights w ON w.term = o.term
+    WHERE o.tenant_id = %(tenant_id)s AND o.slice_id = k.slice_id
+      AND o.term = ANY(%(others)s::text[]) AND o.chunk_id = k.chunk_id
+) f ON cardinality(%(others)s::text[]) > 0;
+
+-- passages: what is shown of passages
+SELECT c.chunk_id, c.text,
+       CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL THEN d.updated_at ELSE c.valid_from END
+           AS updated_at
+FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
+CROSS JOIN LATERAL (
+    SELECT chunk_id, document_id, text, valid_from
+    FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
+) c
+CROSS JOIN LATERAL (
+    SELECT note_day, updated_at FROM documents
+    WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
+) d;
+
+-- hnsw_candidates: the nearest of one large slice, from the HNSW index of its own partition
+SELECT v.chunk_id
+FROM vectors v
+WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s
+  AND v.partition_id = %(partition_id)s AND v.model_id = %(model_id)s::smallint
+  AND v.tier = ANY(%(tiers)s::memory_tier[])
+  AND (%(path_prefix)s::text IS NULL OR v.document_id IN (
+      SELECT d.document_id FROM documents d
+      WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s
+        AND (d.deleted_at IS NULL OR %(as_of)s::timestamptz IS NOT NULL)
+        AND starts_with(d.path, %(path_prefix)s::text)))
+  AND (%(as_of)s::timestamptz IS NULL OR v.chunk_id IN (
+      SELECT c.chunk_id FROM documents d
+      JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
+      WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND c.valid_to IS NULL
+        AND CASE WHEN d.note_day IS NULL THEN c.valid_from <= %(as_of)s::timestamptz
+            ELSE d.note_day <= %(as_of_day)s::date END))
+ORDER BY (v.embedding::halfvec({dimension})) <=> %(embedding)s::halfvec({dimension})
+LIMIT %(vector_limit)s;
+
+-- active_model_id: the model whose vectors may be compared with a query's
+SELECT model_id FROM models WHERE active;

@@ -1,0 +1,115 @@
+"""What is asked of search, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from reverie_indexer.analyse import QueryTerms
+from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.model import Scope, Tier
+from reverie_server.recall.rank import Weights
+
+Mode = Literal["hybrid", "text", "vector"]
+Plan = Literal["exact", "hnsw"]
+MAX_QUERY_CHARS = 8000
+ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings of search."""
+
+    weights: Weights = field(default_factory=Weights)
+    language: str = "english"
+    time_zone: str = "UTC"
+    hnsw_ef_search: int = 100
+    # A term in more passages than this, and than this share of them, yields no candidates where rarer terms do.
+    frequent_df: int = 2000
+    frequent_share: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is searched for, where, and how much of it is wanted.
+
+    `with_past` searches also what files held before. With `as_of`: files as they were then, and daily notes up to
+    that day in the agent's time zone, as they are now.
+    """
+
+    tenant_id: str
+    agent_id: str
+    query: str
+    owner_key: str | None = None
+    leader_agent_id: str | None = None
+    max_results: int = 6
+    min_score: float = 0.0
+    path_prefix: str | None = None
+    tiers: tuple[Tier, ...] = ALL_TIERS
+    mode: Mode = "hybrid"
+    as_of: datetime | None = None
+    with_past: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A passage that was found, with how: the scores are those of `rank.Scores`.
+
+    `bm25` is 0 where it shares no term with the query, `matched` the terms that it shares, in the query's order.
+    `similarity` is the cosine to the query, None where there is no vector to compare. `plan` is how its slice, of
+    `slice_chunks` passages, was searched by meaning.
+    """
+
+    chunk_id: int
+    tier: Tier
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    scope: Scope
+    owner_key: str | None
+    updated_at: datetime
+    bm25: float
+    matched: tuple[str, ...]
+    is_exact: bool
+    similarity: float | None
+    text_score: float
+    vector_score: float
+    text_evidence: float
+    vector_evidence: float
+    coverage: float
+    document_evidence: float
+    base_score: float
+    boost: float
+    score: float
+    idf_share: float
+    relevance: float
+    plan: Plan
+    slice_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found, best first, and how it was searched. Times are in milliseconds."""
+
+    results: Sequence[Result]
+    mode: Mode
+    fallback: Literal["global", "leader"] | None
+    warnings: Sequence[str]
+    weights: Weights
+    terms: QueryTerms
+    embed_ms: float
+    database_ms: float
+    total_ms: float
+
+
+def check_query(query: str) -> str:
+    """The query without the white space around it; ValidationFailed for an empty, overlong or unstorable one."""
+    query = query.strip()
+    if not query or len(query) > MAX_QUERY_CHARS:
+        raise ValidationFailed(f"a query has 1 to {MAX_QUERY_CHARS} characters")
+    if "\x00" in query or any(0xD800 <= ord(character) <= 0xDFFF for character in query):
+        raise ValidationFailed("the query has a NUL character or a lone surrogate")
+    return query

@@ -1,0 +1,84 @@
+"""What a write costs does not grow with what is there: it looks up by key, with and without statistics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from reverie_indexer import index, vectors
+from reverie_indexer.db import Database
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Pipeline, Rules, overwrite
+from reverie_indexer.slices import lock_slice
+from reverie_indexer.slot import ModelSlot
+
+PLACE = Place("default", "wren", "team")
+FILES, PASSAGES = 40, 10
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
+
+
+async def rows_read(database: Database, statement: bytes, parameters: dict[str, Any]) -> dict[str, int]:
+    """How many rows a statement reads of each table, those that a filter then drops included."""
+    read: dict[str, int] = {}
+    for node in nodes(await explained(database, statement, parameters)):
+        if "Scan" in node["Node Type"] and "Relation Name" in node:
+            rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+            table = node["Relation Name"]
+            read[table] = read.get(table, 0) + round(rows * node["Actual Loops"])
+    return read
+
+
+async def explained(database: Database, statement: bytes, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The plan of a statement that was run as a writer of PLACE runs it, and then taken back."""
+    async with database.tenant("default") as connection:
+        await lock_slice(connection, PLACE)
+        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, parameters)
+        row = await cursor.fetchone()
+        await connection.rollback()
+    assert row is not None
+    found = row["QUERY PLAN"]
+    plan: dict[str, Any] = (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
+    return plan
+
+
+@pytest.mark.parametrize("analyzed", [False, True], ids=["fresh", "analyzed"])
+async def test_a_write_reads_its_own_passages_of_the_cache_and_of_the_index(
+    database: Database, models: ModelSlot, conninfo: str, monkeypatch: pytest.MonkeyPatch, analyzed: bool
+) -> None:
+    pipeline = Pipeline(database, models, Rules())
+    texts = ["\n\n".join(f"Passage {n} of {file}." for n in range(PASSAGES)) for file in range(FILES)]
+    changes = [overwrite(f"{n}.md", text, by="test", reason="test") for n, text in enumerate(texts)]
+    await pipeline.write_many(PLACE, changes)
+    if analyzed:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+    sent: dict[bytes, dict[str, Any]] = {}
+    execute = psycopg.AsyncConnection.execute
+
+    async def noting(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
+        sent[query] = params
+        return await execute(self, query, params, **options)
+
+    monkeypatch.setattr(psycopg.AsyncConnection, "execute", noting)
+    without_model = Pipeline(database, ModelSlot(None), Rules())
+    await without_model.write(PLACE, overwrite("waits.md", "Two passages.\n\nThat wait.", by="test", reason="test"))
+    await pipeline.write(PLACE, overwrite("new.md", "Two passages.\n\nThat are new.", by="test", reason="test"))
+    await pipeline.backfill()
+    monkeypatch.undo()
+    of_write = await rows_read(database, index.SQL["add_chunks"], sent[index.SQL["add_chunks"]])
+    assert of_write["embedding_cache"] <= 4
+    postings = sent[index.SQL["add_postings"]]
+    others = {**postings, "terms": [f"{term} of another passage" for term in postings["terms"]]}
+    assert await rows_read(database, index.SQL["add_postings"], others) == {}
+    of_backfill = await rows_read(database, vectors.SQL["embed_chunks"], sent[vectors.SQL["embed_chunks"]])
+    assert of_backfill.get("chunks", 0) <= 2
+    assert of_backfill.get("embedding_cache", 0) <= 4
