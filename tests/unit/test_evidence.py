@@ -57,8 +57,16 @@ def test_neighbours_on_both_sides_count_once_each() -> None:
 
 
 def test_the_ends_of_a_document_and_other_documents_are_no_neighbours() -> None:
-    pool = [found(0, "lantern"), found(1, "harbour", document=2), found(2, "harbour"), found(0, document=2**62)]
+    pool = [found(0, "lantern"), found(1, "harbour", document=2), found(3, "harbour"), found(0, document=2**62)]
     assert gathered(pool) == [(0.5, None), (0.25, None), (0.25, None), (0.0, None)]
+
+
+def test_a_passage_two_away_counts_less() -> None:
+    """(1 + 0.5 x 2) / 4 of the query's weight, and 0.9 x 0.8; nearer ones come before it."""
+    passage, far = found(5, "harbour", cosine=0.1), found(7, "lantern", cosine=0.8)
+    assert gathered([passage], [far]) == [(pytest.approx(0.5), pytest.approx(0.72))]
+    near = found(6, "lantern", cosine=0.75)
+    assert gathered([passage], [far, near]) == [(pytest.approx((1 + 0.8 * 2) / 4), 0.75)]
 
 
 def test_the_end_of_one_document_and_the_beginning_of_the_next_are_no_neighbours() -> None:
@@ -72,7 +80,7 @@ def test_a_passage_of_no_document_stands_alone() -> None:
 
 
 def test_a_neighbour_without_its_vector_yet_says_nothing_of_meaning() -> None:
-    pool = [found(0, cosine=0.5), found(1, cosine=None), found(2, cosine=-0.1)]
+    pool = [found(0, cosine=0.5), found(1, cosine=None), found(4, cosine=0.2)]
     assert [beside for _, beside in gathered(pool)] == [None, 0.5, None]
 
 
@@ -86,14 +94,17 @@ def test_of_nothing_there_is_no_evidence() -> None:
 
 
 @given(st.lists(st.sets(st.sampled_from(sorted(IDFS))), max_size=8), st.randoms())
-def test_coverage_is_what_a_passage_and_the_two_beside_it_hold(matched: list[set[str]], random: Random) -> None:
+def test_coverage_is_what_a_passage_and_those_around_it_hold(matched: list[set[str]], random: Random) -> None:
     passages = [found(ordinal, *sorted(terms)) for ordinal, terms in enumerate(matched)]
     shuffled = random.sample(passages, len(passages))
     for passage, (coverage, _) in zip(shuffled, gathered(shuffled), strict=True):
         n = passage["ordinal"]
-        around = set().union(*matched[max(0, n - 1) : n], *matched[n + 1 : n + 2]) - matched[n]
-        own = sum(IDFS[term] for term in matched[n])
-        assert coverage == pytest.approx((own + 0.8 * sum(IDFS[term] for term in around)) / QUERY_IDF)
+        counts = dict.fromkeys(IDFS, 0.0)
+        for away, share in ((0, 1.0), (1, 0.8), (2, 0.5)):
+            for place in (n - away, n + away):
+                for term in matched[place] if 0 <= place < len(matched) else ():
+                    counts[term] = max(counts[term], share)
+        assert coverage == pytest.approx(sum(IDFS[term] * counts[term] for term in IDFS) / QUERY_IDF)
 
 
 @pytest.mark.parametrize(

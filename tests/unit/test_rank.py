@@ -114,9 +114,9 @@ def test_both_scores_count_for_a_candidate_that_only_one_channel_fetched() -> No
 
 
 def test_the_score_with_context_by_hand() -> None:
-    """Text (0.5 + 0.65) / 2 and vector 0.8 x 0.5 + 0.2 x 0.9 sum to 0.5785.
+    """Text (0.5 + 0.65) / 2 and vector 0.7 x 0.5 + 0.3 x 0.9 sum to 0.6065.
 
-    Coverage makes that (0.5785 + 0.2 x 0.65) / 1.2 and telling (… + 0.05) / 1.05 = 0.60992; of the best 0.83 the same
+    Coverage makes that (0.6065 + 0.2 x 0.65) / 1.2 and telling (… + 0.05) / 1.05 = 0.63214; of the best 0.83 the same
     makes (0.83 + 0.2) / 1.2 and 0.86508.
     """
     best = candidate(1, bm25=8.0, similarity=0.7571428571428571, document_id=7, held=tuple(TERMS))
@@ -127,10 +127,10 @@ def test_the_score_with_context_by_hand() -> None:
     assert first.chunk_id == 1
     assert first.base_score == pytest.approx(0.86508, abs=1e-5)
     assert second.text_evidence == pytest.approx(0.575)
-    assert second.vector_evidence == pytest.approx(0.58)
+    assert second.vector_evidence == pytest.approx(0.62)
     assert second.document_evidence == first.document_evidence == first.base_score
     assert second.coverage == pytest.approx(0.65)
-    assert second.base_score == pytest.approx((0.60992 + 0.3 * 0.86508) / 1.3, abs=1e-5)
+    assert second.base_score == pytest.approx((0.63214 + 0.3 * 0.86508) / 1.3, abs=1e-5)
 
 
 def test_the_best_passage_of_a_file_lifts_the_others_of_it_and_none_elsewhere() -> None:

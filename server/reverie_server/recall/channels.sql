@@ -83,7 +83,7 @@ WITH weights AS MATERIALIZED (
     ) d
 ), beside AS MATERIALIZED (
     SELECT n.chunk_id, n.slice_id, a.document_id, a.ordinal FROM (
-        SELECT document_id, ordinal + step AS ordinal FROM proposed, (VALUES (-1), (1)) AS steps(step)
+        SELECT document_id, ordinal + step AS ordinal FROM proposed, (VALUES (-2), (-1), (1), (2)) AS steps(step)
         WHERE %(with_context)s
         EXCEPT SELECT document_id, ordinal FROM proposed
     ) a

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from reverie_indexer.analyse import fold
 from reverie_server.recall.pool import NO_DOCUMENT, Floats, Integers, Pool
 
-# A term that only a neighbour holds counts so much of one that the passage holds itself.
-NEIGHBOUR_SHARE = 0.8
+# What counts of a term that a neighbour holds, and of a neighbour's similarity, by how many passages away it stands.
+COVERED_FROM = {1: 0.8, 2: 0.5}
+SIMILAR_FROM = {1: 1.0, 2: 0.9}
 # A speaker's label is sought in so many characters of a passage.
 LABEL_CHARS = 80
 # `Ada: …`, `- Ada Lovelace: …`, `[09:30] Ada: …`: one to three words before a colon.
@@ -26,10 +27,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What each proposed passage of a pool and its neighbours hold together.
+    """What each proposed passage of a pool and its neighbours, up to two on each side, hold together.
 
-    `coverage` is the share, weighted by IDF, of the query's terms that it or, for NEIGHBOUR_SHARE, a neighbour holds,
-    0..1. `beside_similarity` is the higher of the neighbours' cosines, NaN without any.
+    `coverage` is the share, weighted by IDF, of the query's terms that it or, by COVERED_FROM, a neighbour holds, 0..1.
+    `beside_similarity` is the highest of the neighbours' cosines, by SIMILAR_FROM, NaN without any.
     """
 
     coverage: Floats
@@ -42,31 +43,30 @@ def gather(pool: Pool, idfs: Floats, query_idf: float) -> Evidence:
     `idfs` are those of the terms of `pool.held`, `query_idf` the sum over all terms of the query, known or not.
     """
     wanted = pool.proposed
-    held = pool.held[:wanted]
-    around = np.zeros_like(held)
+    held = pool.held[:wanted].astype(np.float64)
     beside = np.full(wanted, np.nan)
-    for step in (-1, 1):
-        neighbour = _neighbours(pool, step)
+    for distance, neighbour in _neighbours(pool):
         is_there = neighbour >= 0
-        around |= pool.held[neighbour] & is_there[:, None]
-        beside = np.fmax(beside, np.where(is_there, pool.similarity[neighbour], np.nan))
-    covered = held @ idfs + NEIGHBOUR_SHARE * ((around & ~held) @ idfs)
-    return Evidence(covered / query_idf if query_idf > 0 else np.zeros(wanted), beside)
+        np.maximum(held, COVERED_FROM[distance] * (pool.held[neighbour] & is_there[:, None]), out=held)
+        beside = np.fmax(beside, np.where(is_there, SIMILAR_FROM[distance] * pool.similarity[neighbour], np.nan))
+    return Evidence(held @ idfs / query_idf if query_idf > 0 else np.zeros(wanted), beside)
 
 
-def _neighbours(pool: Pool, step: int) -> Integers:
-    """Where in the pool the passage `step` after each proposed one is; -1 where it is not there."""
-    documents, document = np.unique(pool.document_id, return_inverse=True)
-    if not len(documents):
-        return np.empty(0, np.int64)
-    # One number for each place; a document's places are kept apart from the next one's by two that nothing has.
-    place = document * (pool.ordinal.max() + 3) + pool.ordinal + 1
+def _neighbours(pool: Pool) -> Iterator[tuple[int, Integers]]:
+    """For each step the distance, and where in the pool the passage there is, of each proposed one; -1 for none."""
+    if not len(pool.document_id):
+        return
+    _, document = np.unique(pool.document_id, return_inverse=True)
+    # One number for each place; a document's places are kept apart from the next one's by as many as a step may be.
+    place = document * (pool.ordinal.max() + 1 + max(COVERED_FROM)) + pool.ordinal
     order = np.argsort(place, kind="stable")
-    sought = place[: pool.proposed] + step
-    at = np.minimum(np.searchsorted(place[order], sought), len(order) - 1)
-    found = order[at]
-    is_there = (place[found] == sought) & (pool.document_id[: pool.proposed] != NO_DOCUMENT)
-    return np.where(is_there, found, -1)
+    ordered = place[order]
+    is_in_one = pool.document_id[: pool.proposed] != NO_DOCUMENT
+    for distance in COVERED_FROM:
+        for step in (-distance, distance):
+            sought = place[: pool.proposed] + step
+            at = np.minimum(np.searchsorted(ordered, sought), len(ordered) - 1)
+            yield distance, np.where((ordered[at] == sought) & is_in_one, order[at], -1)
 
 
 def speakers_of(labels: Sequence[str]) -> list[str | None]:

@@ -4,9 +4,9 @@ sum = text_weight × text + vector_weight × vector; base = (sum + context × be
 score = base × boost. Without context (0) text is text_score, the passage's BM25 over the largest among the candidates,
 and vector is vector_score, its cosine similarity, clamped to 0..1. With it, of what benchmarks/README.md has the
 ablation: text is the mean of text_score and of the coverage, the share of the query that the passage and its neighbours
-hold; vector is 0.8 × vector_score + 0.2 × the higher of its neighbours'; and to the sum are added, each with its weight
-w as sum := (sum + w × x) / (1 + w), the coverage once more (0.2), where the query names a speaker whether that one says
-it (0.05), and that it tells something and does not only ask (0.05).
+hold; vector is 0.7 × vector_score + 0.3 × the highest of its neighbours'; and to the sum are added, each with its
+weight w as sum := (sum + w × x) / (1 + w), the coverage once more (0.2), where the query names a speaker whether that
+one says it (0.05), and that it tells something and does not only ask (0.05).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
         coverage = evidence.coverage
         text = (text_score + coverage) / 2
         beside = evidence.beside_similarity
-        vector = np.where(np.isnan(beside), vector_score, 0.8 * vector_score + 0.2 * np.clip(beside, 0.0, 1.0))
+        vector = np.where(np.isnan(beside), vector_score, 0.7 * vector_score + 0.3 * np.clip(beside, 0.0, 1.0))
         total = weights.text * text + weights.vector * vector
         if weights.text > 0:
             total = _with(total, coverage, COVERAGE_WEIGHT)
