@@ -59,6 +59,51 @@ async def test_a_query_waits_for_the_running_batch_only_while_several_bulk_calls
     assert {"a", "b", "c"} == set(rounds[:3]), "bulk calls take turns"
 
 
+async def test_queries_that_wait_together_go_before_the_model_together_as_far_as_they_fit() -> None:
+    model = SteppedModel()
+    worker = BatchWorker(model, BatchLimits(texts=3, padded_tokens=100))
+    first = asyncio.create_task(worker.embed(["first"]))
+    await asyncio.to_thread(model.started.acquire)
+    waiting = [asyncio.create_task(worker.embed([text])) for text in ("a", "bb", "ccc", "d" * 200, "e")]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    await asyncio.sleep(0)
+    model.step(100)
+    answers = await asyncio.gather(first, *waiting, return_exceptions=True)
+    await worker.aclose()
+    assert [answer[0].tolist() for answer in answers if isinstance(answer, list)] == [
+        [5.0],
+        [1.0],
+        [3.0],
+        [200.0],
+        [1.0],
+    ]
+    assert isinstance(answers[2], asyncio.CancelledError)
+    assert model.batches == [["first"], ["a", "ccc"], ["d" * 200], ["e"]]
+
+
+async def test_of_queries_that_went_together_only_the_one_to_blame_fails() -> None:
+    started, go_on = threading.Event(), threading.Event()
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        started.set()
+        assert go_on.wait(10)
+        if "bad" in texts:
+            raise EmbedderUnavailable("out of memory")
+        return np.array([[len(text)] for text in texts], np.float32)
+
+    worker = BatchWorker(encode, BatchLimits())
+    tasks = [asyncio.create_task(worker.embed(["first"]))]
+    await asyncio.to_thread(started.wait)
+    tasks += [asyncio.create_task(worker.embed([text])) for text in ("good", "bad", "better")]
+    await asyncio.sleep(0)
+    go_on.set()
+    first, good, bad, better = await asyncio.gather(*tasks, return_exceptions=True)
+    await worker.aclose()
+    assert isinstance(bad, EmbedderUnavailable)
+    assert [first, good, better] == [[[5.0]], [[4.0]], [[6.0]]]
+
+
 async def test_closing_ends_a_bulk_call_after_its_current_batch() -> None:
     model = SteppedModel()
     worker = BatchWorker(model, BatchLimits(texts=1))

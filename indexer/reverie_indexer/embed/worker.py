@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
 from reverie_indexer.embed.protocol import Vector, replace_surrogates
 from reverie_indexer.errors import EmbedderUnavailable
 
+log = structlog.get_logger()
 EncodeBatch = Callable[[list[str]], NDArray[np.float32]]
 """Blocking: texts to `[len(texts), dimension]`, the i'th row for the i'th text."""
 
@@ -31,13 +35,18 @@ class BatchLimits:
     padded_tokens: int = 1024
     max_tokens: int = 256
 
+    def tokens_of(self, text: str) -> int:
+        """How many tokens a text has, by estimate."""
+        return min(self.max_tokens, len(text.encode()) // _BYTES_PER_TOKEN + 2)
+
 
 class BatchWorker:
     """Embeds texts in small batches on `max_workers` threads.
 
     Texts are sorted by length, so that little of a batch is padding. The batches of all calls with more than
     one batch pass one by one through a gate, so that at most one of them is before the model at a time; a
-    call that fits one batch, as a query does, waits for that one and for other such calls only.
+    call that fits one batch, as a query does, waits for that one and for other such calls only. Such calls that
+    wait at the same time are put before the model together, as far as they fit one batch: the weights are read once.
     """
 
     def __init__(self, encode: EncodeBatch, limits: BatchLimits, *, max_workers: int = 1) -> None:
@@ -45,6 +54,8 @@ class BatchWorker:
         self._limits = limits
         self._model = ThreadPoolExecutor(max_workers, thread_name_prefix="reverie-embed")
         self._gate = ThreadPoolExecutor(max_workers, thread_name_prefix="reverie-embed-gate")
+        self._waiting: deque[_Call] = deque()
+        self._taking = Lock()
         self._closed = False
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -57,7 +68,10 @@ class BatchWorker:
             if self._closed:
                 raise EmbedderUnavailable("The embedder is closed.")
             if len(batches) == 1:
-                rows = await loop.run_in_executor(self._model, self._encode, batch)
+                call = _Call(batch, Future())
+                self._waiting.append(call)
+                self._model.submit(self._encode_waiting)
+                rows = await asyncio.wrap_future(call.rows)
             else:
                 rows = await loop.run_in_executor(self._gate, self._encode_in_turn, batch)
             vectors.update(zip(batch, rows, strict=True))
@@ -65,6 +79,44 @@ class BatchWorker:
 
     def _encode_in_turn(self, batch: list[str]) -> NDArray[np.float32]:
         return self._model.submit(self._encode, batch).result()
+
+    def _encode_waiting(self) -> None:
+        """Answer the calls that wait, together as many as fit; there may be none left."""
+        calls = self._take()
+        if len(calls) > 1:
+            try:
+                rows = self._encode([text for call in calls for text in call.texts])
+            except Exception as error:  # noqa: BLE001 — one of them is to blame: each by itself finds out which
+                log.debug("embed_batch_failed", error=type(error).__name__)
+            else:
+                start = 0
+                for call in calls:
+                    call.rows.set_result(rows[start : start + len(call.texts)])
+                    start += len(call.texts)
+                return
+        for call in calls:
+            try:
+                call.rows.set_result(self._encode(call.texts))
+            except BaseException as error:  # noqa: BLE001 — whatever it is, who waits for the answer gets it
+                call.rows.set_exception(error)
+
+    def _take(self) -> list[_Call]:
+        taken: list[_Call] = []
+        count = longest = 0
+        with self._taking:
+            while self._waiting:
+                following = self._waiting[0]
+                count += len(following.texts)
+                longest = max(longest, *(self._limits.tokens_of(text) for text in following.texts))
+                if taken and (count > self._limits.texts or count * longest > self._limits.padded_tokens):
+                    break
+                self._waiting.popleft()
+                # False for one that was given up: nobody waits for its answer.
+                if following.rows.set_running_or_notify_cancel():
+                    taken.append(following)
+                else:
+                    count -= len(following.texts)
+        return taken
 
     async def aclose(self) -> None:
         """Finish the batches that were handed over, at most one of each call, and end the threads."""
@@ -76,11 +128,19 @@ class BatchWorker:
         self._model.shutdown()
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Texts of one batch that wait for the model, and where their rows are to go."""
+
+    texts: list[str]
+    rows: Future[NDArray[np.float32]]
+
+
 def plan_batches(texts: Sequence[str], limits: BatchLimits) -> Iterator[list[str]]:
     """Yield the distinct `texts`, shortest first, in batches within `limits`; a single text always fits."""
     batch: list[str] = []
-    for length, text in sorted((len(text.encode()), text) for text in set(texts)):
-        tokens = min(limits.max_tokens, length // _BYTES_PER_TOKEN + 2)
+    for _, text in sorted((len(text.encode()), text) for text in set(texts)):
+        tokens = limits.tokens_of(text)
         if len(batch) == limits.texts or (batch and (len(batch) + 1) * tokens > limits.padded_tokens):
             yield batch
             batch = []

@@ -75,4 +75,4 @@ class AgentSettings(BaseModel):
 
 def effective_settings(defaults: AgentSettings, own: Mapping[str, Any]) -> AgentSettings:
     """The defaults with an agent's own settings on top."""
-    return AgentSettings.model_validate({**defaults.model_dump(), **own})
+    return AgentSettings.model_validate({**defaults.model_dump(), **own}) if own else defaults
