@@ -76,16 +76,16 @@ async def replace_chunks(
         await remove_chunks(connection, tenant_id, slice_.slice_id, [row["chunk_id"] for row in removed])
     if moved:
         await connection.execute(SQL["move_chunks"], {"tenant_id": tenant_id, "rows": Jsonb(moved)})
-    new_ids = await _add_chunks(connection, {**key, "slice_id": slice_.slice_id, "tier": file.tier, "at": at}, added)
+    pending = await _add_chunks(connection, file, added, {"at": at, "model_id": model_id})
     terms = sum(p.term_count for p in added) - sum(row["term_count"] for row in removed)
     if added or removed:
         await count_chunks(connection, tenant_id, slice_.slice_id, len(added) - len(removed), terms)
     gone = {row["chunk_id"] for row in removed}
-    waiting = new_ids + [row["chunk_id"] for row in existing if not row["embedded"] and row["chunk_id"] not in gone]
+    waiting = [row["chunk_id"] for row in existing if not row["embedded"] and row["chunk_id"] not in gone]
     attached = 0
     if waiting and model_id is not None:
         attached = await vectors.attach(connection, tenant_id, model_id, waiting)
-    return Indexed(kept=len(passages) - len(added), embedded=attached == len(waiting))
+    return Indexed(kept=len(passages) - len(added), embedded=pending + len(waiting) == attached)
 
 
 async def purge_chunks(connection: Connection, tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -163,10 +163,15 @@ def _position(passage: Passage) -> dict[str, int]:
     }
 
 
-async def _add_chunks(connection: Connection, key: dict[str, Any], passages: Sequence[Passage]) -> list[int]:
-    """Insert passages with their postings; their chunk ids in order."""
+async def _add_chunks(
+    connection: Connection, file: IndexedFile, passages: Sequence[Passage], origin: Mapping[str, Any]
+) -> int:
+    """Insert passages with their postings and the vectors the cache has; how many are without one.
+
+    `origin` has `at` and `model_id`, as `replace_chunks` has them.
+    """
     if not passages:
-        return []
+        return 0
     rows = [
         {
             **_position(passage),
@@ -179,16 +184,30 @@ async def _add_chunks(connection: Connection, key: dict[str, Any], passages: Seq
         }
         for passage in passages
     ]
-    cursor = await connection.execute(SQL["add_chunks"], {**key, "rows": Jsonb(rows)})
-    ids = {row["ordinal"]: row["chunk_id"] for row in await cursor.fetchall()}
-    postings = [(ids[passage.chunk.ordinal], term, tf) for passage in passages for term, tf in passage.terms.items()]
+    key = {
+        **origin,
+        "tenant_id": file.place.tenant_id,
+        "slice_id": file.slice_.slice_id,
+        "partition_id": file.slice_.partition_id,
+        "document_id": file.document_id,
+        "tier": file.tier,
+        "max_covered_dimension": vectors.MAX_COVERED_DIMENSION,
+    }
+    added = await (await connection.execute(SQL["add_chunks"], {**key, "rows": Jsonb(rows)})).fetchall()
+    ids = {row["ordinal"]: row["chunk_id"] for row in added}
+    postings = [
+        (ids[passage.chunk.ordinal], term, tf, passage.term_count)
+        for passage in passages
+        for term, tf in passage.terms.items()
+    ]
     await connection.execute(
         SQL["add_postings"],
         {
-            "tenant_id": key["tenant_id"],
-            "chunk_ids": [chunk_id for chunk_id, _, _ in postings],
-            "terms": [term for _, term, _ in postings],
-            "tfs": [tf for _, _, tf in postings],
+            **key,
+            "chunk_ids": [chunk_id for chunk_id, _, _, _ in postings],
+            "terms": [term for _, term, _, _ in postings],
+            "tfs": [tf for _, _, tf, _ in postings],
+            "lengths": [length for _, _, _, length in postings],
         },
     )
-    return [ids[passage.chunk.ordinal] for passage in passages]
+    return sum(not row["embedded"] for row in added)

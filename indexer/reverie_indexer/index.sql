@@ -3,15 +3,34 @@ SELECT chunk_id, passage_sha256, ordinal, start_line, end_line, char_start, char
 FROM chunks WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND valid_to IS NULL
 ORDER BY ordinal, chunk_id;
 
--- add_chunks: the new passages of a file, from a JSON array
-INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
-                    heading_path, text, context, passage_sha256, terms, term_count, embedded, valid_from)
-SELECT %(tenant_id)s, %(slice_id)s, %(tier)s::memory_tier, %(document_id)s, r.ordinal, r.start_line, r.end_line,
-       r.char_start, r.char_end, r.heading_path, r.text, r.context, decode(r.sha256, 'hex'), r.terms, r.term_count, false,
-       coalesce(%(at)s::timestamptz, clock_timestamp())
-FROM jsonb_to_recordset(%(rows)s) AS r(ordinal int, start_line int, end_line int, char_start int, char_end int,
-     heading_path text[], text text, context text, sha256 text, terms text[], term_count int)
-RETURNING chunk_id, ordinal;
+-- add_chunks: the new passages of a file, from a JSON array, each with the vector that the cache has from the active model
+-- In one statement, so that a chunk is marked as embedded exactly where it gets its vector. The cache is asked by key
+-- (LIMIT 1) and not joined: without statistics the planner would read all of it for every passage.
+WITH added AS (
+    INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
+                        heading_path, text, context, passage_sha256, terms, term_count, embedded, valid_from)
+    SELECT %(tenant_id)s, %(slice_id)s, %(tier)s::memory_tier, %(document_id)s, r.ordinal, r.start_line, r.end_line,
+           r.char_start, r.char_end, r.heading_path, r.text, r.context, decode(r.sha256, 'hex'), r.terms, r.term_count,
+           coalesce((SELECT m.active FROM embedding_cache e JOIN models m ON m.model_id = e.model_id
+                     WHERE e.tenant_id = %(tenant_id)s AND e.model_id = %(model_id)s::smallint
+                       AND e.passage_sha256 = decode(r.sha256, 'hex') LIMIT 1), false),
+           coalesce(%(at)s::timestamptz, clock_timestamp())
+    FROM jsonb_to_recordset(%(rows)s) AS r(ordinal int, start_line int, end_line int, char_start int, char_end int,
+         heading_path text[], text text, context text, sha256 text, terms text[], term_count int)
+    RETURNING chunk_id, ordinal, passage_sha256, embedded
+), given AS (
+    INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
+    SELECT %(tenant_id)s, %(slice_id)s, a.chunk_id, %(document_id)s, %(partition_id)s, %(model_id)s::smallint,
+           %(tier)s::memory_tier, vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
+    FROM added a
+    CROSS JOIN LATERAL (
+        SELECT embedding FROM embedding_cache
+        WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s::smallint
+          AND passage_sha256 = a.passage_sha256 LIMIT 1
+    ) e
+    WHERE a.embedded
+)
+SELECT chunk_id, ordinal, embedded FROM added;
 
 -- chunks_of_documents: all that the index holds of some files, of now and of the past
 SELECT chunk_id, slice_id, term_count, passage_sha256 FROM chunks
@@ -57,11 +76,11 @@ WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = %(slice_id)s AND p.term = g.t
 DELETE FROM vectors
 WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
 
--- add_postings: the terms of new passages
+-- add_postings: the terms of new passages of a file, with the passages' lengths
 INSERT INTO postings (tenant_id, slice_id, chunk_id, document_id, term, tf, length, tier)
-SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, p.term, p.tf, c.term_count, c.tier
-FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(tfs)s::int[]) AS p(chunk_id, term, tf)
-JOIN chunks c ON c.tenant_id = %(tenant_id)s AND c.chunk_id = p.chunk_id;
+SELECT %(tenant_id)s, %(slice_id)s, p.chunk_id, %(document_id)s, p.term, p.tf, p.length, %(tier)s::memory_tier
+FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(tfs)s::int[], %(lengths)s::int[])
+     AS p(chunk_id, term, tf, length);
 
 -- count_slice: keep N and the total length of the slice
 UPDATE slices SET chunk_count = chunk_count + %(chunks)s, term_total = term_total + %(terms)s

@@ -138,10 +138,18 @@ class Pipeline:
         async with lock:
             return (await self.write_many(place, [change]))[0]
 
-    async def write_many(self, place: Place, changes: Sequence[Change], within: Within | None = None) -> list[Written]:
+    async def write_many(
+        self,
+        place: Place,
+        changes: Sequence[Change],
+        within: Within | None = None,
+        *,
+        turn: asyncio.Event | None = None,
+    ) -> list[Written]:
         """Write files of one place in one transaction; answers when it has committed, in the order given.
 
-        Readers see all of the old state or all of the new. An unknown agent is created with its seed files.
+        Readers see all of the old state or all of the new. An unknown agent is created with its seed files. With a
+        `turn`, texts are chunked and embedded at once, and the transaction begins when it is set.
         Raises StaleVersion for an `if_version` that is not met, what `edit` raises, ValidationFailed for a
         path or text that may not be, Conflict when other writers were faster every time, and what `within`
         raises, which runs last in the transaction; nothing is then written.
@@ -157,6 +165,8 @@ class Pipeline:
             seeds = [] if agent else await self._prepare_seeds(place, changes)
             ready = await self._embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
             prepared = _Prepared(contents, bases, seeds, ready.model_id if ready else None)
+            if turn is not None:
+                await turn.wait()
             written = await self._commit(place, changes, prepared, within)
             if written is not None:
                 if not all(result.embedded for result in written):
@@ -181,6 +191,11 @@ class Pipeline:
             if current is None:
                 raise NotFound(f"there is no file {path!r}")
             return await store.delete_document(connection, place, slice_, current, by=by, reason=reason)
+
+    async def is_waiting(self, place: Place) -> bool:
+        """Whether a place has chunks that wait for their vectors."""
+        slice_ids = await self._own_slices(place)
+        return await vectors.any_pending(self._database, slice_ids)
 
     async def backfill(self, *, limit: int = PAGE, place: Place | None = None) -> int:
         """Embed chunks that were stored without vectors, everybody's or a place's, oldest first; how many.
@@ -316,11 +331,13 @@ async def embed_passages(
 ) -> None:
     """Bring the vectors of passages (hash → text) into the tenant's cache, batch by batch, each kept at once.
 
-    A passage that is there costs nothing. One that the model refuses is marked and left out. Raises
+    A passage that is there costs nothing. One that the model refuses is marked and left out. Short ones come first:
+    a model fills up each batch to its longest text, and of what time allows, most is done. Raises
     EmbedderUnavailable.
     """
     known = await vectors.cached(database, tenant_id, ready.model_id, texts)
     missing = [(sha256, text) for sha256, text in texts.items() if sha256 not in known]
+    missing.sort(key=lambda item: len(item[1]))
     for start in range(0, len(missing), batch_size):
         batch = missing[start : start + batch_size]
         answers = await ready.embedder.embed([text for _, text in batch])

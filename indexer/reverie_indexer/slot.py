@@ -45,6 +45,8 @@ class ModelSlot:
         self._query_cache_size = query_cache_size
         self._check_active = check_active
         self._settled = asyncio.Event()
+        # Set once somebody waits for the model: who only then loads it may find that nobody does.
+        self.wanted = asyncio.Event()
         self.ready: Ready | None = None
         self.error: ReverieError | None = None
         if load is None:
@@ -87,6 +89,7 @@ class ModelSlot:
 
     async def wait(self, timeout_seconds: float | None = None) -> Ready | None:
         """The model, as soon as it is ready; None when there is none or it takes longer."""
+        self.wanted.set()
         try:
             async with asyncio.timeout(timeout_seconds):
                 await self._settled.wait()

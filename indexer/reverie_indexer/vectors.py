@@ -117,11 +117,8 @@ async def attach(connection: Connection, tenant_id: str, model_id: int, chunk_id
         "chunk_ids": list(chunk_ids),
         "max_covered_dimension": MAX_COVERED_DIMENSION,
     }
-    marked = await (await connection.execute(SQL["mark_embedded"], params)).fetchall()
-    ids = [row["chunk_id"] for row in marked]
-    if ids:
-        await connection.execute(SQL["attach_vectors"], {**params, "chunk_ids": ids})
-    return len(ids)
+    row = await (await connection.execute(SQL["embed_chunks"], params)).fetchone()
+    return int((row or {"count": 0})["count"])
 
 
 async def attach_pending(
@@ -177,6 +174,13 @@ async def pending_chunks(
         return [Pending(**row) for row in await cursor.fetchall()]
 
 
+async def any_pending(database: Database, slice_ids: Sequence[int]) -> bool:
+    """Whether slices have chunks that wait for the back-fill, whatever the model."""
+    async with database.maintenance() as connection:
+        cursor = await connection.execute(SQL["any_to_embed"], {"slice_ids": list(slice_ids)})
+        return await cursor.fetchone() is not None
+
+
 async def switch_model(database: Database, model_id: int, *, tolerated: int = 0) -> int:
     """Make a model active in one transaction, unless chunks still lack its vectors: how many do (0: switched).
 
@@ -209,12 +213,15 @@ async def promote_large_slices(database: Database, *, exact_max_chunks: int, max
         )
         large = await cursor.fetchall()
     for row in large:
-        await _promote(database, row["tenant_id"], row["slice_id"])
+        await promote_slice(database, row["tenant_id"], row["slice_id"])
     return len(large)
 
 
-async def _promote(database: Database, tenant_id: str, slice_id: int) -> None:
-    """Copy, index, attach and switch in one transaction: a reader finds the vectors in one place or the other."""
+async def promote_slice(database: Database, tenant_id: str, slice_id: int) -> None:
+    """Give a slice a partition of its own with an HNSW index, unless it has one.
+
+    Copy, index, attach and switch in one transaction: a reader finds the vectors in one place or the other.
+    """
     key = {"tenant_id": tenant_id, "slice_id": slice_id}
     async with database.maintenance() as connection:
         await connection.execute(SQL["no_limits"])

@@ -15,21 +15,40 @@ DELETE FROM embedding_cache e
 WHERE e.created_at < now() - make_interval(days => %(keep_days)s::int)
   AND NOT EXISTS (SELECT FROM chunks c WHERE c.tenant_id = e.tenant_id AND c.passage_sha256 = e.passage_sha256);
 
--- mark_embedded: lock the chunks whose vector the cache has; none when the model is not (or no longer) the active one
-UPDATE chunks c SET embedded = true
-FROM embedding_cache e
-WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]) AND NOT c.embedded
-  AND e.tenant_id = c.tenant_id AND e.model_id = %(model_id)s AND e.passage_sha256 = c.passage_sha256
-  AND EXISTS (SELECT FROM models m WHERE m.model_id = e.model_id AND m.active)
-RETURNING c.chunk_id;
+-- embed_chunks: give chunks that wait their vectors from the cache; none when the model is not (or no longer) the active one
+-- In one statement, so that a chunk is marked exactly where it gets its vector. The cache is asked by key (LIMIT 1) and
+-- not joined: without statistics the planner would read all of it for every chunk.
+WITH marked AS (
+    UPDATE chunks c SET embedded = true
+    WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]) AND NOT c.embedded
+      AND (SELECT true FROM embedding_cache
+           WHERE tenant_id = c.tenant_id AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1)
+      AND EXISTS (SELECT FROM models m WHERE m.model_id = %(model_id)s AND m.active)
+    RETURNING c.tenant_id, c.slice_id, c.chunk_id, c.document_id, c.tier, c.passage_sha256
+), given AS (
+    INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
+    SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, s.partition_id, %(model_id)s, c.tier,
+           vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
+    FROM marked c
+    JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
+    CROSS JOIN LATERAL (
+        SELECT embedding FROM embedding_cache
+        WHERE tenant_id = c.tenant_id AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
+    ) e
+    ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING
+)
+SELECT count(*) AS count FROM marked;
 
--- attach_vectors: give chunks their vectors from the cache
+-- attach_vectors: give chunks the vectors of a model that is not active yet, from the cache
 INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
-SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, s.partition_id, e.model_id, c.tier,
+SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, s.partition_id, %(model_id)s, c.tier,
        vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
 FROM chunks c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
-JOIN embedding_cache e ON e.tenant_id = c.tenant_id AND e.model_id = %(model_id)s AND e.passage_sha256 = c.passage_sha256
+CROSS JOIN LATERAL (
+    SELECT embedding FROM embedding_cache
+    WHERE tenant_id = c.tenant_id AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
+) e
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
 ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING;
 
@@ -52,6 +71,11 @@ WHERE NOT embedded AND embed_error IS NULL AND chunk_id > %(after)s
   AND (%(slice_ids)s::bigint[] IS NULL OR slice_id = ANY(%(slice_ids)s::bigint[]))
   AND EXISTS (SELECT FROM models m WHERE m.model_id = %(model_id)s AND m.active)
 ORDER BY chunk_id LIMIT %(limit)s;
+
+-- any_to_embed: a row where some slices have chunks that wait for the back-fill
+SELECT chunk_id FROM chunks
+WHERE NOT embedded AND embed_error IS NULL AND slice_id = ANY(%(slice_ids)s::bigint[])
+ORDER BY chunk_id LIMIT 1;
 
 -- chunks_without: what a new model has not embedded yet, after a cursor
 SELECT c.tenant_id, c.slice_id, c.chunk_id, c.context, c.text, c.passage_sha256 FROM chunks c

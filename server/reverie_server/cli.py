@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import ipaddress
 import os
 import signal
-import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,13 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reverie_indexer.errors import EmbedderUnavailable, ReverieError, SetupError, ValidationFailed
-from reverie_server.cli_admin import bench_cli, embeddings_cli, keys_cli, models_cli
-from reverie_server.cli_frame import STOP_SIGNALS, DataDir, load_settings, run
+from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
+from reverie_server.cli_admin import embeddings_cli, keys_cli, models_cli
+from reverie_server.cli_bench import bench_cli
+from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
+from reverie_server.cli_index import index
 from reverie_server.cli_mcp import mcp
 from reverie_server.cli_snapshots import export_snapshot, import_snapshot
 
 if TYPE_CHECKING:
+    import asyncio
+    import socket
+
     from reverie_indexer.settings import Settings
 
 cli = typer.Typer(
@@ -33,12 +35,10 @@ cli.add_typer(keys_cli, name="keys")
 cli.add_typer(models_cli, name="models")
 cli.add_typer(embeddings_cli, name="embeddings")
 cli.add_typer(bench_cli, name="bench")
+cli.command("index")(index)
 cli.command("mcp")(mcp)
 cli.command("export")(export_snapshot)
 cli.command("import")(import_snapshot)
-
-AgentName = Annotated[str, typer.Option("--agent", help="The agent.")]
-OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, such as user:42; none: shared memory.")]
 
 
 def main() -> None:
@@ -73,6 +73,8 @@ def serve(
 
 
 def _is_loopback(host: str) -> bool:
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -97,12 +99,24 @@ def tcp_socket(host: str) -> socket.socket:
     asyncio sees to that for sockets that say that they are TCP, and says it of none by itself. Otherwise the second
     part of every response waits for the client's acknowledgement of the first, which takes its time: 40 ms.
     """
+    import socket
+
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
-async def _serve(settings: Settings) -> None:
+def _import_http() -> Any:
     import uvicorn
+
+    import reverie_server.http.files
+    import reverie_server.mcp.endpoint  # noqa: F401
+
+    return uvicorn
+
+
+async def _serve(settings: Settings) -> None:
+    import asyncio
+    import socket
 
     from reverie_server.app import create_app, open_runtime, upkeep
 
@@ -114,7 +128,10 @@ async def _serve(settings: Settings) -> None:
             raise SetupError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
         if not _is_loopback(settings.host):
             await _refuse_if_open(settings)
+        # Slow to import, and PostgreSQL is slow to start: beside each other.
+        importing = asyncio.create_task(asyncio.to_thread(_import_http))
         async with open_runtime(settings) as runtime:
+            uvicorn = await importing
             app = create_app(runtime)
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
             keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
@@ -142,80 +159,6 @@ async def _serve(settings: Settings) -> None:
 
 
 @cli.command()
-def index(
-    path: Annotated[Path, typer.Argument(help="A folder of markdown.", exists=True, file_okay=False)],
-    agent: AgentName,
-    owner: OwnerKey = None,
-    watch: Annotated[bool, typer.Option(help="Go on, and index what changes.")] = False,
-    data_dir: DataDir = None,
-) -> None:
-    """Bring an agent's memory in line with a folder of markdown: new, changed and deleted files."""
-    settings = load_settings(data_dir=data_dir, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")
-    run(_index(settings, path, agent, owner, watch=watch))
-
-
-async def _index(settings: Settings, path: Path, agent: str, owner: str | None, *, watch: bool) -> None:
-    from reverie_indexer.files import check_agent_id
-    from reverie_indexer.watch import changes
-    from reverie_server.access.keys import OPERATOR
-    from reverie_server.app import is_cancelled, open_runtime
-
-    # Nobody waits for an answer here: every file gets its vectors before the next is read.
-    async with open_runtime(settings, embed_wait_seconds=24 * 3600) as runtime:
-        _, place = await runtime.gate.write(OPERATOR, check_agent_id(agent), _owner(owner), None)
-        if watch:
-            print(f"watching {path} (Ctrl-C ends)", file=sys.stderr)
-            # The first item comes at once, when the watcher stands: nothing is missed between a scan and it.
-            async for _ in changes(path):
-                await _index_once(runtime, place, path)
-                if is_cancelled():
-                    raise asyncio.CancelledError
-        else:
-            await _index_once(runtime, place, path)
-
-
-async def _index_once(runtime: Any, place: Any, path: Path) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from reverie_server.app import is_cancelled
-    from reverie_server.workspace.ingest import index_folder
-
-    columns = (
-        TextColumn("indexing"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("files"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("files", total=None)
-        summary = await index_folder(
-            runtime.workspace,
-            runtime.pipeline,
-            place,
-            path,
-            tombstones=runtime.tombstones,
-            max_file_bytes=runtime.settings.max_file_bytes,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    print(
-        f"{summary.new} new, {summary.changed} changed, {summary.unchanged} unchanged, {summary.removed} removed, "
-        f"{len(summary.skipped)} skipped; {summary.chunks} chunks written"
-    )
-    for name, why in summary.skipped.items():
-        print(f"skipped {name}: {why}", file=sys.stderr)
-    # What an earlier run stored while there was no model; of this place only, for others may have much.
-    await runtime.models.wait()
-    with suppress(EmbedderUnavailable):
-        while not is_cancelled() and await runtime.pipeline.backfill(place=place):
-            pass
-    if summary.pending and runtime.models.ready is None:
-        why = runtime.models.error.detail if runtime.models.error else "no embedding model is configured"
-        print(f"{summary.pending} files are found by words only until they are embedded: {why}", file=sys.stderr)
-
-
-@cli.command()
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     agent: AgentName,
@@ -235,10 +178,10 @@ async def _search(
     from reverie_indexer.files import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app import open_runtime
-    from reverie_server.http.memory import search_response
+    from reverie_server.http.search_answer import search_response
 
     async with open_runtime(settings) as runtime:
-        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), _owner(owner))
+        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), owner_of(owner))
         request = grant.search_request(query, max_results=max_results)
         await runtime.models.wait()
         outcome = await runtime.search.search(request, grant.search_rules(runtime.search.rules))
@@ -258,15 +201,24 @@ async def _search(
         print("nothing found")
 
 
-def _owner(owner: str | None) -> str | None:
-    from reverie_indexer.files import check_owner_key
-
-    return None if owner is None else check_owner_key(owner)
-
-
 @cli.command()
-def doctor(data_dir: DataDir = None) -> None:
+def doctor(
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Measure here what `exact_max_chunks` should be; takes two minutes at most.")
+    ] = False,
+    results: Annotated[Path | None, typer.Option(help="With --tune: where a result file goes as well.")] = None,
+    data_dir: DataDir = None,
+) -> None:
     """Check the installation: settings, PostgreSQL, pgvector, schema, model. Status 1 if something is wrong."""
+    if tune:
+        from reverie_server.doctor import say_tuned
+
+        run(say_tuned(load_settings(data_dir=data_dir, log_level="error"), results))
+        return
+    if results is not None:
+        raise ValidationFailed("--results goes with --tune")
+    import asyncio
+
     from reverie_server.doctor import examine
 
     settings = load_settings(data_dir=data_dir, log_level="error")

@@ -1,11 +1,10 @@
-"""Commands of the operator: keys, models, embeddings, benchmarks."""
+"""Commands of the operator: keys, models, embeddings."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 keys_cli = typer.Typer(help="API keys.", no_args_is_help=True)
 models_cli = typer.Typer(help="Embedding models.", no_args_is_help=True)
 embeddings_cli = typer.Typer(help="The vectors of the index.", no_args_is_help=True)
-bench_cli = typer.Typer(help="Measure recall on your own machine.", no_args_is_help=True)
 
 
 @keys_cli.command("create")
@@ -125,71 +123,3 @@ async def _migrate(settings: Settings) -> None:
         finally:
             await slot.aclose()
         print(f"{total} chunks embedded; the index now uses {slot.ready.embedder.identity}. Restart running servers.")
-
-
-@bench_cli.command("recall")
-def bench_recall(
-    data: Annotated[Path, typer.Option(help="LoCoMo conversations or an XQuAD language.", exists=True, dir_okay=False)],
-    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
-    language: Annotated[str | None, typer.Option(help="The analyser's language; else by the file's name.")] = None,
-    overrides: Annotated[list[str] | None, typer.Option("--set", help="A rule to change, name=value.")] = None,
-    seed: int = 20261121,
-    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Ask every question of a data set, beside simple baselines on the same texts with the same model."""
-    from rich.console import Console
-
-    from reverie_server.app import embedder_loader
-    from reverie_server.bench.recall import RecallOptions, run_recall
-    from reverie_server.bench.report import render, write_result
-
-    settings = load_settings(data_dir=data_dir, log_level="warning")
-    load = embedder_loader(settings)
-    if load is None:
-        raise SetupError("the benchmark compares by meaning too: configure an embedder")
-    options = RecallOptions(
-        data,
-        load,
-        language=language,
-        database_url=database_url,
-        overrides=tuple(overrides or ()),
-        seed=seed,
-        progress=lambda doing: print(doing, file=sys.stderr),
-    )
-
-    async def work() -> None:
-        report = await run_recall(options)
-        render(report, Console())
-        print(f"written to {write_result(report, results)}")
-
-    run(work())
-
-
-@bench_cli.command("relevance")
-def bench_relevance(
-    data: Annotated[Path, typer.Option(help="LoCoMo conversations.", exists=True, dir_okay=False)],
-    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
-    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Fit what makes relevance 0.3 the point from which a passage helps, and show how well it holds."""
-    from rich.console import Console
-
-    from reverie_server.app import embedder_loader
-    from reverie_server.bench.calibrate import CalibrationOptions, run_calibration
-    from reverie_server.bench.calibration_report import render, write_result
-
-    load = embedder_loader(load_settings(data_dir=data_dir, log_level="warning"))
-    if load is None:
-        raise SetupError("relevance is fitted on words and meaning: configure an embedder")
-    options = CalibrationOptions(
-        data, load, database_url=database_url, progress=lambda doing: print(doing, file=sys.stderr)
-    )
-
-    async def work() -> None:
-        report = await run_calibration(options)
-        render(report, Console())
-        print(f"written to {write_result(report, results)}")
-
-    run(work())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import signal
 import sys
 from collections.abc import Coroutine
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 DataDir = Annotated[Path | None, typer.Option(help="Where the embedded PostgreSQL and the models are.")]
+AgentName = Annotated[str, typer.Option("--agent", help="The agent.")]
+OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, such as user:42; none: shared memory.")]
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -28,8 +28,17 @@ def load_settings(**overrides: object) -> Settings:
     return settings
 
 
+def owner_of(owner: str | None) -> str | None:
+    """An owner as it was given, checked; ValidationFailed for what is no owner key."""
+    from reverie_indexer.files import check_owner_key
+
+    return None if owner is None else check_owner_key(owner)
+
+
 def _configure_logging(settings: Settings) -> None:
     """Logs go to stderr: stdout is for answers."""
+    import logging
+
     import structlog
 
     renderer: Any = (
@@ -56,6 +65,7 @@ def _configure_logging(settings: Settings) -> None:
 
 def run(job: Coroutine[Any, Any, None]) -> None:
     """Run to the end, or to SIGINT or SIGTERM, which both clean up: the last client stops PostgreSQL."""
+    import asyncio
 
     async def until_stopped() -> None:
         task = asyncio.current_task()

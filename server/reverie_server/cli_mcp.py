@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import os
 import signal
@@ -17,6 +16,8 @@ from reverie_indexer.errors import ModelMismatch, ReverieError, SetupError, Unau
 from reverie_server.cli_frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
+    import asyncio
+
     from reverie_indexer.settings import Settings
     from reverie_server.mcp.server import Context
     from reverie_server.mcp.stdio import StdioTransport
@@ -48,6 +49,8 @@ def mcp(
 
 async def _until_asked_to_end(job: Coroutine[Any, Any, None]) -> None:
     """Take SIGTERM and SIGINT for what they are here: the way in which a client ends the server it started."""
+    import asyncio
+
     with suppress(asyncio.CancelledError):
         await job
 
@@ -76,6 +79,8 @@ class _Identity:
 
 
 async def _serve(settings: Settings, identity: _Identity, reading: int, writing: int) -> None:
+    import asyncio
+
     from reverie_server.mcp.server import build_server
     from reverie_server.mcp.stdio import StdioTransport
     from reverie_server.tools.catalogue import REGISTRY
@@ -110,6 +115,8 @@ async def _ended(serving: Coroutine[Any, Any, None]) -> None:
 
     The library raises an error of its own for a message that was under way.
     """
+    import asyncio
+
     task = asyncio.create_task(serving, name="mcp-server")
     try:
         await asyncio.wait({task})
@@ -123,6 +130,8 @@ async def _hold(
     settings: Settings, identity: _Identity, opened: asyncio.Future[Runtime], transport: StdioTransport
 ) -> None:
     """Open the runtime, hand it over, and keep it up until cancelled. Raises what prevents or ends that."""
+    import asyncio
+
     # In a thread, since importing takes long too.
     app = await asyncio.to_thread(importlib.import_module, "reverie_server.app")
     failure: ReverieError = SetupError("the memory server stopped while it started")

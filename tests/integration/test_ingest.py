@@ -25,7 +25,7 @@ from reverie_indexer.watch import scan
 from reverie_server.runtime import Runtime
 from reverie_server.workspace import ingest
 from reverie_server.workspace.files import Reader, Workspace, Write
-from reverie_server.workspace.ingest import Summary, index_folder
+from reverie_server.workspace.ingest import Progress, Summary, index_folder
 from reverie_server.workspace.tombstones import Tombstones
 
 TEAM = Place("default", "wren", "team")
@@ -258,8 +258,8 @@ async def test_indexing_that_was_stopped_goes_on_with_what_is_missing(
     class Stopped(Exception):
         """As by Ctrl-C."""
 
-    def stop(done: int, total: int) -> None:
-        if done >= 64:
+    def stop(at: Progress) -> None:
+        if at.done >= 64:
             raise Stopped
 
     pipeline = Pipeline(database, models, Rules())
@@ -271,6 +271,45 @@ async def test_indexing_that_was_stopped_goes_on_with_what_is_missing(
     summary = await index_folder(workspace, pipeline, TEAM, folder, **options)
     assert counts(summary) == (36, 0, 64, 0)
     assert sorted(await paths(workspace)) == [f"{name}.md" for name in names]
+
+
+async def test_progress_tells_files_and_chunks_and_what_was_indexed_before(
+    runtime: Runtime, index: Index, folder: Path
+) -> None:
+    fill(folder, **{f"n{number:03}": f"# {number}\n\none\n\ntwo" for number in range(40)})
+    await index(folder)
+    fill(folder, **{f"m{number:03}": "one\n\ntwo" for number in range(70)})
+    (folder / "n007.md").unlink()
+    seen: list[Progress] = []
+    await index_folder(
+        runtime.workspace,
+        runtime.pipeline,
+        TEAM,
+        folder,
+        tombstones=runtime.tombstones,
+        max_file_bytes=MAX_BYTES,
+        progress=seen.append,
+    )
+    assert [(at.done, at.total, at.unchanged) for at in seen] == [(n, 71, 39) for n in (0, 32, 64, 70, 71)]
+    assert [at.chunks for at in seen] == [0, 64, 128, 140, 140]
+
+
+async def test_large_files_make_small_groups(
+    runtime: Runtime, index: Index, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that memory is bounded by characters as well as by files."""
+    monkeypatch.setattr(ingest, "CHARS_PER_WRITE", 100)
+    sizes: list[int] = []
+    write = Pipeline.write_many
+
+    async def noting(self: Pipeline, place: Place, changes: Any, within: Any = None, **options: Any) -> Any:
+        sizes.append(len(changes))
+        return await write(self, place, changes, within, **options)
+
+    monkeypatch.setattr(Pipeline, "write_many", noting)
+    fill(folder, a="x" * 60, b="x" * 40, c="x", d="x" * 500, e="x" * 99)
+    assert counts(await index(folder)) == (5, 0, 0, 0)
+    assert sizes == [2, 1, 1, 1]
 
 
 async def test_two_indexers_of_one_folder_agree(

@@ -1,0 +1,49 @@
+"""Many files in groups: the model embeds the next ones while PostgreSQL stores the last ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from reverie_indexer.model import Place, Written
+from reverie_indexer.pipeline import Change, Pipeline
+
+# One group is stored, one is before the model, one is chunked and waits for it: the model is never without work, and
+# what is in memory is bounded by these.
+GROUPS_AT_ONCE = 3
+
+
+async def write_groups(
+    pipeline: Pipeline, place: Place, groups: AsyncGenerator[Sequence[Change], None]
+) -> AsyncGenerator[list[Written], None]:
+    """Write groups of files, each in a transaction of its own, and yield what each did, in the order given.
+
+    Groups commit in that order too, so that after a stop there is no gap in what was written, and none commits while
+    the caller looks at the one before. No group is begun more than GROUPS_AT_ONCE ahead. Raises what
+    `Pipeline.write_many` and the source of the groups raise; nothing of later groups is then written.
+    """
+    running: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]] = deque()
+    try:
+        async with aclosing(groups):
+            async for group in groups:
+                turn = asyncio.Event()
+                running.append((turn, asyncio.create_task(pipeline.write_many(place, group, turn=turn))))
+                if len(running) == GROUPS_AT_ONCE:
+                    yield await _first(running)
+        while running:
+            yield await _first(running)
+    finally:
+        for _, task in running:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+
+
+async def _first(running: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]]) -> list[Written]:
+    """Let the oldest group commit; what it did. It stays among the running where it fails."""
+    turn, task = running[0]
+    turn.set()
+    written = await task
+    running.popleft()
+    return written
