@@ -1,0 +1,1 @@
+"""Benchmarks that compare the project with others; those of the project itself are `reverie bench`."""
