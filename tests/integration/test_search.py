@@ -108,9 +108,7 @@ async def test_statistics_are_of_the_searched_slices_and_of_no_other_tenant_or_a
         await write(pipeline, "x.md", f"{HARBOUR} {number}", agent=f"agent-{number}")
         await write(pipeline, "x.md", f"{HARBOUR} {number}", owner=f"user:{number}")
     after = await find(search, "lantern harbour", ALONE, mode="text")
-    assert [(r.text, r.bm25) for r in after.results] == [
-        (r.text, r.bm25) for r in before.results
-    ]
+    assert [(r.text, r.bm25) for r in after.results] == [(r.text, r.bm25) for r in before.results]
 
 
 async def test_an_owner_sees_their_own_the_teams_and_the_tenants_memory_and_nobody_elses(
@@ -199,9 +197,7 @@ async def test_frequent_terms_bound_the_work_but_not_the_scores(
     plain = await find(search, "flour heron", mode="text", max_results=100)
     less = await find(bounded, "flour heron", mode="text", max_results=100)
     assert len(plain.results) == 82
-    assert [(r.text, pytest.approx(r.bm25)) for r in plain.results[:2]] == [
-        (r.text, r.bm25) for r in less.results
-    ]
+    assert [(r.text, pytest.approx(r.bm25)) for r in plain.results[:2]] == [(r.text, r.bm25) for r in less.results]
 
 
 async def test_without_a_word_of_the_query_meaning_has_all_the_weight(pipeline: Pipeline, search: Search) -> None:

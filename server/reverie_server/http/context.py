@@ -18,12 +18,16 @@ from reverie_indexer.files import check_agent_id
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import check_origin
 from reverie_server.runtime import Runtime
+from reverie_server.spans import span
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NOT_PERMITTED = "Extra inputs are not permitted"
 
 
-def running(request: Request) -> Runtime:
+# Dependencies are coroutines even where they wait for nothing: FastAPI hands plain functions to a thread, one by one.
+
+
+async def running(request: Request) -> Runtime:
     """The running system."""
     return cast("Runtime", request.app.state.runtime)
 
@@ -33,12 +37,14 @@ async def caller(request: Request) -> Caller:
 
     An open server takes no request that a web page of another site may have sent: see `check_origin`.
     """
-    who = await running(request).keys.authenticate(request.headers.get("authorization"))
+    system = await running(request)
+    with span("authenticate"):
+        who = await system.keys.authenticate(request.headers.get("authorization"))
     check_origin(who, request.scope["headers"])
     return who
 
 
-def agent(
+async def agent(
     request: Request,
     a: Annotated[str, PathParameter(description="The agent's id: 1 to 128 of A-Z a-z 0-9 . _ : -", examples=["wren"])],
 ) -> str:
@@ -50,7 +56,7 @@ def agent(
     return check_agent_id(a)
 
 
-def no_query(request: Request) -> None:
+async def no_query(request: Request) -> None:
     """Refuse query parameters where the body says it all: an owner there would be ignored, and shared memory hit."""
     if names := sorted(set(request.query_params)):
         raise RequestValidationError([{"loc": ("query", name), "msg": _NOT_PERMITTED} for name in names])

@@ -12,6 +12,7 @@ from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.search_answer import search_response
 from reverie_server.recall.request import check_query
+from reverie_server.spans import span
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 
@@ -22,7 +23,8 @@ router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_a
 async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who: Who) -> wire_memory.SearchResponse:
     """Find passages by words and by meaning."""
     query = check_query(body.query)
-    grant = await system.gate.read(who, a, body.resolved_owner())
+    with span("gate"):
+        grant = await system.gate.read(who, a, body.resolved_owner())
     request = grant.search_request(
         query,
         max_results=body.max_results,
@@ -33,7 +35,8 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
         as_of=body.as_of,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
-    return search_response(outcome, explain=body.explain)
+    with span("respond"):
+        return search_response(outcome, explain=body.explain)
 
 
 @router.post("/forget", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))

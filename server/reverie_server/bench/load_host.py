@@ -1,0 +1,63 @@
+"""What processes on this machine use: CPU and memory of the server, and of PostgreSQL where it is here too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psutil
+import psycopg
+
+from reverie_indexer.queries import Queries
+
+SQL = Queries(__file__)
+
+
+def cpu_seconds(processes: Sequence[psutil.Process]) -> float:
+    """User and system time of processes so far; one that has ended counts nothing."""
+    total = 0.0
+    for process in processes:
+        try:
+            times = process.cpu_times()
+        except psutil.Error:
+            continue
+        total += times.user + times.system
+    return total
+
+
+async def postgres_processes(connection: psycopg.AsyncConnection[Any]) -> list[psutil.Process]:
+    """PostgreSQL's processes, the postmaster first; none when the server is on another machine or out of sight."""
+    row = await (await connection.execute(SQL["backend"])).fetchone()
+    assert row is not None
+    process_id, is_local = row
+    if not is_local:
+        return []
+    try:
+        backend = psutil.Process(process_id)
+        postmaster = backend.parent()
+        # Another container's process numbers mean something else here.
+        if "postgres" not in backend.name() or postmaster is None:
+            return []
+        return [postmaster, *postmaster.children()]
+    except psutil.Error:
+        return []
+
+
+def memory_mb(processes: Sequence[psutil.Process]) -> dict[str, float] | None:
+    """Resident memory of processes in MB: `resident` counts shared pages for each, `proportional` (Linux) once.
+
+    None without processes, or where they may not be looked at.
+    """
+    resident = proportional = 0.0
+    for process in processes:
+        try:
+            full = process.memory_full_info()
+        except psutil.NoSuchProcess:
+            continue
+        except psutil.Error:
+            return None
+        resident += full.rss / 1e6
+        proportional += getattr(full, "pss", 0) / 1e6
+    if not resident:
+        return None
+    return {"resident": round(resident, 1)} | ({"proportional": round(proportional, 1)} if proportional else {})
