@@ -127,7 +127,9 @@ CREATE TABLE IF NOT EXISTS chunks (
     PRIMARY KEY (tenant_id, chunk_id),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
 );
-CREATE INDEX IF NOT EXISTS chunks_of_document ON chunks (tenant_id, document_id, ordinal);
+-- Search finds what stands beside a passage in this index alone.
+CREATE INDEX IF NOT EXISTS chunks_of_document ON chunks (tenant_id, document_id, ordinal)
+    INCLUDE (chunk_id, slice_id, valid_to);
 CREATE INDEX IF NOT EXISTS chunks_of_passage ON chunks (tenant_id, passage_sha256);
 CREATE INDEX IF NOT EXISTS chunks_to_embed ON chunks (chunk_id) WHERE NOT embedded AND embed_error IS NULL;
 
@@ -169,6 +171,7 @@ CREATE INDEX IF NOT EXISTS vectors_0_covering ON vectors_0 (tenant_id, slice_id,
 CREATE INDEX IF NOT EXISTS vectors_0_uncovered ON vectors_0 (tenant_id, slice_id, model_id) WHERE NOT covered;
 -- Index-only scans need pages known to be all-visible: vacuum after every twentieth part of new rows.
 ALTER TABLE vectors_0 SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+ALTER TABLE chunks SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 ALTER TABLE postings SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- What a model said of a passage, so that unchanged text never costs a model call again.

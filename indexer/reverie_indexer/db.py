@@ -234,21 +234,19 @@ class Database:
         while True:
             connection = await self._connection(deadline)
             try:
-                await connection.set_isolation_level(None)
-                await connection.set_read_only(None)
-                async with connection.pipeline():
-                    await connection.execute(enter, enter_params)
-                    cursor = await connection.execute(statement, params)
-                    await connection.commit()
-                    return await cursor.fetchall()
+                # Sent as one message, which is one transaction: half the work of a pipeline for two statements.
+                await connection.set_autocommit(True)
+                cursor = psycopg.AsyncClientCursor(connection, row_factory=dict_row)
+                await cursor.execute(enter.rstrip().rstrip(b";") + b";\n" + statement, {**enter_params, **params})
+                while cursor.nextset():
+                    pass
+                return await cursor.fetchall()
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 if not connection.closed:
-                    await connection.rollback()
                     raise DatabaseUnavailable("PostgreSQL refused in the middle of the request; try again") from error
                 # It only reads: it may be done again.
                 await self._recover_or_raise(error, deadline)
             except psycopg.DataError as error:
-                await connection.rollback()
                 raise ValidationFailed("a value cannot be stored as text or number") from error
             finally:
                 await self._pool.putconn(connection)
@@ -283,6 +281,7 @@ class Database:
         while True:
             connection = await self._connection(deadline)
             try:
+                await connection.set_autocommit(False)
                 await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
                 await connection.set_read_only(snapshot or None)
                 # BEGIN and what follows it in one round trip.

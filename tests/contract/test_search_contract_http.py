@@ -161,7 +161,8 @@ async def test_the_mode_says_what_was_done(wren: Any) -> None:
     assert by_meaning
     for parts in (result["explain"] for result in by_meaning):
         assert (parts["text_weight"], parts["vector_weight"]) == (0.0, 1.0)
-        with_file = parts["vector_evidence"] + parts["context_weight"] * parts["document_evidence"]
+        total = (parts["vector_evidence"] + 0.05 * parts["telling"]) / 1.05
+        with_file = total + parts["context_weight"] * parts["document_evidence"]
         assert parts["base_score"] == pytest.approx(with_file / (1 + parts["context_weight"]))
 
 

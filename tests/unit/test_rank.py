@@ -63,6 +63,8 @@ class Ranked:
     text_evidence: float
     vector_evidence: float
     coverage: float
+    agreement: float
+    telling: float
     document_evidence: float
     base_score: float
     boost: float

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from reverie_server.http import wire_memory
 from reverie_server.recall.request import Outcome, Result
 
@@ -55,6 +57,8 @@ def _explanation(result: Result, outcome: Outcome) -> wire_memory.Explanation:
         text_evidence=result.text_evidence,
         vector_evidence=result.vector_evidence,
         coverage=result.coverage,
+        speaker=None if math.isnan(result.agreement) else result.agreement,
+        telling=result.telling,
         document_evidence=result.document_evidence,
         context_weight=outcome.weights.context,
         base_score=result.base_score,

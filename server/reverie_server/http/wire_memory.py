@@ -164,11 +164,11 @@ class Explanation(BaseModel):
 
     sum = text_weight × text_evidence + vector_weight × vector_evidence, the evidence being the passage's own score with
     what its neighbours hold. Where context counts, the sum is averaged with further evidence: coverage, the share of
-    the query that passage and neighbours hold (0.2), whether a speaker whom the query names says it (0.05), whether it
-    does not only ask (0.05). base_score = (sum + context_weight × document_evidence) / (1 + context_weight), where
-    document_evidence is the largest sum of its file; the boosts multiply it. `plan` is how the passage's memory (an
-    owner's, a team's or the tenant's), which has `slice_chunks` passages, was searched by meaning: each vector
-    compared, or by the HNSW index of its own partition.
+    the query that passage and neighbours hold (0.2, unless text_weight is 0); speaker, whether one whom the query names
+    says it (0.05; null: it names nobody); telling, whether it does more than ask (0.05). base_score = (sum +
+    context_weight × document_evidence) / (1 + context_weight), where document_evidence is the largest sum of its file;
+    the boosts multiply it. `plan` is how the passage's memory (an owner's, a team's or the tenant's), which has
+    `slice_chunks` passages, was searched by meaning: each vector compared, or by the HNSW index of its own partition.
     """
 
     matched_terms: list[str]
@@ -180,6 +180,8 @@ class Explanation(BaseModel):
     text_evidence: float
     vector_evidence: float
     coverage: float
+    speaker: float | None
+    telling: float
     document_evidence: float
     context_weight: float
     base_score: float

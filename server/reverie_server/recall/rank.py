@@ -67,7 +67,9 @@ class Scores:
 
     `idf_share` is the IDF-weighted share of the query's terms that a passage holds, 0..1; 0 for a query without terms.
     `text_evidence` and `vector_evidence` are what the two weights multiply, `coverage` the share of the query that a
-    passage holds with its neighbours, 0 without context; `document_evidence` is the largest sum of its document.
+    passage holds with its neighbours; `agreement` is whether somebody whom the query names says it, NaN where it names
+    nobody; `telling` is 0 for what only asks; `document_evidence` is the largest sum of its document. Without context
+    the first two are 0 and NaN, and `telling` is 1.
     """
 
     text_score: Floats
@@ -75,6 +77,8 @@ class Scores:
     text_evidence: Floats
     vector_evidence: Floats
     coverage: Floats
+    agreement: Floats
+    telling: Floats
     document_evidence: Floats
     base_score: Floats
     boost: Floats
@@ -137,7 +141,7 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
     # A passage that still waits for its vector must neither win nor lose by that: it counts as an average one.
     typical = float(np.median(similarity[is_known])) if is_known.any() else 0.0
     vector = vector_score = np.clip(np.where(is_known, similarity, typical), 0.0, 1.0)
-    coverage = np.zeros(count)
+    coverage, agreed, telling = np.zeros(count), np.full(count, np.nan), np.ones(count)
     if weights.context > 0:
         evidence = gather(pool, query.idfs, query.query_idf)
         coverage = evidence.coverage
@@ -147,9 +151,11 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
         total = weights.text * text + weights.vector * vector
         if weights.text > 0:
             total = _with(total, coverage, COVERAGE_WEIGHT)
-        if (agreed := _agreement(pool, query)) is not None:
+        agreed = _agreement(pool, query)
+        if not np.isnan(agreed).any():
             total = _with(total, agreed, SPEAKER_WEIGHT)
-        total = _with(total, 1.0 - pool.asks, TELLING_WEIGHT)
+        telling = 1.0 - pool.asks
+        total = _with(total, telling, TELLING_WEIGHT)
     else:
         total = weights.text * text + weights.vector * vector
     best = _best_of_document(pool.document_id[:count], total)
@@ -163,6 +169,8 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
         text_evidence=text,
         vector_evidence=vector,
         coverage=coverage,
+        agreement=agreed,
+        telling=telling,
         document_evidence=best,
         base_score=base,
         boost=boost,
@@ -177,11 +185,11 @@ def _with(total: Floats, further: Floats, weight: float) -> Floats:
     return (total + weight * further) / (1 + weight)
 
 
-def _agreement(pool: Pool, query: Query) -> Floats | None:
-    """For each passage whether somebody whom the query names says it; None when it names nobody."""
+def _agreement(pool: Pool, query: Query) -> Floats:
+    """For each passage whether somebody whom the query names says it; NaN when it names nobody."""
     speakers = speakers_of(pool.label)
     named = named_speakers(query.text, speakers)
-    return np.array([agreement(speaker, named) for speaker in speakers], np.float64) if named else None
+    return np.array([agreement(speaker, named) if named else np.nan for speaker in speakers], np.float64)
 
 
 def _best_of_document(document_id: Integers, total: Floats) -> Floats:

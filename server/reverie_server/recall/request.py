@@ -80,6 +80,8 @@ class Result:
     text_evidence: float
     vector_evidence: float
     coverage: float
+    agreement: float
+    telling: float
     document_evidence: float
     base_score: float
     boost: float
