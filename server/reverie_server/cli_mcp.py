@@ -55,6 +55,10 @@ async def _until_asked_to_end(job: Coroutine[Any, Any, None]) -> None:
         await job
 
 
+# How long a server that cannot start still answers: a client's first call may be on its way.
+FAILED_START_SECONDS = 2.0
+
+
 @dataclass(frozen=True, slots=True)
 class _Identity:
     """Whose memory is served. Without a key it is the operator's, as with every command on the database itself."""
@@ -151,6 +155,7 @@ async def _hold(
     finally:
         if not opened.done():
             opened.set_exception(failure)
-            # It may be that nobody has called a tool, and so nobody asks.
+            # It may be that nobody has called a tool, and so nobody asks. Who is about to is told why, not left alone.
             opened.exception()
+            await asyncio.sleep(FAILED_START_SECONDS)
             await transport.finish()

@@ -19,7 +19,7 @@ from reverie_indexer import db, store
 from reverie_indexer.model import Place, Written
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller, Keys
-from reverie_server.recall import search as recall
+from reverie_server.recall import channels
 from reverie_server.recall.request import Outcome, Request
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
@@ -53,10 +53,10 @@ def sees_all_owners(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def searches_all_tenants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search knows no tenants."""
-    tenant = r"(?:[a-z]\.)?tenant_id = (?:%\(tenant_id\)s|c\.tenant_id) AND"
+    tenant = r"(?:[a-z]+\.)?tenant_id = (?:%\(tenant_id\)s|c\.tenant_id) AND"
     edit_sql(monkeypatch, db.SQL, "visible_slices", lambda text: re.sub(tenant, "", text))
-    for name in ("term_frequencies", "candidates"):
-        edit_sql(monkeypatch, recall.SQL, name, lambda text: re.sub(tenant, "", text))
+    for name in ("term_frequencies", "candidates", "passages"):
+        edit_sql(monkeypatch, channels.SQL, name, lambda text: re.sub(tenant, "", text))
 
 
 def counts_all_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,8 @@ class GivenVectors:
 
     def give(self, vectors: Mapping[str, Halves]) -> None:
         """Say what these texts have from now on."""
-        self._given |= {text: vector.astype(np.float32) for text, vector in vectors.items()}
+        # Search strips a query.
+        self._given |= {text.strip(): vector.astype(np.float32) for text, vector in vectors.items()}
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """The vectors that were given."""
