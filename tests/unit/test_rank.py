@@ -1,8 +1,8 @@
 """Scores worked by hand, order, thresholds and quotas."""
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -54,28 +54,9 @@ ALONE = Weights(context=0.0)
 TERMS = {"quagga": 2.0, "okapi": 1.0, "lantern": 1.0}
 
 
-@dataclass(frozen=True)
-class Ranked:
-    chunk_id: int
-    tier: str
-    text_score: float
-    vector_score: float
-    text_evidence: float
-    vector_evidence: float
-    coverage: float
-    agreement: float
-    telling: float
-    document_evidence: float
-    base_score: float
-    boost: float
-    score: float
-    idf_share: float
-    relevance: float
-
-
 def ranked(
     candidates: list[Given], *, limit: int = 10, min_score: float = 0.0, beside: list[Given] | None = None, **query: Any
-) -> list[Ranked]:
+) -> list[SimpleNamespace]:
     """The results for candidates, with `beside` standing next to them, through pool, score and select."""
     pool = pool_of(candidates, beside or [], TERMS, query.get("owner_key"))
     idfs = np.array(list(TERMS.values()))
@@ -84,10 +65,12 @@ def ranked(
     exact = query.get("exact", ())
     is_exact = np.array([holds_exact(c["path"], c["text"], exact) for c in candidates], np.bool_)
     best = select(pool, scores, is_exact, min_score=min_score, limit=limit)
-    return [Ranked(int(pool.chunk_id[place]), pool.tier[place], **scores.of(place)) for place in best]
+    return [
+        SimpleNamespace(chunk_id=int(pool.chunk_id[place]), tier=pool.tier[place], **scores.of(place)) for place in best
+    ]
 
 
-def ids(results: list[Ranked]) -> list[int]:
+def ids(results: list[SimpleNamespace]) -> list[int]:
     return [r.chunk_id for r in results]
 
 
