@@ -210,7 +210,7 @@ async def _propose(stage: _Stage, agent_id: str, point: np.ndarray[Any, np.dtype
 
 async def _timed(connection: Connection, *arguments: Any) -> tuple[float, Pool]:
     started = time.perf_counter()
-    pool = await propose(connection, *arguments)
+    pool, _ = await propose(connection, *arguments)
     return time.perf_counter() - started, pool
 
 

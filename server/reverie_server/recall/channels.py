@@ -30,6 +30,8 @@ from reverie_server.recall.request import Request, Rules
 SQL = Queries(__file__)
 # What each channel fetches at least. Context changes the order: with 50 it costs 2 points of recall, with 400 nothing.
 CHANNEL_LIMIT = 200
+# Up to so many passages under a path of a large slice are compared one by one.
+EXACT_UNDER_PATH = 5000
 _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 
 
@@ -100,16 +102,21 @@ async def open_slices(connection: Connection, request: Request, terms: QueryTerm
 
 async def propose(
     connection: Connection, request: Request, rules: Rules, searched: Searched, vector: QueryVector | None
-) -> Pool:
-    """The best of each channel over the slices, and what stands beside them.
+) -> tuple[Pool, set[int]]:
+    """The best of each channel over the slices, and what stands beside them; and which slices an index was asked for.
 
     The terms of `Pool.held` are those of `searched.frequencies`, in its order.
     """
     params = _parameters(request, rules, searched, vector)
     hnsw_chunk_ids: list[int] = []
+    by_index: set[int] = set()
     if vector is not None:
         for large in (s for s in searched.slices if s.partition_id != 0):
-            hnsw_chunk_ids += await _nearest_of_large(connection, large, params, vector, rules.hnsw_ef_search)
+            found = await _nearest_under_path(connection, large, params)
+            if found is None:
+                found = await _nearest_of_large(connection, large, params, vector, rules.hnsw_ef_search)
+                by_index.add(large.slice_id)
+            hnsw_chunk_ids += found
     async with connection.pipeline(), connection.cursor(binary=True, row_factory=tuple_row) as cursor:
         await connection.execute(SQL["join_by_hash"])
         await cursor.execute(SQL["candidates"], {**params, "hnsw_chunk_ids": hnsw_chunk_ids})
@@ -118,7 +125,7 @@ async def propose(
     ordered = [row for row in rows if row[_PATH] is not None]
     proposed = len(ordered)
     ordered += [row for row in rows if row[_PATH] is None]
-    return _pool(ordered, proposed, request, searched)
+    return _pool(ordered, proposed, request, searched), by_index
 
 
 async def passages(
@@ -164,6 +171,23 @@ def _parameters(request: Request, rules: Rules, searched: Searched, vector: Quer
         "model_id": vector.model_id if vector else None,
         "covered": vector is not None and vector.identity.dimension <= MAX_COVERED_DIMENSION,
     }
+
+
+async def _nearest_under_path(connection: Connection, slice_: Slice, params: dict[str, Any]) -> list[int] | None:
+    """The nearest under a path of now that holds few passages; None where it holds many, or there is none."""
+    if params["path_prefix"] is None or params["as_of"] is not None:
+        return None
+    cursor = await connection.execute(
+        SQL["under_path"],
+        {
+            **params,
+            "slice_id": slice_.slice_id,
+            "partition_id": slice_.partition_id,
+            "most": EXACT_UNDER_PATH,
+        },
+    )
+    row = await cursor.fetchone()
+    return None if row is None or row["count"] > EXACT_UNDER_PATH else list(row["chunk_ids"])
 
 
 async def _nearest_of_large(

@@ -134,6 +134,33 @@ CROSS JOIN LATERAL (
     WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
 ) d;
 
+-- under_path: how many passages of one large slice stand under a path (no more than `most` + 1 are counted), and, if that
+-- is at most `most`, the nearest of them. An index of the whole slice finds few of a small part of it; each is looked at.
+WITH inside AS MATERIALIZED (
+    SELECT c.chunk_id FROM documents d
+    CROSS JOIN LATERAL (
+        SELECT chunk_id FROM chunks
+        WHERE tenant_id = %(tenant_id)s AND document_id = d.document_id AND valid_to IS NULL OFFSET 0
+    ) c
+    WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.deleted_at IS NULL
+      AND starts_with(d.path, %(path_prefix)s::text)
+    LIMIT %(most)s::bigint + 1
+), counted AS MATERIALIZED (
+    SELECT count(*) AS count FROM inside
+)
+SELECT counted.count, ARRAY(
+    SELECT i.chunk_id FROM inside i
+    CROSS JOIN LATERAL (
+        SELECT embedding FROM vectors
+        WHERE tenant_id = %(tenant_id)s AND chunk_id = i.chunk_id AND model_id = %(model_id)s::smallint
+          AND partition_id = %(partition_id)s AND tier = ANY(%(tiers)s::memory_tier[]) LIMIT 1
+    ) v
+    WHERE counted.count <= %(most)s::bigint
+    ORDER BY v.embedding <=> %(embedding)s::halfvec, i.chunk_id DESC
+    LIMIT %(vector_limit)s
+) AS chunk_ids
+FROM counted;
+
 -- hnsw_candidates: the nearest of one large slice, from the HNSW index of its own partition
 SELECT v.chunk_id
 FROM vectors v

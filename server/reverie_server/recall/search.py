@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -58,6 +58,15 @@ class _Found:
     has_text: bool
     has_vector: bool
     scoring_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Passages with their scores; `by_index` are the slices that an HNSW index was asked for."""
+
+    pool: Pool
+    scores: Scores
+    by_index: Collection[int]
 
 
 class Search:
@@ -137,7 +146,7 @@ async def _find(connection: Connection, asked: _Asked, searched: Searched) -> _F
     """Propose, score, and fetch what is shown of the best, and nothing of the others."""
     request, vector = asked.request, asked.vector
     with span("candidates"):
-        pool = await propose(connection, request, asked.rules, searched, vector)
+        pool, by_index = await propose(connection, request, asked.rules, searched, vector)
     started = time.perf_counter()
     with span("rank"):
         has_text = bool(searched.frequencies) and (request.mode != "vector" or vector is None)
@@ -149,7 +158,10 @@ async def _find(connection: Connection, asked: _Asked, searched: Searched) -> _F
         best = select(pool, scores, is_exact, min_score=request.min_score, limit=request.max_results)
     with span("passages"):
         shown = await passages(connection, request, pool.chunk_id[best].tolist(), is_last=True)
-    results = [_result(asked, searched, pool, scores, place, shown[int(pool.chunk_id[place])]) for place in best]
+    results = [
+        _result(asked, searched, _Scored(pool, scores, by_index), place, shown[int(pool.chunk_id[place])])
+        for place in best
+    ]
     return _Found(results, weights, has_text, vector is not None, scored - started)
 
 
@@ -172,7 +184,8 @@ async def _exact_finds(connection: Connection, asked: _Asked, pool: Pool, scores
     return is_exact
 
 
-def _result(asked: _Asked, searched: Searched, pool: Pool, scores: Scores, place: int, shown: DictRow) -> Result:
+def _result(asked: _Asked, searched: Searched, scored: _Scored, place: int, shown: DictRow) -> Result:
+    pool = scored.pool
     slice_ = searched.slice_of(int(pool.slice_id[place]))
     similarity = float(pool.similarity[place])
     return Result(
@@ -189,9 +202,9 @@ def _result(asked: _Asked, searched: Searched, pool: Pool, scores: Scores, place
         matched=tuple(t for t, is_held in zip(searched.frequencies, pool.held[place], strict=True) if is_held),
         is_exact=holds_exact(pool.path[place], shown["text"], asked.terms.exact),
         similarity=None if math.isnan(similarity) else similarity,
-        plan="exact" if slice_.partition_id == 0 else "hnsw",
+        plan="hnsw" if slice_.slice_id in scored.by_index else "exact",
         slice_chunks=slice_.chunk_count,
-        **scores.of(place),
+        **scored.scores.of(place),
     )
 
 
