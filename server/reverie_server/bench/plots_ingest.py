@@ -36,7 +36,7 @@ def draw_ingest(report: Mapping[str, Any]) -> Figure:
     bars = memory.bar(names, list(peak.values()), 0.55, color=OTHER)
     memory.bar_label(bars, fmt="%.0f MB", fontsize=12, color=TEXT, padding=3)
     memory.set_ylim(0, 1.25 * max(peak.values()))
-    title(memory, "Peak memory of the command")
+    title(memory, "Peak memory")
     for axes in (ratio, again, memory):
         axes.grid(visible=False, axis="x")
     return drawn
