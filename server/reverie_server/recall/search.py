@@ -158,10 +158,8 @@ async def _find(connection: Connection, asked: _Asked, searched: Searched) -> _F
         best = select(pool, scores, is_exact, min_score=request.min_score, limit=request.max_results)
     with span("passages"):
         shown = await passages(connection, request, pool.chunk_id[best].tolist(), is_last=True)
-    results = [
-        _result(asked, searched, _Scored(pool, scores, by_index), place, shown[int(pool.chunk_id[place])])
-        for place in best
-    ]
+    ranked = _Scored(pool, scores, by_index)
+    results = [_result(asked, searched, ranked, place, shown[int(pool.chunk_id[place])]) for place in best]
     return _Found(results, weights, has_text, vector is not None, scored - started)
 
 
