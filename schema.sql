@@ -65,13 +65,110 @@ CREATE TABLE IF NOT EXISTS slices (
     CHECK (agent_id IS NOT NULL OR owner_key IS NULL)
 );
 
--- A file. Its content is the versions row of the current version. A deleted file keeps its row and history. note_day
--- is the day of a daily note, by which `as_of` and age go instead of the time of writing.
+-- A session is a conversation; the message rows of one are in the order of `seq`, from 1. Messages up to
+-- `compacted_through` are compacted: `summary` stands for them in prompts, and they stay readable and searchable.
+-- `completed_through` is up to where `session.completed` was published. The owner is null for a conversation of the
+-- team; the slice is the one its messages are found in.
+CREATE TABLE IF NOT EXISTS sessions (
+    tenant_id         text COLLATE "C" NOT NULL,
+    session_key       bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id          bigint NOT NULL,
+    agent_id          text COLLATE "C" NOT NULL,
+    owner_key         text COLLATE "C",
+    session_id        text COLLATE "C" NOT NULL CHECK (octet_length(session_id) <= 400),
+    state             text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'terminated')),
+    metadata          jsonb NOT NULL DEFAULT '{}',
+    last_seq          integer NOT NULL DEFAULT 0,
+    message_count     integer NOT NULL DEFAULT 0 CHECK (message_count >= 0),
+    tokens            bigint NOT NULL DEFAULT 0 CHECK (tokens >= 0),
+    compactions       integer NOT NULL DEFAULT 0,
+    compacted_through integer NOT NULL DEFAULT 0,
+    completed_through integer NOT NULL DEFAULT 0,
+    summary           text NOT NULL DEFAULT '',
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    updated_at        timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, session_key),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, session_id, owner_key),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS sessions_idle ON sessions (updated_at) WHERE completed_through < last_seq;
+
+-- What was said, verbatim. `message_id` is the caller's own id: a repeated one is the same message. `extra` has what
+-- the roles of a model's protocol need beside the content: tool_calls, tool_call_id, name.
+CREATE TABLE IF NOT EXISTS messages (
+    tenant_id   text COLLATE "C" NOT NULL,
+    session_key bigint NOT NULL,
+    seq         integer NOT NULL,
+    slice_id    bigint NOT NULL,
+    message_id  text COLLATE "C",
+    role        text NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
+    content     text NOT NULL,
+    extra       jsonb NOT NULL DEFAULT '{}',
+    tokens      integer NOT NULL,
+    at          timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, session_key, seq),
+    UNIQUE (tenant_id, session_key, message_id),
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
+);
+
+-- Each compaction of a session: which messages it marked, the summary it left, how and by which prompt and model
+-- that was made (null: without a model), and how many lines were added to the daily note in the same transaction.
+CREATE TABLE IF NOT EXISTS compactions (
+    tenant_id      text COLLATE "C" NOT NULL,
+    session_key    bigint NOT NULL,
+    number         integer NOT NULL,
+    slice_id       bigint NOT NULL,
+    from_seq       integer NOT NULL,
+    through_seq    integer NOT NULL,
+    summary        text NOT NULL,
+    flushed        integer NOT NULL,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    at             timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, session_key, number),
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
+);
+
+-- Summaries of the older part of a long prompt, kept for half an hour so that the next turns cost no model call.
+CREATE TABLE IF NOT EXISTS window_summaries (
+    tenant_id      text COLLATE "C" NOT NULL,
+    session_key    bigint NOT NULL,
+    slice_id       bigint NOT NULL,
+    from_seq       integer NOT NULL,
+    through_seq    integer NOT NULL,
+    summary        text NOT NULL,
+    prompt         text NOT NULL,
+    prompt_version text NOT NULL,
+    model          text NOT NULL,
+    at             timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, session_key),
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
+);
+
+-- What happened that background work follows from, published in the transaction of its cause.
+CREATE TABLE IF NOT EXISTS events (
+    tenant_id   text COLLATE "C" NOT NULL,
+    event_id    bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id    bigint NOT NULL,
+    agent_id    text COLLATE "C" NOT NULL,
+    kind        text NOT NULL CHECK (kind IN ('session.completed')),
+    payload     jsonb NOT NULL,
+    at          timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, event_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+
+-- A file; or, with a session, its transcript as the index knows it, which has no versions. A file's content is the
+-- versions row of the current version. A deleted file keeps its row and history. note_day is the day of a daily note,
+-- by which `as_of` and age go instead of the time of writing.
 CREATE TABLE IF NOT EXISTS documents (
     tenant_id   text COLLATE "C" NOT NULL,
     document_id bigint GENERATED ALWAYS AS IDENTITY,
     slice_id    bigint NOT NULL,
     path        text COLLATE "C" NOT NULL CHECK (octet_length(path) <= 512),
+    session_key bigint,
     enabled     boolean NOT NULL,
     sort_order  integer NOT NULL,
     version     integer NOT NULL,
@@ -80,9 +177,12 @@ CREATE TABLE IF NOT EXISTS documents (
     updated_at  timestamptz NOT NULL DEFAULT now(),
     deleted_at  timestamptz,
     PRIMARY KEY (tenant_id, document_id),
-    UNIQUE (tenant_id, slice_id, path),
-    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+    UNIQUE NULLS NOT DISTINCT (tenant_id, slice_id, path, session_key),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX IF NOT EXISTS documents_of_session ON documents (tenant_id, session_key)
+    WHERE session_key IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS versions (
     tenant_id   text COLLATE "C" NOT NULL,
@@ -174,6 +274,28 @@ ALTER TABLE vectors_0 SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovac
 ALTER TABLE chunks SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 ALTER TABLE postings SET (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
+-- A passage that was shown to somebody: as a search result, or injected into a prompt. Never by the system's own work.
+CREATE TABLE IF NOT EXISTS recalls (
+    tenant_id  text COLLATE "C" NOT NULL,
+    chunk_id   bigint NOT NULL,
+    recall_id  bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id   bigint NOT NULL,
+    query_hash bytea NOT NULL,
+    score      real NOT NULL,
+    source     text NOT NULL CHECK (source IN ('search', 'inject')),
+    at         timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, chunk_id, recall_id),
+    FOREIGN KEY (tenant_id, chunk_id) REFERENCES chunks (tenant_id, chunk_id) ON DELETE CASCADE
+);
+
+-- How many calls a tenant has made of the language model on a day (UTC).
+CREATE TABLE IF NOT EXISTS model_calls (
+    tenant_id text COLLATE "C" NOT NULL,
+    day       date NOT NULL,
+    calls     integer NOT NULL,
+    PRIMARY KEY (tenant_id, day)
+);
+
 -- What a model said of a passage, so that unchanged text never costs a model call again.
 CREATE TABLE IF NOT EXISTS embedding_cache (
     tenant_id      text COLLATE "C" NOT NULL,
@@ -226,13 +348,14 @@ DECLARE
         ' AND (owner_key IS NULL OR (SELECT current_setting(''reverie.owner'', true)) IN (owner_key, ''*''))';
     t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors', 'tombstones'] LOOP
+    FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors',
+        'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
         EXECUTE format('CREATE POLICY visible ON %I TO reverie_app USING (%s)', t,
             CASE WHEN t = 'slices' THEN of_agent
-                 WHEN t IN ('agents', 'embedding_cache') THEN of_tenant ELSE of_slices END);
+                 WHEN t IN ('agents', 'embedding_cache', 'model_calls') THEN of_tenant ELSE of_slices END);
         -- Upkeep that crosses tenants (back-fill, migration) works as the owner and has to say so.
         EXECUTE format('DROP POLICY IF EXISTS maintenance ON %I', t);
         EXECUTE format('CREATE POLICY maintenance ON %I TO CURRENT_USER USING ('

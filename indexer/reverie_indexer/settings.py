@@ -72,6 +72,45 @@ class Settings(BaseSettings):
     hnsw_ef_search: Annotated[int, Field(ge=10, le=1000)] = 100
     max_partitions: Annotated[int, Field(ge=0, le=1000)] = 100
 
+    # The turn: what agents that set nothing themselves get.
+    memory_enabled: bool = True
+    memory_isolation: bool = True
+    time_zone: str = "UTC"
+    auto_inject_enabled: bool = True
+    auto_inject_threshold: Share = 0.3
+    auto_inject_max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 200
+    inject_placement: Literal["system", "user"] = "system"
+    recent_days: Annotated[int, Field(ge=0, le=365)] = 7
+    recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
+    index_messages: bool = True
+    # A prompt's window in tokens; from the first share of it older messages are summarised for the prompt, from the
+    # second, or from more than so many messages, the session itself is compacted.
+    context_max_tokens: Annotated[int, Field(ge=1000, le=100_000_000)] = 128_000
+    summarise_from_share: Annotated[float, Field(gt=0, le=1)] = 0.75
+    compact_from_share: Annotated[float, Field(gt=0, le=1)] = 0.85
+    compact_from_messages: PositiveInt = 50
+    compact_keep_last: Annotated[int, Field(ge=2, le=1000)] = 20
+    # How long the prompt of a turn waits for a compaction that is under way.
+    compact_wait_seconds: PositiveFloat = 10.0
+    summary_max_tokens: PositiveInt = 300
+    summary_keep_seconds: PositiveFloat = 1800.0
+    summary_timeout_seconds: PositiveFloat = 15.0
+    flush_max_rounds: Annotated[int, Field(ge=1, le=100)] = 5
+    flush_timeout_seconds: PositiveFloat = 90.0
+    # A session that nobody has written to for so long is complete.
+    session_idle_seconds: PositiveFloat = 1800.0
+
+    # The language model: any OpenAI-compatible endpoint. Without one, what needs it goes its extractive way.
+    llm_base_url: str | None = None
+    llm_model: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_timeout_seconds: PositiveFloat = 60.0
+    llm_max_retries: Annotated[int, Field(ge=0, le=20)] = 2
+    # Calls of one tenant on one day (UTC); the proxy's own forwarding does not count.
+    llm_calls_per_day: Annotated[int, Field(ge=0)] = 1000
+    # A tokenizer.json of that model: tokens are then counted instead of estimated.
+    llm_tokenizer_file: Path | None = None
+
     @model_validator(mode="after")
     def _weights_sum_to_one(self) -> Self:
         if abs(self.text_weight + self.vector_weight - 1) > 1e-9:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 import structlog
+from pydantic import ValidationError
 
 from reverie_indexer import vectors
 from reverie_indexer.db import Database, prepare_database
@@ -158,16 +159,12 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 def agent_defaults(settings: Settings) -> AgentSettings:
     """The settings of an agent that sets none: the server's."""
-    return AgentSettings(
-        language=settings.language,
-        chunk_max_chars=settings.chunk_max_chars,
-        text_weight=settings.text_weight,
-        vector_weight=settings.vector_weight,
-        user_boost=settings.user_boost,
-        context_weight=settings.context_weight,
-        version_keep_days=settings.version_keep_days,
-        version_keep_count=settings.version_keep_count,
-    )
+    names = AgentSettings.model_fields.keys() & type(settings).model_fields.keys()
+    try:
+        return AgentSettings.model_validate({name: getattr(settings, name) for name in names})
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {wrong}") from None
 
 
 def assemble(

@@ -1,0 +1,1 @@
+"""Conversations: sessions and their messages, the prompt of a turn, compaction."""

@@ -1,0 +1,112 @@
+"""The values of conversations. Frozen, without I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from reverie_indexer.errors import ValidationFailed
+
+Role = Literal["system", "user", "assistant", "tool"]
+State = Literal["active", "paused", "terminated"]
+DEFAULT_CHANNEL = "api"
+_SESSION_ID = re.compile(r"[^\s/]{1,200}")
+
+
+def check_session_id(session_id: str) -> str:
+    """The id, if a session may have it; ValidationFailed otherwise."""
+    if not _SESSION_ID.fullmatch(session_id) or not session_id.isprintable() or len(session_id.encode()) > 400:
+        raise ValidationFailed("a session id has 1 to 200 printable characters, no white space and no slash")
+    return session_id
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message as it is handed in. `message_id` is the caller's own: a repeated one is the same message.
+
+    `at` None is now. `extra` has what the roles of a model's protocol need beside the content: `tool_calls`,
+    `tool_call_id`, `name`.
+    """
+
+    role: Role
+    content: str
+    message_id: str | None = None
+    at: datetime | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A stored message. `seq` counts from 1 in the order of the session; `tokens` is its share of a prompt."""
+
+    seq: int
+    role: Role
+    content: str
+    at: datetime
+    tokens: int
+    message_id: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def for_model(self) -> dict[str, Any]:
+        """The message in the form of the chat completions protocol."""
+        return {"role": self.role, "content": self.content, **self.extra}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation. Messages up to `compacted_through` are compacted, and `summary` stands for them in prompts.
+
+    `tokens` and `message_count` are of all its messages.
+    """
+
+    session_key: int
+    slice_id: int
+    session_id: str
+    owner_key: str | None
+    state: State
+    metadata: Mapping[str, Any]
+    last_seq: int
+    message_count: int
+    tokens: int
+    compactions: int
+    compacted_through: int
+    completed_through: int
+    summary: str
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def channel(self) -> str:
+        """What stands before the first colon of the id, or `api`."""
+        return self.session_id.partition(":")[0] if ":" in self.session_id else DEFAULT_CHANNEL
+
+    @property
+    def chat_id(self) -> str:
+        """What stands behind the first colon of the id, or all of it."""
+        return self.session_id.partition(":")[2] if ":" in self.session_id else self.session_id
+
+    @property
+    def path(self) -> str:
+        """What a passage of the session names as its source."""
+        return path_of(self.session_id)
+
+
+def path_of(session_id: str) -> str:
+    """What a passage of a session names as its source. No file has such a path and the tier `message`."""
+    return f"sessions/{session_id}"
+
+
+def exchanges(messages: Sequence[Message | NewMessage]) -> list[tuple[str, str]]:
+    """The (user, assistant) texts of a conversation in order: each user text with the first answer that has words."""
+    found: list[tuple[str, str]] = []
+    asked: str | None = None
+    for message in messages:
+        if message.role == "user" and message.content.strip():
+            asked = message.content
+        elif message.role == "assistant" and message.content.strip() and asked is not None:
+            found.append((asked, message.content))
+            asked = None
+    return found
