@@ -181,6 +181,9 @@ CREATE TABLE IF NOT EXISTS documents (
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
     FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
 );
+-- What every prompt holds is found without looking through all files and conversations of a memory.
+CREATE INDEX IF NOT EXISTS documents_in_prompts ON documents (tenant_id, slice_id)
+    WHERE enabled AND deleted_at IS NULL AND session_key IS NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS documents_of_session ON documents (tenant_id, session_key)
     WHERE session_key IS NOT NULL;
 

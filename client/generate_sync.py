@@ -29,6 +29,7 @@ RENAMED = {
     "AsyncReverie": "Reverie",
     "AsyncSnapshots": "Snapshots",
     "AsyncTools": "Tools",
+    "AsyncTurns": "Turns",
     "_async": "_sync",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",

@@ -24,6 +24,7 @@ import pytest
 import uvicorn
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
+from tests.scripted_model import ScriptedModel, scripted_model
 
 from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
@@ -122,9 +123,31 @@ async def models(database: Database) -> AsyncIterator[ModelSlot]:
 
 
 @pytest.fixture
-def runtime(database: Database, models: ModelSlot) -> Runtime:
+async def runtime(database: Database, models: ModelSlot) -> AsyncIterator[Runtime]:
     """Everything wired, on the test's database, with the hashing model."""
-    return assemble(Settings(embedder="hashing"), database, models)
+    runtime = assemble(Settings(embedder="hashing"), database, models)
+    yield runtime
+    await runtime.compactions.aclose()
+
+
+@pytest.fixture
+async def scripted() -> AsyncIterator[ScriptedModel]:
+    """A language model's endpoint that does as it is told."""
+    async with scripted_model() as model:
+        yield model
+
+
+@pytest.fixture
+async def talking(database: Database, models: ModelSlot, scripted: ScriptedModel) -> AsyncIterator[Runtime]:
+    """As `runtime`, with the scripted language model."""
+    settings = Settings(embedder="hashing", llm_base_url=scripted.base_url, llm_model="scripted")
+    runtime = assemble(settings, database, models)
+    yield runtime
+    assert runtime.llm is not None
+    assert runtime.proxy is not None
+    await runtime.proxy.aclose()
+    await runtime.compactions.aclose()
+    await runtime.llm.aclose()
 
 
 @pytest.fixture

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import psycopg
 from psycopg.rows import dict_row
 
 from reverie_indexer.pipeline import Rules, passages_of
+from reverie_indexer.transcript import passages_of_message
 
 Row = dict[str, Any]
 
 _DOCUMENTS = """
-SELECT d.tenant_id, d.document_id, d.slice_id, d.path, d.version, d.deleted_at IS NOT NULL AS deleted,
+SELECT d.tenant_id, d.document_id, d.slice_id, d.session_key, d.path, d.version, d.deleted_at IS NOT NULL AS deleted,
        v.content, v.sha256, v.size, v.deleted AS version_deleted,
        h.versions, h.newest, h.strays
 FROM documents d
@@ -30,6 +32,13 @@ SELECT tenant_id, chunk_id, slice_id, tier::text AS tier, document_id, ordinal, 
        valid_from, valid_to
 FROM chunks ORDER BY tenant_id, document_id, ordinal, chunk_id
 """
+_SESSIONS = """
+SELECT s.*, a.settings, d.document_id, d.path, d.slice_id AS document_slice_id
+FROM sessions s
+JOIN agents a ON a.tenant_id = s.tenant_id AND a.agent_id = s.agent_id
+LEFT JOIN documents d ON d.tenant_id = s.tenant_id AND d.session_key = s.session_key
+"""
+_MESSAGES = "SELECT * FROM messages ORDER BY tenant_id, session_key, seq"
 _POSTINGS = "SELECT tenant_id, chunk_id, slice_id, document_id, tier::text AS tier, term, tf, length FROM postings"
 _SLICES = """
 SELECT s.tenant_id, s.slice_id, s.past, s.chunk_count, s.term_total, s.partition_id, o.slice_id AS present_id
@@ -68,10 +77,20 @@ def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -
     postings = cursor.execute(_POSTINGS).fetchall()
     vectors = cursor.execute(_VECTORS).fetchall()
     slices = cursor.execute(_SLICES).fetchall()
+    sessions = cursor.execute(_SESSIONS).fetchall()
+    messages = cursor.execute(_MESSAGES).fetchall()
     active = cursor.execute("SELECT model_id FROM models WHERE active").fetchall()
     present = [chunk for chunk in chunks if chunk["valid_to"] is None]
+    rules = rules or Rules()
+    of_sessions = {(row["tenant_id"], row["document_id"]) for row in documents if row["session_key"] is not None}
+    spoken = [chunk for chunk in chunks if (chunk["tenant_id"], chunk["document_id"]) in of_sessions]
     return [
-        *_document_faults(documents, present, rules or Rules()),
+        *_document_faults(
+            [row for row in documents if row["session_key"] is None],
+            [chunk for chunk in present if (chunk["tenant_id"], chunk["document_id"]) not in of_sessions],
+            rules,
+        ),
+        *_session_faults(sessions, messages, spoken, rules),
         *_past_faults(documents, chunks, slices),
         *_posting_faults(chunks, postings),
         *_slice_faults(slices, chunks),
@@ -130,6 +149,67 @@ def _document_faults(documents: list[Row], chunks: list[Row], rules: Rules) -> l
             faults.append(f"{name}: chunks are not those of its text\n  expected {expected}\n  actual   {actual}")
     faults += [f"{len(orphans)} chunks of no document {key}" for key, orphans in of_document.items()]
     return faults
+
+
+def _session_faults(sessions: list[Row], messages: list[Row], chunks: list[Row], rules: Rules) -> list[str]:
+    """A session counts its messages, and the index has the passages of each by the rules and the zone of its agent."""
+    faults = []
+    said: dict[tuple[str, int], list[Row]] = {}
+    for message in messages:
+        said.setdefault((message["tenant_id"], message["session_key"]), []).append(message)
+    of_document: dict[tuple[str, int], list[Row]] = {}
+    for chunk in chunks:
+        of_document.setdefault((chunk["tenant_id"], chunk["document_id"]), []).append(chunk)
+    for session in sessions:
+        name = f"{session['tenant_id']}/{session['owner_key']}/sessions/{session['session_id']}"
+        own = said.get((session["tenant_id"], session["session_key"]), [])
+        counted = (len(own), sum(message["tokens"] for message in own))
+        if counted != (session["message_count"], session["tokens"]):
+            faults.append(f"{name}: counts {session['message_count']}, {session['tokens']}, recounted {counted}")
+        if own and own[-1]["seq"] > session["last_seq"]:
+            faults.append(f"{name}: a message {own[-1]['seq']} after the last, {session['last_seq']}")
+        if max(session["compacted_through"], session["completed_through"]) > session["last_seq"]:
+            faults.append(f"{name}: compacted or completed beyond its end")
+        if any(message["slice_id"] != session["slice_id"] for message in own):
+            faults.append(f"{name}: messages of another slice")
+        if session["document_id"] is not None and (
+            (session["path"], session["document_slice_id"])
+            != (f"sessions/{session['session_id']}", session["slice_id"])
+        ):
+            faults.append(f"{name}: its document is {session['path']} in {session['document_slice_id']}")
+        found = of_document.pop((session["tenant_id"], session["document_id"]), [])
+        if [chunk["ordinal"] for chunk in found] != sorted({chunk["ordinal"] for chunk in found}):
+            faults.append(f"{name}: two passages at one place")
+        expected = _expected_of_session(session, own, rules)
+        actual = [
+            (
+                *(chunk[key] for key in ("tier", "start_line", "end_line", "char_start", "char_end", "heading_path")),
+                *(chunk[key] for key in ("text", "context", "passage_sha256", "term_count", "slice_id", "valid_from")),
+                sorted(chunk["terms"]),
+            )
+            for chunk in found
+        ]
+        if expected != actual:
+            faults.append(f"{name}: chunks are not those of its messages\n  expected {expected}\n  actual   {actual}")
+    return faults + [f"{len(orphans)} chunks of no session {key}" for key, orphans in of_document.items()]
+
+
+def _expected_of_session(session: Row, messages: list[Row], rules: Rules) -> list[tuple[Any, ...]]:
+    own = session["settings"]
+    if own.get("index_messages") is False:
+        return []
+    zone = ZoneInfo(own.get("time_zone", "UTC"))
+    rules = rules.of_agent(own)
+    return [
+        (
+            *("message", message["seq"], message["seq"], passage.chunk.char_start, passage.chunk.char_end),
+            *(list(passage.chunk.heading_path), passage.chunk.text, passage.context, passage.sha256),
+            *(passage.term_count, session["slice_id"], message["at"], sorted(passage.terms)),
+        )
+        for message in messages
+        if message["role"] in ("user", "assistant")
+        for passage in passages_of_message(message["content"], message["at"].astimezone(zone).date(), rules)
+    ]
 
 
 def _past_faults(documents: list[Row], chunks: list[Row], slices: list[Row]) -> list[str]:

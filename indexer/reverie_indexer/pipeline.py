@@ -31,7 +31,7 @@ from reverie_indexer.errors import (
     StaleVersion,
     ValidationFailed,
 )
-from reverie_indexer.model import Document, Passage, Place, Written, embedded_text
+from reverie_indexer.model import Chunk, Document, Passage, Place, Written, embedded_text
 from reverie_indexer.slot import ModelSlot, Ready
 from reverie_indexer.store import Content
 
@@ -98,14 +98,16 @@ def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
         return []
     day = note_date(path)
     dated = spoken_date(day, rules.language) if day else ""
-    passages = []
-    for piece in chunk(text, max_chars=rules.chunk_max_chars):
-        context = context_line(path, piece)
-        embedded = embedded_text(context, piece.text)
-        terms = Counter(analyse(f"{dated}\n{embedded}", rules.language))
-        sha256 = hashlib.sha256("\0".join((rules.language, dated, embedded)).encode()).digest()
-        passages.append(Passage(piece, context, sha256, terms, terms.total()))
-    return passages
+    pieces = chunk(text, max_chars=rules.chunk_max_chars)
+    return [passage_of(piece, context_line(path, piece), dated, rules.language) for piece in pieces]
+
+
+def passage_of(piece: Chunk, context: str, dated: str, language: str) -> Passage:
+    """A chunk with what is embedded of it and its terms, among them those of its date in words. Pure."""
+    embedded = embedded_text(context, piece.text)
+    terms = Counter(analyse(f"{dated}\n{embedded}", language))
+    sha256 = hashlib.sha256("\0".join((language, dated, embedded)).encode()).digest()
+    return Passage(piece, context, sha256, terms, terms.total())
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ class Pipeline:
             rules = self._rules.of_agent(agent["settings"] if agent else {})
             contents = [await self._prepare(change, bases.get(change.path), rules) for change in changes]
             seeds = [] if agent else await self._prepare_seeds(place, changes)
-            ready = await self._embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
+            ready = await self.embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
             prepared = _Prepared(contents, bases, seeds, ready.model_id if ready else None)
             if turn is not None:
                 await turn.wait()
@@ -243,8 +245,8 @@ class Pipeline:
             if path not in written
         ]
 
-    async def _embed(self, tenant_id: str, passages: Sequence[Passage]) -> Ready | None:
-        """Bring the passages' vectors into the cache as far as time allows; the model, if there is one."""
+    async def embed(self, tenant_id: str, passages: Sequence[Passage]) -> Ready | None:
+        """Bring vectors into the cache as far as time allows, outside any transaction; the model, if there is one."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._rules.embed_wait_seconds
         if not passages:

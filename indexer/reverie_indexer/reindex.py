@@ -23,6 +23,15 @@ class Reindexed:
     embedded: int
     reused: int
 
+    def __add__(self, other: Reindexed) -> Reindexed:
+        """Both together."""
+        return Reindexed(
+            self.documents + other.documents,
+            self.chunks + other.chunks,
+            self.embedded + other.embedded,
+            self.reused + other.reused,
+        )
+
 
 async def reindex(database: Database, pipeline: Pipeline, place: Place) -> Reindexed:
     """Chunk and embed every file of a place again, in groups, each in one transaction; NotFound: unknown agent.

@@ -8,6 +8,7 @@ SELECT agent_id, name, leader_agent_id, settings, created_at, updated_at
 FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;
 
 -- document: one file of one slice, deleted ones too, with the size and hash of its current version
+-- A session's transcript has no version, here and wherever versions are joined.
 SELECT d.document_id, d.slice_id, d.path, s.agent_id, s.owner_key, d.enabled, d.sort_order, d.version,
        v.size, v.sha256, d.created_at, d.updated_at, d.deleted_at, v.content
 FROM documents d
@@ -34,12 +35,14 @@ LIMIT %(limit)s;
 -- count_documents: how many living files there are under a prefix
 SELECT count(*) AS count FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.deleted_at IS NULL
+  AND d.session_key IS NULL
   AND (%(prefix)s::text IS NULL OR starts_with(d.path, %(prefix)s::text))
   AND NOT d.path = ANY(%(hidden)s::text[]);
 
 -- paths: which living files there are in some slices
 SELECT DISTINCT path FROM documents
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND deleted_at IS NULL
+  AND session_key IS NULL
 ORDER BY path;
 
 -- create_document: a new file at version 1

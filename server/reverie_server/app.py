@@ -26,11 +26,17 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.app_turns import Given, language_model, token_counter, wire_turns
 from reverie_server.recall.expand import Expansion
+from reverie_server.recall.inject import Injector
 from reverie_server.recall.rank import Weights
+from reverie_server.recall.recalls import Recalls
 from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
+from reverie_server.turns.appending import Recorder
+from reverie_server.turns.completion import complete_idle_sessions
+from reverie_server.turns.sessions import Sessions
 from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.files import Workspace
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 PRUNE_INTERVAL_SECONDS = 3600.0
+RECALLS_PATIENCE_SECONDS = 5.0
 # An edit that is taken back within a week costs no model call.
 CACHE_KEEP_DAYS = 7
 
@@ -189,6 +196,14 @@ def assemble(
     tombstones = Tombstones(database)
     workspace = Workspace(database, pipeline)
     long_term = LongTermMemory(workspace)
+    count_tokens = token_counter(settings)
+    recalls = Recalls(database, tombstones.load_secret)
+    recorder = Recorder(database, pipeline, tombstones, count_tokens, max_file_bytes=settings.max_file_bytes)
+    sessions = Sessions(database, pipeline, recorder)
+    llm = language_model(settings, database)
+    injector = Injector(search, count_tokens, recalls)
+    gate = Gate(database, defaults)
+    wired = wire_turns(settings, Given(database, gate, pipeline, tombstones, sessions, injector, llm, count_tokens))
     return Runtime(
         settings=settings,
         database=database,
@@ -207,11 +222,21 @@ def assemble(
             without_forgotten=tombstones.without_forgotten,
         ),
         tombstones=tombstones,
-        forgetting=Forgetting(database, pipeline, search, tombstones),
+        forgetting=Forgetting(database, pipeline, search, tombstones, count_tokens),
         clearing=Clearing(database),
         keys=Keys(database),
-        gate=Gate(database, defaults),
+        gate=gate,
         agents=Agents(database, pipeline, defaults),
+        llm=llm,
+        count_tokens=count_tokens,
+        recalls=recalls,
+        injector=injector,
+        recorder=recorder,
+        sessions=sessions,
+        turns=wired.turns,
+        session_compaction=wired.session_compaction,
+        compactions=wired.compactions,
+        proxy=wired.proxy,
     )
 
 
@@ -233,7 +258,21 @@ async def open_runtime(
 
         loading = asyncio.create_task(load(), name="load-model")
         try:
-            yield assemble(settings, database, models, embed_wait_seconds=embed_wait_seconds)
+            runtime = assemble(settings, database, models, embed_wait_seconds=embed_wait_seconds)
+            recording = asyncio.create_task(runtime.recalls.run(), name="record-recalls")
+            try:
+                yield runtime
+            finally:
+                runtime.recalls.stop()
+                # A database that is gone is not waited for: what it was to be told is lost with it.
+                _, unfinished = await asyncio.wait([recording], timeout=RECALLS_PATIENCE_SECONDS)
+                for task in unfinished:
+                    task.cancel()
+                if runtime.proxy is not None:
+                    await runtime.proxy.aclose()
+                await runtime.compactions.aclose()
+                if runtime.llm is not None:
+                    await runtime.llm.aclose()
         finally:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
@@ -251,8 +290,8 @@ def is_cancelled() -> bool:
 
 
 async def upkeep(runtime: Runtime) -> None:
-    """Until cancelled: load a model that could not be loaded, embed what waits, give large slices their index, and
-    every hour remove history and cached vectors that are kept no longer.
+    """Until cancelled: publish that silent sessions are complete, load a model that could not be loaded, embed what
+    waits, give large slices their index, and every hour remove history and cached vectors that are kept no longer.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
@@ -260,6 +299,7 @@ async def upkeep(runtime: Runtime) -> None:
     prune_at = 0.0
     while not is_cancelled():
         try:
+            await complete_idle_sessions(runtime.database, idle_seconds=runtime.settings.session_idle_seconds)
             await _upkeep_once(runtime)
             if time.monotonic() >= prune_at:
                 prune_at = time.monotonic() + PRUNE_INTERVAL_SECONDS
@@ -308,7 +348,21 @@ def create_app(runtime: Runtime) -> FastAPI:
     # These are slow to import, and no other command than `serve` needs them.
     from fastapi import FastAPI
 
-    from reverie_server.http import agents, files, longterm, memory, operations, problems, snapshots, tools
+    from reverie_server.http import (
+        agents,
+        files,
+        inject,
+        longterm,
+        memory,
+        operations,
+        problems,
+        proxy,
+        sessions,
+        snapshots,
+        tools,
+        turns,
+    )
+    from reverie_server.http.counters import TurnCounters
     from reverie_server.mcp.endpoint import McpEndpoint
     from reverie_server.tools.catalogue import REGISTRY
 
@@ -322,17 +376,24 @@ def create_app(runtime: Runtime) -> FastAPI:
     )
     app.state.runtime = runtime
     metrics = operations.Metrics()
+    metrics.registry.register(TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder))
     app.include_router(operations.router)
     app.include_router(operations.metrics_router(metrics))
     app.include_router(agents.router, prefix="/api/v1")
     app.include_router(files.router, prefix="/api/v1")
     app.include_router(memory.router, prefix="/api/v1")
+    app.include_router(inject.router, prefix="/api/v1")
     app.include_router(longterm.router, prefix="/api/v1")
     app.include_router(snapshots.router, prefix="/api/v1")
+    app.include_router(sessions.router, prefix="/api/v1")
+    app.include_router(turns.router, prefix="/api/v1")
     app.include_router(tools.router, prefix="/api/v1")
+    app.include_router(proxy.router)
     app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(operations.HeadAsGet)
-    app.add_middleware(operations.BodyLimit, except_for=snapshots.takes_archive)
+    app.add_middleware(
+        operations.BodyLimit, except_for=lambda scope: snapshots.takes_archive(scope) or proxy.takes_chat(scope)
+    )
     app.add_middleware(operations.Measured, metrics=metrics)
     return app

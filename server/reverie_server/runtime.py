@@ -11,8 +11,18 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
+from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.expand import Expansion
+from reverie_server.recall.inject import Injector
+from reverie_server.recall.recalls import Recalls
 from reverie_server.recall.search import Search
+from reverie_server.recall.tokens import CountTokens
+from reverie_server.turns.appending import Recorder
+from reverie_server.turns.compaction import SessionCompaction
+from reverie_server.turns.compaction_tasks import SessionCompactions
+from reverie_server.turns.proxy import Proxy
+from reverie_server.turns.sessions import Sessions
+from reverie_server.turns.turn import Turns
 from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.files import Workspace
@@ -44,3 +54,13 @@ class Runtime:
     keys: Keys
     gate: Gate
     agents: Agents
+    llm: LanguageModel | None  # None: no provider is configured, and what needs one goes its extractive way
+    count_tokens: CountTokens
+    recalls: Recalls
+    injector: Injector
+    recorder: Recorder
+    sessions: Sessions
+    turns: Turns
+    session_compaction: SessionCompaction
+    compactions: SessionCompactions
+    proxy: Proxy | None  # None without a language model

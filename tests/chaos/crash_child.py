@@ -7,25 +7,31 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer import index, store, vectors
+from reverie_indexer import index, store, transcript, vectors
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
+from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
+from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.turns import appending, sessions, stretch
+from reverie_server.turns.model import Appended, NewMessage
 from reverie_server.workspace import forget, tombstones
 from reverie_server.workspace.clear import Clearing, Selection
 from reverie_server.workspace.files import Reader
 
 TEAM = Place("default", "wren", "team")
+SAID_AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 OLD = "the old lantern\n\nstays as it is\n"
 NEW = "the new lantern\n\nstays as it is\n"
 
@@ -47,7 +53,17 @@ def arm(instant: str) -> None:
         vectors.remember = die_after(vectors.remember)
         return
     module, _, name = instant.partition(".")
-    modules = {"forget": forget, "index": index, "store": store, "tombstones": tombstones, "vectors": vectors}
+    modules = {
+        "appending": appending,
+        "forget": forget,
+        "index": index,
+        "sessions": sessions,
+        "store": store,
+        "stretch": stretch,
+        "tombstones": tombstones,
+        "transcript": transcript,
+        "vectors": vectors,
+    }
     fatal = modules[module].SQL[name]
     execute = psycopg.AsyncConnection.execute
 
@@ -67,6 +83,31 @@ async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> 
     return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 
 
+def sessions_of(database: Database, pipeline: Pipeline) -> sessions.Sessions:
+    """The conversations of a database."""
+    buried = tombstones.Tombstones(database)
+    recorder = appending.Recorder(database, pipeline, buried, estimate_tokens, max_file_bytes=1_048_576)
+    return sessions.Sessions(database, pipeline, recorder)
+
+
+async def append_turn(database: Database, pipeline: Pipeline) -> Appended:
+    """Add a turn to a session of the team."""
+    grant = Grant(OPERATOR, Reader("default", "wren", None), AgentSettings())
+    said = [NewMessage("user", "the lantern?", "m1", SAID_AT), NewMessage("assistant", "the harbour", "m2", SAID_AT)]
+    return await sessions_of(database, pipeline).append(grant, TEAM, "web:1", said)
+
+
+async def compact_session(database: Database, slot: ModelSlot) -> None:
+    """Compact the session that there is."""
+    # Slow to import, and nothing else here needs them.
+    from tests.talks import Talk
+
+    from reverie_indexer.settings import Settings
+    from reverie_server.app import assemble
+
+    await Talk(assemble(Settings(embedder="hashing"), database, slot)).compact()
+
+
 async def main(conninfo: str, work: str, instant: str) -> None:
     async with Database(conninfo, pool_size=2) as database:
         slot = await filled_slot(database, MoodyEmbedder(64))
@@ -82,10 +123,14 @@ async def main(conninfo: str, work: str, instant: str) -> None:
             await pipeline.write(TEAM, overwrite("notes/a.md", NEW, by="user", reason="put"))
         elif work == "delete":
             await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete")
+        elif work == "append":
+            await append_turn(database, pipeline)
         elif work == "forget":
             await forget_new(database, pipeline, Search(database, slot, SearchRules()))
         elif work == "clear":
             await Clearing(database).clear(TEAM, Selection(None, "notes/", ("document",)), dry_run=False)
+        elif work == "compact":
+            await compact_session(database, slot)
         else:
             await vectors.promote_large_slices(database, exact_max_chunks=1, max_partitions=5)
 

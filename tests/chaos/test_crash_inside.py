@@ -9,12 +9,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.chaos.crash_child import NEW, OLD, TEAM, forget_new
+from tests.chaos.crash_child import NEW, OLD, TEAM, append_turn, forget_new, sessions_of
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer import vectors
 from reverie_indexer.db import Database
+from reverie_indexer.errors import NotFound
 from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
 from reverie_server.recall.request import Request
 from reverie_server.recall.request import Rules as SearchRules
@@ -82,6 +83,31 @@ async def test_a_deletion_that_dies_leaves_the_file_whole(
     assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
     assert await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete") == 2
+    assert_index_consistent(conninfo)
+
+
+@pytest.mark.parametrize(
+    "instant",
+    ["appending.count_messages"]
+    + [
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("embed", "appending.add_messages", "transcript.open_document", "index.add_chunks")
+    ],
+)
+async def test_an_append_that_dies_has_said_nothing_and_is_said_once_the_next_time(
+    pipeline: Pipeline, database: Database, conninfo: str, instant: str
+) -> None:
+    await die(conninfo, "append", instant)
+    sessions = sessions_of(database, pipeline)
+    with pytest.raises(NotFound):
+        await sessions.find(READER, "web:1")
+    workspace = Workspace(database, pipeline)
+    assert await workspace.present(TEAM, ["memory/2026-04-03.md"]) == {}
+    assert_index_consistent(conninfo)
+    for stored in (2, 0):
+        assert (await append_turn(database, pipeline)).stored == stored
+    [(_, text)] = (await workspace.present(TEAM, ["memory/2026-04-03.md"])).values()
+    assert text == "# 2026-04-03\n\n[09:30] User: the lantern? | Assistant: the harbour\n"
     assert_index_consistent(conninfo)
 
 

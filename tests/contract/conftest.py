@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.conftest import ServeRuntime
+from tests.proxied import Served
+
+from reverie_server.runtime import Runtime
 
 PROBLEM_FIELDS = {"type", "title", "status", "detail", "code"}
 # What no answer may carry: SQL, a stack trace, a path of the server, a name of its inside.
@@ -126,3 +130,11 @@ def raw(client: httpx.AsyncClient) -> RawRequest:
         return RawAnswer(int(top.split()[1]), kind, json.loads(text) if "json" in kind else text)
 
     return send
+
+
+@pytest.fixture
+async def served(talking: Runtime, serve_runtime: ServeRuntime) -> AsyncIterator[Served]:
+    """A server with a proxy before the scripted language model."""
+    base_url = await serve_runtime(talking)
+    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", timeout=30) as api:
+        yield Served(base_url, api, talking)

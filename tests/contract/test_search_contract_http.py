@@ -100,6 +100,7 @@ async def test_explain_adds_how_the_score_came_about(wren: Any) -> None:
     why = result["explain"]
     assert why.keys() >= {
         "matched_terms", "bm25", "similarity", "text_weight", "vector_weight", "base_score", "boosts", "relevance",
+        "contrast", "idf_share", "named",
     }  # fmt: skip
     assert sorted(why["matched_terms"]) == ["graze", "quagga"]
     assert why["bm25"] > 0

@@ -34,6 +34,19 @@ TALKS = {
 }
 
 
+TURNS: dict[str, Any] = {
+    "language": "english",
+    "memory": {"notes.md": ["- The parrot whistles at noon.", "- The harp needs new strings."]},
+    "turns": [
+        {"category": "direct", "message": "When does the parrot whistle?", "evidence": ["parrot whistles"]},
+        {"category": "direct", "message": "Which strings does the harp need?", "evidence": ["new strings"]},
+        {"category": "general", "message": "How tall is a giraffe?"},
+        {"category": "near miss", "message": "Which parrot speaks Latin and Greek in novels?"},
+        {"category": "unanswered", "message": "What is the parrot's name?"},
+    ],
+}
+
+
 def talk(speaker: str) -> dict[str, Any]:
     turns = [{"dia_id": f"D1:{i}", "speaker": speaker, "text": text} for i, text in enumerate(TALKS[speaker], 1)]
     return {
@@ -50,7 +63,10 @@ def talk(speaker: str) -> dict[str, Any]:
 def options(tmp_path: Path, server_conninfo: str) -> CalibrationOptions:
     path = tmp_path / "made_up.json"
     path.write_text(json.dumps([talk(speaker) for speaker in TALKS]))
-    return CalibrationOptions(path, load_hashing, database_url=server_conninfo)
+    turns = tmp_path / "turns"
+    turns.mkdir()
+    (turns / "english.json").write_text(json.dumps(TURNS))
+    return CalibrationOptions(path, load_hashing, turns=turns, database_url=server_conninfo)
 
 
 async def load_hashing() -> HashingEmbedder:
@@ -59,21 +75,19 @@ async def load_hashing() -> HashingEmbedder:
 
 async def test_both_formulas_are_fitted_on_what_search_gives(options: CalibrationOptions) -> None:
     report = await run_calibration(options)
-    assert (report.sizes["collections"], report.sizes["questions"]) == (3, 9)
+    assert (report.sizes["collections"], report.sizes["questions"], report.sizes["turns"]) == (3, 9, 5)
     with_vector, without = report.calibrations["with_vector"], report.calibrations["without_vector"]
-    assert with_vector.formula.similarity is not None
-    assert without.formula.similarity is None
+    assert with_vector.formula.contrast is not None
+    assert without.formula.contrast is None
     assert without.formula.idf_share > 0
-    assert len(with_vector.left_out) == len(without.left_out) == 3
-    # By words alone, a question finds the three turns of the one whom it names, and with the other's name the
-    # other's three; elsewhere nobody has the name, and there is nothing.
-    assert (without.results, without.evidence) == (2 * 9 * 3, 9)
+    # Nine questions asked in three ways, and four turns: the fifth has no answer, and neither a right one nor a wrong.
+    assert with_vector.messages == without.messages == 3 * 9 + 4
+    assert len(with_vector.left_out) == len(without.left_out) == 4
     verdict = without.verdicts["fitted"]
-    assert (verdict.found_own, verdict.found_elsewhere, verdict.found_swapped) == (1, 0, 0)
-    assert (verdict.evidence_kept, verdict.precision) == (1, 1)
-    # With a vector every passage is a candidate, and the best ten are judged: seed files count as no evidence.
-    assert (with_vector.results, with_vector.evidence) == (2 * 9 * 10, 9)
-    assert with_vector.verdicts["fitted"].found_own == 1
+    assert set(verdict.found) == {"own", "elsewhere", "swapped", "should", "unrelated", "near miss"}
+    assert (verdict.found["own"], verdict.right["own"], verdict.found["elsewhere"]) == (1, 1, 0)
+    assert verdict.right["should"] == 1
+    assert verdict.found["unrelated"] == 0
 
 
 async def test_the_same_run_gives_the_same_fit(options: CalibrationOptions) -> None:
@@ -89,15 +103,15 @@ async def test_a_calibration_holds_figures_and_no_text_of_the_data(options: Cali
     shown = console.export_text()
     path = write_result(report, tmp_path / "results")
     written = path.read_text()
-    for secret in (*TALKS, "Marek", "kiln", "comet", "conv-secret", "D1:1", str(tmp_path)):
+    for secret in (*TALKS, "Marek", "kiln", "comet", "parrot", "conv-secret", "D1:1", str(tmp_path)):
         assert secret not in written
         assert secret not in shown
-    assert path.name == "relevance-made_up.json"
+    assert path.name == "relevance.json"
     result = json.loads(written)
     assert len(result["data"]["sha256"]) == 64
     assert set(result["origin"]) == {"commit", "dirty", "versions", "machine", "model", "duration_seconds"}
     fitted = result["calibrations"]["with_vector"]["formula"]
-    assert f"σ({fitted['similarity']:.2f}·similarity + {fitted['idf_share']:.2f}·idf_share" in shown
+    assert f"σ({fitted['contrast']:.2f}·contrast + {fitted['idf_share']:.2f}·idf_share" in shown
     assert "P(evidence | relevance)" in shown
 
 

@@ -21,7 +21,8 @@ from reverie_server.recall.request import Request
 from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 
-OF_A_SLICE = ("tombstones", "documents", "versions", "chunks", "postings", "vectors")
+SPOKEN = ("sessions", "messages", "compactions", "window_summaries", "events", "recalls")
+OF_A_SLICE = ("tombstones", "documents", "versions", "chunks", "postings", "vectors", *SPOKEN)
 ADA = Place("acme", "wren", "personal", "user:ada")
 BO = Place("acme", "wren", "personal", "user:bo")
 TEAM = Place("acme", "wren", "team")
@@ -43,6 +44,19 @@ BEYOND = (
     "INSERT INTO models (provider, name, revision, dimension, normalised) VALUES ('p', 'n', 'r', 1, true)",
     "UPDATE models SET active = false",
     "INSERT INTO tombstones VALUES ('acme', 1000000, '\\x00')",
+    "INSERT INTO sessions (tenant_id, slice_id, agent_id, session_id) VALUES ('acme', 1000000, 'wren', 's')",
+    "INSERT INTO sessions (tenant_id, slice_id, agent_id, session_id)"
+    " SELECT 'umbra', slice_id, 'wren', 's' FROM slices",
+    "UPDATE sessions SET slice_id = 1000000",
+    "UPDATE messages SET tenant_id = 'umbra'",
+    "INSERT INTO messages SELECT tenant_id, session_key, 99, 1000000, NULL, role, content, extra, tokens, at"
+    " FROM messages LIMIT 1",
+    "UPDATE compactions SET slice_id = 1000000",
+    "UPDATE window_summaries SET slice_id = 1000000",
+    "INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)"
+    " VALUES ('acme', 1000000, 'wren', 'session.completed', '{}')",
+    "UPDATE recalls SET slice_id = 1000000",
+    "INSERT INTO model_calls VALUES ('umbra', '2026-04-03', 1)",
     "SELECT * FROM tombstone_key",
     "SELECT * FROM keys",
     "DELETE FROM schema_info",
@@ -63,7 +77,24 @@ async def filled(pipeline: Pipeline, database: Database) -> None:
         text = f"the lantern of {place.tenant_id} {place.agent_id} {place.owner_key}"
         await pipeline.write(place, put(text, f"notes/{number}.md"))
     async with database.maintenance() as connection:
-        await connection.execute("INSERT INTO tombstones SELECT tenant_id, slice_id, '\\x00' FROM slices")
+        await connection.execute(
+            "INSERT INTO tombstones SELECT tenant_id, slice_id, '\\x00' FROM slices;"
+            "INSERT INTO sessions (tenant_id, slice_id, agent_id, owner_key, session_id)"
+            " SELECT tenant_id, slice_id, coalesce(agent_id, 'wren'), owner_key, 'web:' || slice_id FROM slices;"
+            "INSERT INTO messages (tenant_id, session_key, seq, slice_id, role, content, tokens, at)"
+            " SELECT tenant_id, session_key, 1, slice_id, 'user', 'lantern', 1, now() FROM sessions;"
+            "INSERT INTO compactions (tenant_id, session_key, number, slice_id, from_seq, through_seq, summary,"
+            " flushed, method)"
+            " SELECT tenant_id, session_key, 1, slice_id, 1, 1, 'lantern', 0, 'extractive' FROM sessions;"
+            "INSERT INTO window_summaries (tenant_id, session_key, slice_id, from_seq, through_seq, summary, prompt,"
+            " prompt_version, model)"
+            " SELECT tenant_id, session_key, slice_id, 1, 1, 'lantern', 'p', '1', 'm' FROM sessions;"
+            "INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)"
+            " SELECT tenant_id, slice_id, agent_id, 'session.completed', '{}' FROM sessions;"
+            "INSERT INTO recalls (tenant_id, chunk_id, slice_id, query_hash, score, source, at)"
+            " SELECT tenant_id, chunk_id, slice_id, '\\x00', 1, 'search', now() FROM chunks;"
+            "INSERT INTO model_calls SELECT DISTINCT tenant_id, current_date, 1 FROM slices"
+        )
 
 
 async def slices_of(connection: psycopg.AsyncConnection, table: str) -> set[tuple[str, int]]:
@@ -97,7 +128,7 @@ async def test_all_owners_are_those_of_one_agent_of_one_tenant(database: Databas
 
 
 @pytest.mark.usefixtures("filled")
-@pytest.mark.parametrize("table", ["agents", "slices", "embedding_cache"])
+@pytest.mark.parametrize("table", ["agents", "slices", "embedding_cache", "model_calls"])
 async def test_rows_of_a_tenant_are_seen_by_no_other(database: Database, table: str) -> None:
     for tenant_id in ("acme", "umbra", "nobody", ""):
         async with database.tenant(tenant_id, snapshot=True) as connection:
@@ -154,7 +185,7 @@ async def test_a_change_without_predicates_touches_the_visible_slices_only(datab
         visible = {s.slice_id for s in await visible_slices(connection, "acme", "wren", "user:ada")}
         # Not only the settings' maintenance word, but the role opens what upkeep sees.
         await connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        for table in ("tombstones", "postings", "vectors", "chunks", "versions", "documents"):
+        for table in ("tombstones", "postings", "vectors", *reversed(SPOKEN), "chunks", "versions", "documents"):
             await connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     with psycopg.connect(conninfo) as admin:
         after = {t: admin.execute(count.format(t)).fetchall() for t in OF_A_SLICE}  # type: ignore[arg-type]

@@ -67,14 +67,30 @@ INGEST = {
     "memory": {"peak_mb": {"one part": 300.0, "all parts": 310.0}, "chunks": {"one part": 10, "all parts": 40}},
 }
 
+_SHARE = {"count": 8, "of": 10, "share": 0.8, "low": 0.49, "high": 0.94}
+_POINTS = [
+    {"threshold": step / 10, "recall": 1 - step / 10, "unrelated": 0.1, "near_miss": near_miss}
+    for near_miss in (0.2, None)
+    for step in range(11)
+]
+INJECT = {
+    "settings": {"threshold": 0.3},
+    "curve": _POINTS[:11],
+    "conversations_curve": _POINTS[11:],
+    "by_language": {"english": {"recall": _SHARE, "unrelated": _SHARE, "near_miss": None}},
+}
+
 
 def test_each_result_becomes_pictures_beside_it(tmp_path: Path) -> None:
-    results = {"recall-a": RECALL, "latency-2000": LATENCY, "scale": SCALE, "ingest": INGEST, "relevance-a": {}}
+    results = {
+        "recall-a": RECALL, "latency-2000": LATENCY, "scale": SCALE, "ingest": INGEST, "inject-a": INJECT,
+        "relevance": {},
+    }  # fmt: skip
     for name, report in results.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(report))
     written = draw_all(tmp_path)
     assert [path.name for path in written] == [
-        "breakdown-2000.png", "ingest.png", "latency-2000.png", "recall-a.png", "scale.png"
+        "breakdown-2000.png", "ingest.png", "inject-a.png", "latency-2000.png", "recall-a.png", "scale.png"
     ]  # fmt: skip
     for path in written:
         data = path.read_bytes()

@@ -22,6 +22,7 @@ from reverie_server.recall.rank import (
     relevance,
     score,
     select,
+    usual_similarity,
 )
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
@@ -60,7 +61,12 @@ def ranked(
     """The results for candidates, with `beside` standing next to them, through pool, score and select."""
     pool = pool_of(candidates, beside or [], TERMS, query.get("owner_key"))
     idfs = np.array(list(TERMS.values()))
-    asked = Query(query.get("text", ""), idfs, query.get("query_idf", float(idfs.sum())))
+    query_idf = query.get("query_idf", float(idfs.sum()))
+    meant = query.get("meant", idfs)
+    naming = query.get("naming", np.zeros(len(idfs)))
+    asked = Query(
+        query.get("text", ""), idfs, query_idf, meant=meant, naming=naming, meant_idf=query.get("meant_idf", query_idf)
+    )
     scores = score(pool, asked, query.get("weights", ALONE))
     exact = query.get("exact", ())
     is_exact = np.array([holds_exact(c["path"], c["text"], exact) for c in candidates], np.bool_)
@@ -173,51 +179,94 @@ def test_a_passage_without_its_vector_yet_counts_as_an_average_one() -> None:
     assert result.vector_score == 0.4
 
 
-def of(similarity: float | None, idf_share: float) -> float:
+def of(contrast: float | None, idf_share: float, named: float = 0.0) -> float:
     """The relevance of one passage."""
-    return float(relevance(np.array([np.nan if similarity is None else similarity]), np.array([idf_share]))[0])
+    columns = [np.array([np.nan if value is None else value]) for value in (contrast, idf_share, named)]
+    return float(relevance(*columns)[0])
 
 
 def test_relevance_by_hand() -> None:
-    """3.87 x 0.5 + 4.48 x 0.5 - 4.45 = -0.275, and 1 / (1 + e^0.275) = 0.43168."""
-    assert of(0.5, 0.5) == pytest.approx(0.43168, abs=1e-5)
-    assert of(0.6, 0.0) == pytest.approx(1 / (1 + math.exp(2.128)))
-    assert of(1.0, 1.0) == pytest.approx(1 / (1 + math.exp(-3.9)))
+    """4.4 x 0.3 + 4.34 x 0.5 + 1.32 x 0.2 - 3.64 = 0.114, and 1 / (1 + e^-0.114) = 0.52847."""
+    assert of(0.3, 0.5, 0.2) == pytest.approx(0.52847, abs=1e-5)
+    assert of(0.0, 0.0) == pytest.approx(1 / (1 + math.exp(3.64)))
 
 
 def test_relevance_without_a_vector_by_hand() -> None:
-    """5.32 x 0.5 - 3.15 = -0.49, and 1 / (1 + e^0.49) = 0.37989."""
-    assert of(None, 0.5) == pytest.approx(0.37989, abs=1e-5)
-    assert of(None, 0.0) == pytest.approx(1 / (1 + math.exp(3.15)))
-
-
-def test_a_cosine_beyond_its_range_counts_as_its_end() -> None:
-    assert of(-0.4, 0.5) == of(0.0, 0.5)
-    assert of(1.0000002, 0.5) == of(1.0, 0.5)
+    """5.69 x 0.5 + 1.81 x 0.2 - 3.65 = -0.443, and 1 / (1 + e^0.443) = 0.39103."""
+    assert of(None, 0.5, 0.2) == pytest.approx(0.39103, abs=1e-5)
 
 
 def test_a_passage_is_found_by_words_and_meaning_together() -> None:
-    """Neither half of the words alone nor a fair cosine alone is enough; both together are."""
-    assert of(0.0, 0.5) < FOUND_FROM
-    assert of(0.45, 0.0) < FOUND_FROM
-    assert of(0.45, 0.5) >= FOUND_FROM
+    """Neither a third of the words alone nor a fair contrast alone is enough; both together are."""
+    assert of(0.0, 0.35) < FOUND_FROM
+    assert of(0.4, 0.0) < FOUND_FROM
+    assert of(0.4, 0.35) >= FOUND_FROM
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_relevance_grows_with_either_and_stays_between_0_and_1(similarity: float, share: float, more: float) -> None:
-    assert 0 < of(similarity, share) <= relevance(max(similarity, more), share) < 1
-    assert 0 < of(similarity, share) <= of(similarity, max(share, more)) < 1
-    assert 0 < of(None, share) <= of(None, max(share, more)) < 1
+def test_a_rare_name_in_a_long_message_is_enough_with_a_little_meaning() -> None:
+    assert of(0.25, 0.2) < FOUND_FROM
+    assert of(0.25, 0.2, 0.75) >= FOUND_FROM
 
 
-def test_the_idf_share_is_what_the_passage_holds_of_the_querys_idf() -> None:
-    [half] = ranked([candidate(1, held=("okapi", "lantern"), similarity=0.5)])
+@given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_relevance_grows_with_each_and_stays_between_0_and_1(
+    contrast: float, share: float, named: float, more: float
+) -> None:
+    least = of(contrast, share, named)
+    assert 0 < least <= of(max(contrast, more), share, named) < 1
+    assert least <= of(contrast, max(share, more), named) < 1
+    assert least <= of(contrast, share, max(named, more)) < 1
+    assert 0 < of(None, share, named) <= of(None, max(share, more), named) < 1
+
+
+def test_what_similarity_is_usual_by_hand() -> None:
+    """Median 0.4 of 5, and 0.1 of 10 more: (2 + 1) / 15 = 0.2. Nothing known: 0.1. A vector that is missing is none."""
+    assert usual_similarity(np.array([0.3, 0.4, 0.9, np.nan, 0.4, 0.1])) == pytest.approx(0.2)
+    assert usual_similarity(np.array([np.nan])) == usual_similarity(np.array([])) == 0.1
+
+
+def test_a_passage_that_is_as_near_as_all_the_others_does_not_stand_out() -> None:
+    """To a model that hardly knows a language, all of its texts are near."""
+    crowd = [candidate(i, similarity=0.6) for i in range(2, 60)]
+    same = next(r for r in ranked([candidate(1, similarity=0.62), *crowd], limit=99) if r.chunk_id == 1)
+    apart = [candidate(i, similarity=0.1) for i in range(2, 60)]
+    alone = next(r for r in ranked([candidate(1, similarity=0.62), *apart], limit=99) if r.chunk_id == 1)
+    assert same.relevance < 0.1
+    assert alone.contrast == pytest.approx(0.52)
+    assert alone.relevance > 2 * same.relevance
+
+
+def test_in_a_memory_of_one_passage_it_can_still_stand_out() -> None:
+    [only] = ranked([candidate(1, similarity=0.7)])
+    assert only.contrast == pytest.approx(0.7 - (10 * 0.1 + 0.7) / 11)
+
+
+def test_a_cosine_beyond_its_range_counts_as_its_end() -> None:
+    [opposite] = ranked([candidate(1, similarity=-0.4)])
+    assert opposite.contrast == pytest.approx(0.0 - (10 * 0.1 - 0.4) / 11)
+
+
+def test_the_idf_share_is_what_the_passage_holds_of_the_meaning_of_the_query() -> None:
+    [half] = ranked([candidate(1, held=("okapi", "lantern"), similarity=None)])
     assert half.idf_share == 0.5
-    assert half.relevance == of(0.5, 0.5)
-    [pending] = ranked([candidate(1, held=("okapi", "lantern"), similarity=None)])
-    assert pending.relevance == of(None, 0.5)
-    [wordless] = ranked([candidate(1, similarity=0.5)], query_idf=0.0)
-    assert (wordless.idf_share, wordless.relevance) == (0.0, of(0.5, 0.0))
+    assert half.relevance == of(None, 0.5)
+    # Of okapi 1 and an unknown term of IDF 1 that carry a meaning it holds one; the others carry none.
+    meant = np.array([0.0, 1.0, 0.0])
+    [one] = ranked([candidate(1, held=("quagga", "okapi"), similarity=None)], meant=meant, meant_idf=2.0)
+    assert one.idf_share == 0.5
+    [wordless] = ranked([candidate(1, held=("okapi",), similarity=None)], meant=meant * 0, meant_idf=0.0)
+    assert (wordless.idf_share, wordless.relevance) == (0.0, of(None, 0.0))
+
+
+def test_a_name_that_is_held_counts_by_what_it_tells() -> None:
+    """A name of IDF 2: 1 - e^(-2/3)."""
+    naming = np.array([2.0, 0.0, 0.0])
+    holding, other = ranked(
+        [candidate(1, held=("quagga",), similarity=None), candidate(2, held=("okapi",), similarity=None)], naming=naming
+    )
+    assert (holding.chunk_id, other.named) == (1, 0.0)
+    assert holding.named == pytest.approx(1 - math.exp(-2 / 3))
+    assert holding.relevance == of(None, 0.5, holding.named)
 
 
 def test_min_score_is_compared_before_the_boost() -> None:

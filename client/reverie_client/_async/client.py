@@ -15,11 +15,12 @@ from reverie_client._async.longterm import AsyncLongTerm
 from reverie_client._async.recall import AsyncRecall
 from reverie_client._async.snapshots import AsyncSnapshots
 from reverie_client._async.tools import AsyncTools
+from reverie_client._async.turns import AsyncTurns
 from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
 from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
 
 
-class AsyncAgentMemory(AsyncFiles, AsyncRecall, AsyncLongTerm, AsyncKeeping, AsyncSnapshots, AsyncTools):
+class AsyncAgentMemory(AsyncFiles, AsyncRecall, AsyncTurns, AsyncLongTerm, AsyncKeeping, AsyncSnapshots, AsyncTools):
     """One agent's memory as one owner sees it; `AsyncReverie.agent` makes it, without asking the server."""
 
 

@@ -16,11 +16,12 @@ from reverie_client._sync.longterm import LongTerm
 from reverie_client._sync.recall import Recall
 from reverie_client._sync.snapshots import Snapshots
 from reverie_client._sync.tools import Tools
+from reverie_client._sync.turns import Turns
 from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
 from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
 
 
-class AgentMemory(Files, Recall, LongTerm, Keeping, Snapshots, Tools):
+class AgentMemory(Files, Recall, Turns, LongTerm, Keeping, Snapshots, Tools):
     """One agent's memory as one owner sees it; `Reverie.agent` makes it, without asking the server."""
 
 

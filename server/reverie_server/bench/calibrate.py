@@ -1,30 +1,23 @@
-"""Fits `relevance`: what of a passage's cosine and word share tells that it is evidence for the question.
-
-relevance = σ(a·similarity + b·idf_share + offset). The slopes are those of a logistic regression on the mix: the
-questions asked of their own memory, and the same questions about the people of another conversation asked of that
-one's memory, which cannot know. The offset moves the fitted probability so that FOUND_FROM (0.3) is where it equals
-the share of evidence in the mix: logit(relevance) = logit(P) − logit(base rate) + logit(0.3).
-"""
+"""Takes what search gives for messages that memory has something for and for others, and fits `relevance` on it."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reverie_indexer.analyse import language_name
 from reverie_indexer.embed import Embedder
-from reverie_indexer.errors import SetupError, ValidationFailed
+from reverie_indexer.errors import ValidationFailed
 from reverie_server.bench import origin
 from reverie_server.bench.data import Collection, Corpus, load
-from reverie_server.bench.logistic import RIDGE, Flags, Floats, auc, fit, logit, sigmoid
+from reverie_server.bench.logistic import RIDGE
 from reverie_server.bench.memory import Memory
 from reverie_server.bench.recall import (
     SYSTEM,
@@ -35,117 +28,33 @@ from reverie_server.bench.recall import (
     sizes_of,
     write_collections,
 )
-from reverie_server.bench.relevance import BUCKETS, LOOKED_AT
+from reverie_server.bench.relevance_fit import FALSE_SHARE, Calibration, Group, Sample, calibrate
+from reverie_server.bench.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
 from reverie_server.bench.variant import default_variant
 from reverie_server.recall.rank import FOUND_FROM
-from reverie_server.recall.request import Mode
+from reverie_server.recall.request import Mode, Result
+from reverie_server.recall.telling import telling_sentences
 
-Asking = Literal["own", "elsewhere", "swapped"]
-"""Of its own memory; of the next conversation's; of that one with its people's names put into the question."""
-ASKINGS: tuple[Asking, ...] = ("own", "elsewhere", "swapped")
 WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"
 _MODES: Mapping[str, Mode] = {WITH_VECTOR: "hybrid", WITHOUT_VECTOR: "text"}
 # A fold needs two conversations that know nothing of the one left out.
 _FEWEST_CONVERSATIONS = 3
-_NONE = -1
+LOOKED_AT = 20
+"""How many results of a message are judged: what the injector looks at."""
+# Seed files are in every prompt and never evidence.
+_SEEDS = frozenset({"AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"})
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOptions:
-    """What to run, as of `RecallOptions`; `data` must be conversations."""
+    """What to run, as of `RecallOptions`; `data` must be conversations, `turns` are sets of turns beside them."""
 
     data: Path
     load_embedder: Callable[[], Awaitable[Embedder]]
+    turns: Path | None = None
     language: str | None = None
     database_url: str | None = None
     progress: Callable[[str], None] = lambda _: None
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What search gave for every question asked in one way, the first LOOKED_AT results of each; a row is a result.
-
-    `features` is (rows, 2), similarity clamped to 0..1 and IDF share, or (rows, 1), IDF share alone. `question`
-    numbers the questions from 0 to `questions` − 1 (one may have no row), `asker` is the conversation it is of,
-    `memory` the one that was searched. `shipped` is the relevance that the product gave.
-    """
-
-    features: Floats
-    evidence: Flags
-    shipped: Floats
-    question: NDArray[np.int64]
-    asker: NDArray[np.int64]
-    memory: NDArray[np.int64]
-    questions: int
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """relevance = σ(similarity · cosine + idf_share · share + offset); None: no cosine to go by."""
-
-    similarity: float | None
-    idf_share: float
-    offset: float
-
-    def relevance(self, features: Floats) -> Floats:
-        """Of each row of a sample's features."""
-        return sigmoid(self._log_odds(features))
-
-    def probability(self, features: Floats, base_rate: float) -> Floats:
-        """How likely each row is evidence where `base_rate` of all is; relevance FOUND_FROM gives `base_rate`."""
-        return sigmoid(self._log_odds(features) - logit(FOUND_FROM) + logit(base_rate))
-
-    def _log_odds(self, features: Floats) -> Floats:
-        slopes = [self.idf_share] if self.similarity is None else [self.similarity, self.idf_share]
-        return np.asarray(features @ np.array(slopes) + self.offset)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What FOUND_FROM decides by a formula.
-
-    Shares of questions with a result from FOUND_FROM on: in their own memory, in another, in another about its own
-    people. `evidence_kept`: of the evidence among the results of their own, the share from FOUND_FROM on.
-    `precision`: of their own results from FOUND_FROM on, the share that is evidence; None when there are none.
-    """
-
-    found_own: float
-    found_elsewhere: float
-    found_swapped: float
-    evidence_kept: float
-    precision: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Results of the mix with low ≤ relevance < high (the last: ≤): how many hold evidence, how many should."""
-
-    low: float
-    high: float
-    results: int
-    evidence: int
-    expected: float
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """A formula and what it is worth.
-
-    `left_out`: the formula fitted without each conversation in turn. `auc_held_out`, `curve` and the verdict
-    `held out` judge each conversation's questions by the formula that has not seen it. AUC is over the mix,
-    `auc_own` over the results of the own memories alone.
-    """
-
-    formula: Formula
-    base_rate: float
-    results: int
-    evidence: int
-    left_out: Sequence[Formula]
-    auc: float
-    auc_own: float
-    auc_held_out: float
-    verdicts: Mapping[str, Verdict]
-    curve: Sequence[Step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,79 +68,146 @@ class CalibrationReport:
     calibrations: Mapping[str, Calibration]
 
 
-async def run_calibration(options: CalibrationOptions) -> CalibrationReport:
-    """Load the conversations into a database of its own, ask, and fit both formulas. Nothing is drawn by chance.
+@dataclass(slots=True)
+class _Rows:
+    """A sample in the making."""
 
-    ValidationFailed for data that is not at least three conversations with evidence, SetupError when the model or
-    the database cannot be used.
+    features: list[tuple[float, ...]] = field(default_factory=list)
+    rest: list[tuple[float, ...]] = field(default_factory=list)
+    messages: int = 0
+
+    def add(self, results: Iterable[tuple[Result, bool]], *, asker: int, memory: int, mode: Mode) -> None:
+        """A message and what was found for it, each with whether it is evidence.
+
+        A message of which the model does not know the script counts in the sample without vectors alone.
+        """
+        found = list(results)
+        if mode == "hybrid" and any(np.isnan(result.contrast) for result, _ in found):
+            return
+        for result, is_evidence in found:
+            by_words = (result.idf_share, result.named)
+            self.features.append(by_words if mode == "text" else (result.contrast, *by_words))
+            self.rest.append((is_evidence, result.relevance, self.messages, asker, memory))
+        if not found and mode == "text":
+            # Nothing has a word of it: as good as a passage without any.
+            self.features.append((0.0, 0.0))
+            self.rest.append((False, 0.0, self.messages, asker, memory))
+        self.messages += 1
+
+    def sample(self, width: int) -> Sample:
+        """The sample, with so many features."""
+        evidence, shipped, message, asker, memory = np.array(self.rest, np.float64).reshape(-1, 5).T
+        return Sample(
+            np.array(self.features, np.float64).reshape(-1, width),
+            evidence.astype(np.bool_),
+            shipped,
+            message.astype(np.int64),
+            asker.astype(np.int64),
+            memory.astype(np.int64),
+            self.messages,
+        )
+
+
+async def run_calibration(options: CalibrationOptions) -> CalibrationReport:
+    """Load conversations and turns into a database of its own, ask, and fit both formulas. Nothing is drawn by chance.
+
+    ValidationFailed for data that is not at least three conversations with evidence, or turns that are none, SetupError
+    when the model or the database cannot be used.
     """
     started = time.perf_counter()
     code = await asyncio.to_thread(origin.commit)
     corpus = load(options.data)
     if corpus.kind != "conversations" or len(corpus.collections) < _FEWEST_CONVERSATIONS:
         raise ValidationFailed(f"relevance is fitted on {_FEWEST_CONVERSATIONS} LoCoMo conversations or more")
+    sets = load_turns(options.turns) if options.turns else []
     language = language_name(options.language) if options.language else language_of(options.data)
     variant = default_variant(language)
-    recall_options = RecallOptions(
+    asks = RecallOptions(
         options.data, options.load_embedder, database_url=options.database_url, progress=options.progress
     )
-    async with open_collections(recall_options) as bench:
+    async with open_collections(asks) as bench:
         memories, chunks = await write_collections(bench, corpus, {SYSTEM: variant}, options.progress)
+        turns = Memory(bench.database, bench.models, variant, "turns")
+        for number, each in enumerate(sets):
+            await turns.load(number, Collection(each.files, (), ()))
         calibrations = {}
         for name, mode in _MODES.items():
-            samples: dict[Asking, Sample] = {}
-            for asking in ASKINGS:
-                options.progress(f"asking every question ({name}, {asking})")
-                samples[asking] = await _sample(memories[SYSTEM], corpus, mode, asking)
-            calibrations[name] = calibrate(samples, len(corpus.collections))
+            options.progress(f"asking every question ({name})")
+            rows = await _ask_conversations(memories[SYSTEM], corpus, mode)
+            rows |= await _say_turns(turns, sets, mode, len(corpus.collections))
+            samples = {group: each.sample(3 if mode == "hybrid" else 2) for group, each in rows.items()}
+            calibrations[name] = calibrate(samples, len(corpus.collections) + len(sets))
         return CalibrationReport(
-            data={
-                "file": options.data.name,
-                "sha256": origin.sha256_of(options.data),
-                "kind": corpus.kind,
-                "language": language,
+            data=_data_of(options, language),
+            sizes={**sizes_of(corpus, chunks), "turns": sum(len(each.turns) for each in sets)},
+            settings={
+                **variant.as_dict(),
+                "looked_at": LOOKED_AT,
+                "found_from": FOUND_FROM,
+                "false_share": FALSE_SHARE,
+                "ridge": RIDGE,
             },
-            sizes=sizes_of(corpus, chunks),
-            settings={**variant.as_dict(), "looked_at": LOOKED_AT, "found_from": FOUND_FROM, "ridge": RIDGE},
             origin=origin_of_run(bench, code, time.perf_counter() - started),
             calibrations=calibrations,
         )
 
 
-async def _sample(memory: Memory, corpus: Corpus, mode: Mode, asking: Asking) -> Sample:
-    rows: list[tuple[float, ...]] = []
-    features: list[list[float]] = []
-    count = 0
+def _data_of(options: CalibrationOptions, language: str) -> dict[str, Any]:
+    turns = sorted(options.turns.glob("*.json")) if options.turns else []
+    return {
+        "file": options.data.name,
+        "sha256": origin.sha256_of(options.data),
+        "language": language,
+        "turns": {path.name: origin.sha256_of(path) for path in turns},
+    }
+
+
+async def _ask_conversations(memory: Memory, corpus: Corpus, mode: Mode) -> dict[Group, _Rows]:
+    groups: dict[Group, _Rows] = {"own": _Rows(), "elsewhere": _Rows(), "swapped": _Rows()}
     for asker, collection in enumerate(corpus.collections):
-        searched = asker if asking == "own" else (asker + 1) % len(corpus.collections)
-        swap = name_swapper(collection, corpus.collections[searched])
+        following = (asker + 1) % len(corpus.collections)
+        swap = name_swapper(collection, corpus.collections[following])
         for question in collection.questions:
-            text = swap(question.text) if asking == "swapped" else question.text
-            outcome = await memory.ask(searched, text, mode)
-            found = memory.found(searched, outcome)
-            for ranked, passage in zip(outcome.results[:LOOKED_AT], found, strict=False):
-                is_evidence = asking == "own" and not question.relevant.isdisjoint(passage.units)
-                features.append(_features(ranked.similarity, ranked.idf_share, mode))
-                rows.append((is_evidence, ranked.relevance, count, asker, searched))
-            count += 1
-    columns = np.array(rows, np.float64).reshape(-1, 5).T
-    return Sample(
-        np.array(features, np.float64).reshape(-1, 1 if mode == "text" else 2),
-        columns[0].astype(np.bool_),
-        columns[1],
-        columns[2].astype(np.int64),
-        columns[3].astype(np.int64),
-        columns[4].astype(np.int64),
-        count,
-    )
+            outcome = await memory.ask(asker, question.text, mode)
+            units = memory.found(asker, outcome)
+            own = [
+                (result, not question.relevant.isdisjoint(found.units))
+                for result, found in zip(outcome.results[:LOOKED_AT], units, strict=False)
+                if result.path not in _SEEDS
+            ]
+            groups["own"].add(own, asker=asker, memory=asker, mode=mode)
+            texts: dict[Group, str] = {"elsewhere": question.text, "swapped": swap(question.text)}
+            for group, text in texts.items():
+                found_there = (await memory.ask(following, text, mode)).results[:LOOKED_AT]
+                others = [(result, False) for result in found_there if result.path not in _SEEDS]
+                groups[group].add(others, asker=asker, memory=following, mode=mode)
+    return groups
 
 
-def _features(similarity: float | None, idf_share: float, mode: Mode) -> list[float]:
-    if mode == "text":
-        return [idf_share]
-    if similarity is None:
-        raise SetupError("a passage has no vector: what is to be fitted cannot be measured")
-    return [max(0.0, min(1.0, similarity)), idf_share]
+async def _say_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_asker: int) -> dict[Group, _Rows]:
+    groups: dict[Group, _Rows] = {}
+    for number, each in enumerate(sets):
+        seeds = _SEEDS - each.files.keys()
+        for turn in each.turns:
+            if turn.category != UNANSWERED:
+                asker = first_asker + number
+                found = [r for r in await _heard(memory, number, turn, mode) if r.path not in seeds]
+                rows = groups.setdefault(_group(turn), _Rows())
+                judged = [(result, any(quote in result.text for quote in turn.evidence)) for result in found]
+                rows.add(judged, asker=asker, memory=asker, mode=mode)
+    return groups
+
+
+async def _heard(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[Result]:
+    """What a message and its telling sentences find; a passage may come more than once."""
+    texts = [turn.message, *telling_sentences(turn.message)]
+    return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:LOOKED_AT]]
+
+
+def _group(turn: Turn) -> Group:
+    if turn.evidence:
+        return "should"
+    return "near miss" if turn.category == NEAR_MISS else "unrelated"
 
 
 def name_swapper(from_: Collection, to: Collection) -> Callable[[str], str]:
@@ -246,81 +222,3 @@ def name_swapper(from_: Collection, to: Collection) -> Callable[[str], str]:
 def _speakers(collection: Collection) -> list[str]:
     """Who speaks, in the order of their first words; a unit of a conversation is `Speaker: text`."""
     return list(dict.fromkeys(unit.text.partition(":")[0] for unit in collection.units))
-
-
-def calibrate(samples: Mapping[Asking, Sample], conversations: int) -> Calibration:
-    """Fit on the own and the swapped results, once on all and once without each conversation. Pure."""
-    formula, base_rate = _fitted(samples)
-    left_out = [_fitted(samples, without=number) for number in range(conversations)]
-    fitted = {asking: formula.relevance(sample.features) for asking, sample in samples.items()}
-    held_out = {asking: np.zeros(len(sample.evidence)) for asking, sample in samples.items()}
-    expected = {asking: np.zeros(len(sample.evidence)) for asking, sample in samples.items()}
-    for number, (without, rate) in enumerate(left_out):
-        for asking, sample in samples.items():
-            rows = sample.asker == number
-            held_out[asking][rows] = without.relevance(sample.features[rows])
-            expected[asking][rows] = without.probability(sample.features[rows], rate)
-    evidence = _mixed({asking: sample.evidence for asking, sample in samples.items()})
-    shipped = {asking: sample.shipped for asking, sample in samples.items()}
-    return Calibration(
-        formula=formula,
-        base_rate=base_rate,
-        results=len(evidence),
-        evidence=int(evidence.sum()),
-        left_out=[without for without, _ in left_out],
-        auc=auc(_mixed(fitted), evidence),
-        auc_own=auc(fitted["own"], samples["own"].evidence),
-        auc_held_out=auc(_mixed(held_out), evidence),
-        verdicts={
-            "fitted": _verdict(samples, fitted),
-            "held out": _verdict(samples, held_out),
-            "shipped": _verdict(samples, shipped),
-        },
-        curve=curve(_mixed(held_out), evidence, _mixed(expected)),
-    )
-
-
-def _fitted(samples: Mapping[Asking, Sample], *, without: int = _NONE) -> tuple[Formula, float]:
-    """The formula and the base rate of the rows in which the conversation `without` neither asks nor is searched."""
-    rows = {asking: (each.asker != without) & (each.memory != without) for asking, each in samples.items()}
-    features = _mixed({asking: each.features[rows[asking]] for asking, each in samples.items()})
-    evidence = _mixed({asking: each.evidence[rows[asking]] for asking, each in samples.items()})
-    result = fit(features, evidence)
-    base_rate = float(evidence.mean())
-    offset = result.intercept - logit(base_rate) + logit(FOUND_FROM)
-    similarity = result.slopes[0] if len(result.slopes) == 2 else None
-    return Formula(similarity, result.slopes[-1], offset), base_rate
-
-
-def _mixed(by_asking: Mapping[Asking, NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate([by_asking["own"], by_asking["swapped"]])
-
-
-def _verdict(samples: Mapping[Asking, Sample], relevance: Mapping[Asking, Floats]) -> Verdict:
-    def found(asking: Asking) -> float:
-        sample = samples[asking]
-        return len(np.unique(sample.question[relevance[asking] >= FOUND_FROM])) / sample.questions
-
-    evidence, kept = samples["own"].evidence, relevance["own"] >= FOUND_FROM
-    return Verdict(
-        found("own"),
-        found("elsewhere"),
-        found("swapped"),
-        float(kept[evidence].mean()),
-        float(evidence[kept].mean()) if kept.any() else None,
-    )
-
-
-def curve(relevance: Floats, evidence: Flags, expected: Floats) -> list[Step]:
-    """The rows counted in BUCKETS equal steps of relevance, empty ones left out; `expected` sums the probabilities."""
-    buckets = np.minimum(BUCKETS - 1, (relevance * BUCKETS).astype(np.int64))
-    return [
-        Step(
-            int(bucket) / BUCKETS,
-            (int(bucket) + 1) / BUCKETS,
-            int((buckets == bucket).sum()),
-            int(evidence[buckets == bucket].sum()),
-            float(expected[buckets == bucket].sum()),
-        )
-        for bucket in np.unique(buckets)
-    ]

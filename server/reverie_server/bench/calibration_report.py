@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from reverie_server.bench.calibrate import Calibration, CalibrationReport, Formula, Step, Verdict
+from reverie_server.bench.calibrate import CalibrationReport
+from reverie_server.bench.relevance_fit import Calibration, Formula, Step
 from reverie_server.bench.report import rounded
 from reverie_server.recall.rank import FOUND_FROM
 
@@ -21,59 +21,53 @@ def render(report: CalibrationReport, console: Console) -> None:
     sizes, origin = report.sizes, report.origin
     changed = "" if not origin["dirty"] else ", changed since"
     console.print(
-        f"{report.data['file']}: {sizes['questions']} questions of {sizes['collections']} conversations; model "
-        f"{origin['model']['name']}, language {report.data['language']}, commit {origin['commit']}{changed}, "
-        f"{origin['duration_seconds']} s",
+        f"{report.data['file']}: {sizes['questions']} questions of {sizes['collections']} conversations, and "
+        f"{sizes['turns']} turns; model {origin['model']['name']}, language {report.data['language']}, "
+        f"commit {origin['commit']}{changed}, {origin['duration_seconds']} s",
         highlight=False,
     )
     for name, calibration in report.calibrations.items():
         console.print(f"\n{name}: {_spelt(calibration.formula)}", highlight=False)
         for formula in calibration.left_out:
-            console.print(f"  without one conversation: {_spelt(formula)}", highlight=False)
-        console.print(
-            f"  {calibration.evidence} of {calibration.results} results are evidence ({calibration.base_rate:.4f}); "
-            f"AUC {calibration.auc:.3f}, held out {calibration.auc_held_out:.3f}, own memory alone "
-            f"{calibration.auc_own:.3f}",
-            highlight=False,
-        )
+            console.print(f"  without one of them: {_spelt(formula)}", highlight=False)
+        console.print(f"  AUC {calibration.auc:.3f}, held out {calibration.auc_held_out:.3f}", highlight=False)
         console.print(_verdict_table(calibration))
         console.print(_curve_table(calibration.curve))
 
 
 def _spelt(formula: Formula) -> str:
-    similarity = "" if formula.similarity is None else f"{formula.similarity:.2f}·similarity + "
+    contrast = "" if formula.contrast is None else f"{formula.contrast:.2f}·contrast + "
     sign = "−" if formula.offset < 0 else "+"
-    return f"relevance = σ({similarity}{formula.idf_share:.2f}·idf_share {sign} {abs(formula.offset):.2f})"
+    words = f"{formula.idf_share:.2f}·idf_share + {formula.named:.2f}·named"
+    return f"relevance = σ({contrast}{words} {sign} {abs(formula.offset):.2f})"
 
 
 def _verdict_table(calibration: Calibration) -> Table:
-    table = Table(title=f"from {FOUND_FROM} on", title_justify="left")
-    for heading in ("", "found, own", "found, elsewhere", "found, names swapped", "evidence kept", "precision"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = Table(
+        title=f"messages that find something from {FOUND_FROM} on (and the right thing)", title_justify="left"
+    )
+    table.add_column("")
+    groups = list(next(iter(calibration.verdicts.values())).found)
+    for group in groups:
+        table.add_column(group, justify="right", no_wrap=True)
     for name, verdict in calibration.verdicts.items():
-        table.add_row(name, *_figures(verdict))
+        right = {group: f" ({share:.3f})" for group, share in verdict.right.items()}
+        table.add_row(name, *(f"{verdict.found[group]:.3f}{right.get(group, '')}" for group in groups))
     return table
-
-
-def _figures(verdict: Verdict) -> list[str]:
-    shares = (verdict.found_own, verdict.found_elsewhere, verdict.found_swapped, verdict.evidence_kept)
-    return [f"{share:.3f}" for share in shares] + ["-" if verdict.precision is None else f"{verdict.precision:.3f}"]
 
 
 def _curve_table(steps: Sequence[Step]) -> Table:
     table = Table(title="P(evidence | relevance), held out", title_justify="left")
-    for heading in ("relevance", "results", "evidence", "expected"):
+    for heading in ("relevance", "passages", "evidence"):
         table.add_column(heading, justify="right")
     for step in steps:
-        shares = (f"{count / step.results:.3f}" for count in (step.evidence, step.expected))
-        table.add_row(f"{step.low:.2f}–{step.high:.2f}", str(step.results), *shares)
+        table.add_row(f"{step.low:.2f}–{step.high:.2f}", str(step.results), f"{step.evidence / step.results:.3f}")
     return table
 
 
 def write_result(report: CalibrationReport, directory: Path) -> Path:
-    """Write the report as JSON, named after the data; an older one of the same name is replaced."""
+    """Write the report as JSON, `relevance.json`; an older one is replaced."""
     directory.mkdir(parents=True, exist_ok=True)
-    stem = re.sub(r"[^A-Za-z0-9_.]+", "-", Path(report.data["file"]).stem).strip("-")
-    path = directory / f"relevance-{stem}.json"
+    path = directory / "relevance.json"
     path.write_text(json.dumps(rounded(asdict(report)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path

@@ -39,10 +39,11 @@ def logit(probability: float) -> float:
     return math.log(probability / (1 - probability))
 
 
-def fit(features: Floats, outcomes: Flags) -> Fit:
+def fit(features: Floats, outcomes: Flags, weights: Floats | None = None) -> Fit:
     """The maximum of the likelihood with RIDGE on the slopes, by Newton's method with halved steps.
 
-    `features` is (rows, features). ValidationFailed where all outcomes are the same, which says nothing.
+    `features` is (rows, features); `weights` says how many rows each counts for, 1 by default. ValidationFailed where
+    all outcomes are the same, which says nothing.
     """
     y = outcomes.astype(np.float64)
     if len(y) == 0 or y.min() == y.max():
@@ -50,24 +51,25 @@ def fit(features: Floats, outcomes: Flags) -> Fit:
     x = np.column_stack([np.ones(len(features)), features])
     penalty = np.full(x.shape[1], RIDGE)
     penalty[0] = 0.0
+    counts = np.ones(len(y)) if weights is None else weights
 
-    def loss(at: Floats) -> float:
-        z = x @ at
-        return float(np.sum(np.logaddexp(0, z) - y * z) + 0.5 * np.sum(penalty * at * at))
+    def loss(betas: Floats) -> float:
+        z = x @ betas
+        return float(np.sum(counts * (np.logaddexp(0, z) - y * z)) + 0.5 * np.sum(penalty * betas * betas))
 
-    weights = np.zeros(x.shape[1])
+    at = np.zeros(x.shape[1])
     for _ in range(_MAX_STEPS):
-        probabilities = sigmoid(x @ weights)
-        gradient = x.T @ (probabilities - y) + penalty * weights
-        hessian = (x.T * (probabilities * (1 - probabilities))) @ x + np.diag(penalty)
+        probabilities = sigmoid(x @ at)
+        gradient = x.T @ (counts * (probabilities - y)) + penalty * at
+        hessian = (x.T * (counts * probabilities * (1 - probabilities))) @ x + np.diag(penalty)
         step = np.linalg.solve(hessian, gradient)
         if 0.5 * float(gradient @ step) < _LITTLE:
-            intercept, *slopes = (float(weight) for weight in weights - step)
+            intercept, *slopes = (float(weight) for weight in at - step)
             return Fit(intercept, tuple(slopes))
-        before, size = loss(weights), 1.0
-        while size > _LITTLE and loss(weights - size * step) > before:
+        before, size = loss(at), 1.0
+        while size > _LITTLE and loss(at - size * step) > before:
             size /= 2
-        weights = weights - size * step
+        at = at - size * step
     raise ValidationFailed(f"the fit does not settle within {_MAX_STEPS} steps")
 
 

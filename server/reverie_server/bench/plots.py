@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.bench.plots_ingest import draw_ingest
+from reverie_server.bench.plots_inject import draw_inject
 from reverie_server.bench.plots_latency import draw_breakdown, draw_latency
 from reverie_server.bench.plots_recall import draw_recall
 from reverie_server.bench.plots_scale import draw_scale
@@ -22,6 +23,7 @@ DRAWN: Mapping[str, Mapping[str, Draw]] = {
     "latency-": {"latency-": draw_latency, "breakdown-": draw_breakdown},
     "scale": {"scale": draw_scale},
     "ingest": {"ingest": draw_ingest},
+    "inject-": {"inject-": draw_inject},
 }
 _DOTS_PER_INCH = 160
 

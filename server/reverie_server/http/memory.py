@@ -13,6 +13,7 @@ from reverie_server.http.problems import may_answer
 from reverie_server.http.search_answer import search_response
 from reverie_server.recall.request import check_query
 from reverie_server.spans import span
+from reverie_server.turns.keeping import reindex_messages
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 
@@ -35,13 +36,14 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
         as_of=body.as_of,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
     with span("respond"):
         return search_response(outcome, explain=body.explain)
 
 
 @router.post("/forget", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
 async def forget(a: Agent, body: wire_memory.Forget, system: System, who: Who) -> wire_memory.Receipt:
-    """Take a text out of files, their history and backups, the index and the cache; first, by default, dry."""
+    """Take a text out of files, their history and backups, what was said, index and cache; first, by default, dry."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     receipt = await system.forgetting.forget(grant, place, body.target(), dry_run=body.dry_run)
     return wire_memory.Receipt.model_validate(receipt, from_attributes=True)
@@ -49,7 +51,7 @@ async def forget(a: Agent, body: wire_memory.Forget, system: System, who: Who) -
 
 @router.post("/clear", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
 async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> wire_memory.Cleared:
-    """Remove whole files for good, history included, by age, prefix and owner; first, by default, dry."""
+    """Remove whole files, history included, and what was said, for good, by age, prefix and owner; by default dry."""
     if body.is_everybody:
         await system.gate.every_owner(who, a)
         cleared = await system.clearing.clear_everybody(who.tenant_id, a, body.selection(), dry_run=body.dry_run)
@@ -63,8 +65,9 @@ async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> 
 async def reindex_place(
     a: Agent, system: System, who: Who, body: Annotated[wire.ScopedOwner | None, Body()] = None
 ) -> wire_memory.Reindexed:
-    """Chunk and embed anew what an owner has with the agent, or what its team has; files stay as they are."""
+    """Chunk and embed anew what an owner has with the agent, or what its team has; no text changes."""
     owner, scope = (body.resolved_owner(), body.scope) if body else (None, None)
-    _, place = await system.gate.write(who, a, owner, scope)
+    grant, place = await system.gate.write(who, a, owner, scope)
     done = await reindex(system.database, system.pipeline, place)
+    done += await reindex_messages(system.database, system.pipeline, place, grant.settings)
     return wire_memory.Reindexed.model_validate(done, from_attributes=True)

@@ -15,6 +15,7 @@ from starlette.routing import Match
 
 from reverie_indexer import errors
 from reverie_server.access.origin import MisdirectedRequest
+from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
 from reverie_server.workspace.strict_zip import NotAnArchive
 
 log = structlog.get_logger()
@@ -35,6 +36,8 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     MisdirectedRequest: 421,
     errors.DatabaseUnavailable: 503,
     errors.EmbedderUnavailable: 503,
+    LanguageModelUnavailable: 503,
+    NoLanguageModel: 503,
 }
 _CODES = {
     400: "bad_request",
@@ -57,6 +60,9 @@ _TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
+# Clients of OpenAI's protocol show what stands in the member `error`.
+_OPENAI_PATH = "/v1/"
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _EXAMPLES = {
     400: ("bad_request", "There was an error parsing the body"),
     401: ("unauthorized", "give a valid key as `Authorization: Bearer <api key>`"),
@@ -108,6 +114,16 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type="application/problem+json")
 
 
+def _to(
+    request: Request, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **extra: Any
+) -> JSONResponse:
+    """A problem as the response to a request: on routes of OpenAI's protocol in the form of that, too."""
+    if request.url.path.startswith(_OPENAI_PATH):
+        kind = _OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+        extra["error"] = {"message": detail, "type": kind, "param": None, "code": code}
+    return problem(status, code, detail, headers, **extra)
+
+
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for its OpenAPI document; `document` shows them as the problems they are."""
     return {status: {"model": Problem, "description": _TITLES[status]} for status in statuses}
@@ -151,29 +167,29 @@ def install(app: FastAPI) -> None:
     document(app)
 
     @app.exception_handler(errors.ReverieError)
-    async def expected(_: Request, error: errors.ReverieError) -> JSONResponse:
+    async def expected(request: Request, error: errors.ReverieError) -> JSONResponse:
         status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
         if status >= 500:
             log.warning("request_failed", code=error.code, detail=error.detail)
         headers = {503: {"Retry-After": "1"}, 401: {"WWW-Authenticate": "Bearer"}}.get(status)
-        return problem(status, error.code, error.detail, headers, **error.extra)
+        return _to(request, status, error.code, error.detail, headers, **error.extra)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         wrong = _described(error.errors())
         detail = "; ".join(f"{item['field']}: {item['message']}" for item in wrong) or "the request is not valid"
-        return problem(422, "validation_error", detail, errors=wrong)
+        return _to(request, 422, "validation_error", detail, errors=wrong)
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(error.status_code, "error")
         headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
-        return problem(error.status_code, code, str(error.detail), headers)
+        return _to(request, error.status_code, code, str(error.detail), headers)
 
     @app.exception_handler(Exception)
-    async def unexpected(_: Request, __: Exception) -> JSONResponse:
+    async def unexpected(request: Request, _: Exception) -> JSONResponse:
         # The log has the exception (uvicorn prints it); the client learns nothing of the inside.
-        return problem(500, "internal_error", "the server failed; its log says why")
+        return _to(request, 500, "internal_error", "the server failed; its log says why")
 
 
 def _allowed(request: Request) -> str:

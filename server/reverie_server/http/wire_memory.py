@@ -68,7 +68,10 @@ class Forget(Owner):
 
 
 class ForgottenItem(BaseModel):
-    """One text in one file: whether the file holds it now, and how many of its versions do, now or before."""
+    """One text in one file: whether the file holds it now, and how many of its versions do, now or before.
+
+    Of the tier `message`, in one session: how many of its messages hold it.
+    """
 
     tier: Tier
     path: str
@@ -78,7 +81,7 @@ class ForgottenItem(BaseModel):
 
 
 class Removed(BaseModel):
-    """Counts of one tier."""
+    """Counts of one tier. Of `message`, `files` are sessions and `versions` messages."""
 
     files: int
     passages: int
@@ -102,7 +105,7 @@ class Receipt(BaseModel):
 
 
 class Clear(Owner):
-    """What to clear: files that fit every condition given. Without an owner: the team's."""
+    """What to clear: files and messages that fit every condition given. Without an owner: the team's."""
 
     model_config = example(older_than_days=365, path_prefix="memory/", owner_key="user:42", dry_run=True)
 
@@ -123,7 +126,7 @@ class Clear(Owner):
 
 
 class Cleared(BaseModel):
-    """How many things of each tier were, or would be, removed; of `document`, files."""
+    """How many things of each tier were, or would be, removed; of `document`, files, of `message`, messages."""
 
     model_config = shown(dry_run=True, removed={"document": 12, "episodic": 0, "message": 0})
 
@@ -132,7 +135,7 @@ class Cleared(BaseModel):
 
 
 class Reindexed(BaseModel):
-    """Counts of files, of passages, of those that are new and have their vector, and of those that stayed."""
+    """Counts of files and sessions, of passages, of new ones that have their vector, and of those that stayed."""
 
     model_config = shown(documents=12, chunks=80, embedded=3, reused=77)
 
@@ -154,7 +157,7 @@ class SearchRequest(Owner):
     tiers: SearchedTiers = Field(default=["document", "episodic", "message"])
     mode: Literal["hybrid", "text", "vector"] = "hybrid"
     as_of: Instant | None = Field(
-        None, description="Files as they were then, and daily notes up to that day; RFC 3339 with an offset"
+        None, description="Files as they were then, daily notes up to that day, what was said by then; RFC 3339"
     )
     explain: bool = False
 
@@ -167,8 +170,11 @@ class Explanation(BaseModel):
     the query that passage and neighbours hold (0.2, unless text_weight is 0); speaker, whether one whom the query names
     says it (0.05; null: it names nobody); telling, whether it does more than ask (0.05). base_score = (sum +
     context_weight × document_evidence) / (1 + context_weight), where document_evidence is the largest sum of its file;
-    the boosts multiply it. `plan` is how the passage's memory (an owner's, a team's or the tenant's), which has
-    `slice_chunks` passages, was searched by meaning: each vector compared, or by the HNSW index of its own partition.
+    the boosts multiply it. `relevance`, which orders nothing, is made of three: contrast, how much nearer to the query
+    the passage is by meaning than passages usually are here (null: it has no vector); idf_share, the share that it
+    holds itself of the query's terms with a meaning; named, how much the names among them tell. `plan` is how the
+    passage's memory (an owner's, a team's or the tenant's), which has `slice_chunks` passages, was searched by meaning:
+    each vector compared, or by the HNSW index of its own partition.
     """
 
     matched_terms: list[str]
@@ -186,6 +192,9 @@ class Explanation(BaseModel):
     context_weight: float
     base_score: float
     boosts: dict[str, float]
+    contrast: float | None
+    idf_share: float
+    named: float
     relevance: float
     plan: Literal["exact", "hnsw"]
     slice_chunks: int

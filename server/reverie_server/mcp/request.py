@@ -14,20 +14,22 @@ END_USER = "X-Reverie-End-User"
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-def connection_of(caller: Caller, headers: Headers) -> Connection:
-    """Agent and owner as the headers say, or as the key is bound to.
+def connection_of(caller: Caller, headers: Headers, *, default_agent: str | None = None) -> Connection:
+    """Agent and owner as the headers say, or as the key is bound to; `default_agent` where a key is bound to no agent.
 
     Raises ValidationFailed for a header that is malformed, given twice or missing, Forbidden for what the key is
     not for.
     """
     headers = list(headers)
-    agent_id = _value(headers, AGENT)
+    agent_id = header(headers, AGENT)
+    if agent_id is None and caller.agent_ids is None:
+        agent_id = default_agent
     if agent_id is None:
         bound = sorted(caller.agent_ids or ())
         if len(bound) != 1:
             raise ValidationFailed(f"name the agent in the header {AGENT}: the key is not bound to exactly one")
         agent_id = bound[0]
-    owner_key, end_user_id = _value(headers, OWNER), _value(headers, END_USER)
+    owner_key, end_user_id = header(headers, OWNER), header(headers, END_USER)
     if end_user_id is not None:
         if owner_key not in (None, f"api:{end_user_id}"):
             raise ValidationFailed(f"{OWNER} and {END_USER} name different owners")
@@ -35,8 +37,11 @@ def connection_of(caller: Caller, headers: Headers) -> Connection:
     return connect(caller, agent_id, owner_key)
 
 
-def _value(headers: Headers, name: str) -> str | None:
-    """A header's value. Its bytes are UTF-8: read as Latin-1, as is the custom, `user:ö` would be somebody else."""
+def header(headers: Headers, name: str) -> str | None:
+    """A header's value, None without it; ValidationFailed for one that is malformed or there several times.
+
+    Its bytes are UTF-8: read as Latin-1, as is the custom, `user:ö` would be somebody else.
+    """
     found = [value for key, value in headers if key == name.lower().encode()]
     if len(found) > 1:
         raise ValidationFailed(f"the header {name} is there {len(found)} times")

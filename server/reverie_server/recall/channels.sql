@@ -18,7 +18,7 @@ SELECT set_config('enable_nestloop', 'off', true);
 -- the places of both in `terms`, from 1. A row of chunks or documents is looked up by its key (LIMIT 1), whatever the
 -- planner thinks of the tables' sizes. With `as_of` the slices include their past twins, and the passages are those of
 -- that time (in_time). What stands beside a candidate is evidence for it and no result: it has no path. The exact scan's
--- distances are kept and not computed again.
+-- distances are kept and not computed again. A message has the time at which it was said.
 WITH weights AS MATERIALIZED (
     SELECT term, idf, place::smallint
     FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) WITH ORDINALITY AS w(term, idf, place)
@@ -70,7 +70,7 @@ WITH weights AS MATERIALIZED (
            CASE WHEN %(with_context)s THEN left(c.text, %(label_chars)s) END AS label,
            %(with_context)s AND c.text ~ '[?？؟]\W*$' AS asks,
            d.path,
-           extract(epoch FROM CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL
+           extract(epoch FROM CASE WHEN c.tier <> 'message' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
                                    THEN d.updated_at ELSE c.valid_from END)::float8 AS updated_at
     FROM candidates k
     CROSS JOIN LATERAL (
@@ -122,11 +122,11 @@ LEFT JOIN LATERAL (
 
 -- passages: what is shown of passages
 SELECT c.chunk_id, c.text,
-       CASE WHEN %(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL THEN d.updated_at ELSE c.valid_from END
-           AS updated_at
+       CASE WHEN c.tier <> 'message' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
+            THEN d.updated_at ELSE c.valid_from END AS updated_at
 FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
 CROSS JOIN LATERAL (
-    SELECT chunk_id, document_id, text, valid_from
+    SELECT chunk_id, document_id, tier, text, valid_from
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
 CROSS JOIN LATERAL (

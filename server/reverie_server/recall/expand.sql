@@ -1,5 +1,6 @@
--- passage: one passage of the visible slices, with its file and how many passages that has
-SELECT c.chunk_id, c.tier, c.ordinal, c.heading_path, c.document_id, d.path, d.version, d.updated_at,
+-- passage: one passage of the visible slices, with its file; a message has the time at which it was said
+SELECT c.chunk_id, c.tier, c.ordinal, c.heading_path, c.document_id, d.path, d.version,
+       CASE WHEN c.tier = 'message' THEN c.valid_from ELSE d.updated_at END AS updated_at,
        s.agent_id, s.owner_key
 FROM chunks c
 JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id

@@ -12,7 +12,7 @@ one says it (0.05), and that it tells something and does not only ask (0.05).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,13 +24,21 @@ from reverie_server.recall.pool import NO_DOCUMENT, Booleans, Floats, Integers, 
 
 # Where a passage begins to help: see `relevance`.
 FOUND_FROM = 0.3
-# Fitted by `reverie bench relevance` with all-MiniLM-L6-v2: benchmarks/results/relevance-locomo_dev.json.
-SIMILARITY_SLOPE = 3.87
-IDF_SHARE_SLOPE = 4.48
-OFFSET = -4.45
+# Fitted by `reverie bench relevance` with all-MiniLM-L6-v2: benchmarks/results/relevance.json.
+CONTRAST_SLOPE = 4.4
+IDF_SHARE_SLOPE = 4.34
+NAMED_SLOPE = 1.32
+OFFSET = -3.64
 # The same for a passage without a vector, on searches by words alone.
-IDF_SHARE_SLOPE_ALONE = 5.32
-OFFSET_ALONE = -3.15
+IDF_SHARE_SLOPE_ALONE = 5.69
+NAMED_SLOPE_ALONE = 1.81
+OFFSET_ALONE = -3.65
+# A memory of few passages says little of what similarity is usual in it: as much as it has counts beside so many of so
+# much.
+USUAL_SIMILARITY = 0.1
+USUAL_COUNT = 10
+# The IDF of the names that a passage holds, in nats, at which they count 1 - 1/e.
+NAMED_IDF = 3.0
 # Covering the query matters more than repeating its words, which is what BM25 adds.
 COVERAGE_WEIGHT = 0.2
 # What a passage of somebody the query names gains on one of somebody else.
@@ -54,18 +62,27 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What scoring knows of a query: its words, the IDF of each known term, and the sum of those of all its terms."""
+    """What scoring knows of a query: its words, the IDF of each known term, and the sum of those of all its terms.
+
+    `meant` and `naming` are the same IDFs, 0 for terms that carry no meaning or name nothing (see `meaning`);
+    `meant_idf` is the sum of those of all its terms that carry one, known or not.
+    """
 
     text: str
     idfs: Floats
     query_idf: float
+    meant: Floats
+    naming: Floats
+    meant_idf: float
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
     """The proposed passages of a pool, scored, in their order: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
 
-    `idf_share` is the IDF-weighted share of the query's terms that a passage holds, 0..1; 0 for a query without terms.
+    `contrast` is how much nearer to the query a passage is than is usual for this memory, NaN without a vector;
+    `idf_share` the IDF-weighted share of the query's terms with a meaning that it holds, 0..1, 0 for a query without
+    one; `named` how much the names among them tell, 0..1: the three that relevance is made of.
     `text_evidence` and `vector_evidence` are what the two weights multiply, `coverage` the share of the query that a
     passage holds with its neighbours; `agreement` is whether somebody whom the query names says it, NaN where it names
     nobody; `telling` is 0 for what only asks; `document_evidence` is the largest sum of its document. Without context
@@ -83,7 +100,9 @@ class Scores:
     base_score: Floats
     boost: Floats
     score: Floats
+    contrast: Floats
     idf_share: Floats
+    named: Floats
     relevance: Floats
 
     def of(self, place: int) -> dict[str, float]:
@@ -117,18 +136,31 @@ def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> li
     return rare or sorted(known, key=lambda term: (frequencies[term], term))[:1]
 
 
-def relevance(similarity: Floats, idf_share: Floats) -> Floats:
+def relevance(contrast: Floats, idf_share: Floats, named: Floats) -> Floats:
     """How far a passage helps with a query, between 0 and 1, the same scale for every query.
 
-    σ(SIMILARITY_SLOPE · similarity + IDF_SHARE_SLOPE · idf_share + OFFSET), or, where `similarity` is NaN,
-    σ(IDF_SHARE_SLOPE_ALONE · idf_share + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z). `similarity` is the cosine,
-    clamped to 0..1, `idf_share` the IDF-weighted share of the query's terms that the passage holds, 0..1. It is no
-    probability: FOUND_FROM (0.3) is set where a passage is as likely evidence as the average one in a mix of
-    memories that know the answer and memories that cannot.
+    σ(CONTRAST_SLOPE · contrast + IDF_SHARE_SLOPE · idf_share + NAMED_SLOPE · named + OFFSET), or, where `contrast` is
+    NaN, σ(IDF_SHARE_SLOPE_ALONE · idf_share + NAMED_SLOPE_ALONE · named + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z). It
+    is no probability: FOUND_FROM (0.3) is where one in twenty of the messages finds something that have nothing to do
+    with the memory.
     """
-    both = SIMILARITY_SLOPE * np.clip(similarity, 0.0, 1.0) + IDF_SHARE_SLOPE * idf_share + OFFSET
-    alone = IDF_SHARE_SLOPE_ALONE * idf_share + OFFSET_ALONE
-    return np.asarray(1 / (1 + np.exp(-np.where(np.isnan(similarity), alone, both))))
+    both = CONTRAST_SLOPE * contrast + IDF_SHARE_SLOPE * idf_share + NAMED_SLOPE * named + OFFSET
+    alone = IDF_SHARE_SLOPE_ALONE * idf_share + NAMED_SLOPE_ALONE * named + OFFSET_ALONE
+    return np.asarray(1 / (1 + np.exp(-np.where(np.isnan(contrast), alone, both))))
+
+
+def usual_similarity(similarity: Floats) -> float:
+    """What a passage of a memory is like that has nothing to do with the query.
+
+    The median of the cosines known of a pool, drawn to USUAL_SIMILARITY as if USUAL_COUNT more of it had that median.
+    Texts in a language that a model hardly knows, or about the same few things, are all near to each other and to any
+    query in it, whatever it asks: only what stands out from them is near.
+    """
+    known = similarity[~np.isnan(similarity)]
+    if not len(known):
+        return USUAL_SIMILARITY
+    total = USUAL_COUNT * USUAL_SIMILARITY + len(known) * float(np.median(known))
+    return total / (USUAL_COUNT + len(known))
 
 
 def score(pool: Pool, query: Query, weights: Weights) -> Scores:
@@ -161,8 +193,10 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
     best = _best_of_document(pool.document_id[:count], total)
     base = (total + weights.context * best) / (1 + weights.context)
     boost = np.where(pool.is_own, weights.user_boost, 1.0)
-    held_idf = pool.held[:count] @ query.idfs
-    idf_share = held_idf / query.query_idf if query.query_idf > 0 else np.zeros(count)
+    contrast = np.clip(similarity, 0.0, 1.0) - usual_similarity(similarity)
+    held = pool.held[:count]
+    idf_share = held @ query.meant / query.meant_idf if query.meant_idf > 0 else np.zeros(count)
+    named = 1 - np.exp(-(held @ query.naming) / NAMED_IDF)
     return Scores(
         text_score=text_score,
         vector_score=vector_score,
@@ -175,8 +209,10 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
         base_score=base,
         boost=boost,
         score=base * boost,
+        contrast=contrast,
         idf_share=idf_share,
-        relevance=relevance(similarity, idf_share),
+        named=named,
+        relevance=relevance(contrast, idf_share, named),
     )
 
 
@@ -200,17 +236,29 @@ def _best_of_document(document_id: Integers, total: Floats) -> Floats:
     return np.where(document_id == NO_DOCUMENT, total, best[document])
 
 
-def select(pool: Pool, scores: Scores, is_exact: Booleans, *, min_score: float, limit: int) -> list[int]:
+def select(
+    pool: Pool,
+    scores: Scores,
+    is_exact: Booleans,
+    *,
+    min_score: float,
+    limit: int,
+    left_out: Collection[int] = (),
+) -> list[int]:
     """The places in the pool of the best `limit`: over the threshold or exact finds, one of equal passages.
 
+    Places in `left_out` are none of them.
+
     Order is total: score, then newer, then id. `min_score` is compared with the score before the boost. Of
-    passages with the same text, or the same path and lines, in several scopes the most personal stays. Other
-    tiers than documents take at most half of the places, rounded up, while documents are left.
+    passages with the same text, or the same path and lines, in several scopes the most personal stays, and of
+    messages with the same text the best. Other tiers than documents take at most half of the places, rounded up, while
+    documents are left.
     """
     order = np.lexsort((pool.chunk_id[: pool.proposed], -pool.updated_at, -scores.score))
     kept = (scores.base_score >= min_score) | is_exact
-    shadowed = _shadowed(pool)
-    return _with_quota(pool.tier, [place for place in order.tolist() if kept[place] and place not in shadowed], limit)
+    shadowed = _shadowed(pool).union(left_out)
+    ordered = [place for place in order.tolist() if kept[place] and place not in shadowed]
+    return _with_quota(pool.tier, _said_once(pool, ordered), limit)
 
 
 def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
@@ -236,6 +284,15 @@ def _shadowed(pool: Pool) -> set[int]:
         for key in keys:
             most_personal[key] = specificity[place]
     return shadowed
+
+
+def _said_once(pool: Pool, ordered: Sequence[int]) -> list[int]:
+    """The places without messages whose text another message before them has: what is said often is found once."""
+    best: dict[int, int] = {}
+    for place in ordered:
+        if pool.tier[place] == "message":
+            best.setdefault(pool.text_key[place], place)
+    return [place for place in ordered if pool.tier[place] != "message" or best[pool.text_key[place]] == place]
 
 
 def _with_quota(tiers: Sequence[Tier], ordered: Sequence[int], limit: int) -> list[int]:

@@ -36,7 +36,8 @@ class Request:
     """What is searched for, where, and how much of it is wanted.
 
     `with_past` searches also what files held before. With `as_of`: files as they were then, and daily notes up to
-    that day in the agent's time zone, as they are now.
+    that day in the agent's time zone, as they are now. `vector_query` is a text whose vector stands for
+    the query's, such as the query with what was said before it; no word of it is looked for but the query's own.
     """
 
     tenant_id: str
@@ -51,6 +52,7 @@ class Request:
     mode: Mode = "hybrid"
     as_of: datetime | None = None
     with_past: bool = False
+    vector_query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,9 @@ class Result:
     base_score: float
     boost: float
     score: float
+    contrast: float
     idf_share: float
+    named: float
     relevance: float
     plan: Plan
     slice_chunks: int
@@ -106,6 +110,10 @@ class Outcome:
     database_ms: float
     total_ms: float
 
+    def shown(self) -> list[tuple[int, float]]:
+        """The results by id, each with its relevance."""
+        return [(result.chunk_id, result.relevance) for result in self.results]
+
 
 def check_query(query: str) -> str:
     """The query without the white space around it; ValidationFailed for an empty, overlong or unstorable one."""
@@ -115,3 +123,10 @@ def check_query(query: str) -> str:
     if "\x00" in query or any(0xD800 <= ord(character) <= 0xDFFF for character in query):
         raise ValidationFailed("the query has a NUL character or a lone surrogate")
     return query
+
+
+def check_not_blank(message: str) -> str:
+    """The message; ValidationFailed for one of white space alone. A query of any length passes."""
+    if not message.strip():
+        raise ValidationFailed("a message has something in it")
+    return message

@@ -17,6 +17,7 @@ from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.slices import scope_of
 from reverie_indexer.slot import ModelSlot
 from reverie_server.recall.channels import QueryVector, Searched, open_slices, passages, propose
+from reverie_server.recall.meaning import meaning_of
 from reverie_server.recall.pool import Booleans, Pool
 from reverie_server.recall.rank import (
     FOUND_FROM,
@@ -29,6 +30,7 @@ from reverie_server.recall.rank import (
     score,
     select,
 )
+from reverie_server.recall.repeats import may_repeat, repeated
 from reverie_server.recall.request import Mode, Outcome, Request, Result, Rules, check_query
 from reverie_server.spans import span
 
@@ -99,7 +101,8 @@ class Search:
         with span("analyse"):
             terms = analyse_query(query, rules.language)
         with span("embed"):
-            vector = None if request.mode == "text" else await self._embed(request, query, warnings)
+            text = request.vector_query or query
+            vector = None if request.mode == "text" else await self._embed(request, text, warnings)
         embedded = time.perf_counter()
         async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
             with span("scope"):
@@ -121,7 +124,7 @@ class Search:
             total_ms=(finished - started) * 1000,
         )
 
-    async def _embed(self, request: Request, query: str, warnings: list[str]) -> QueryVector | None:
+    async def _embed(self, request: Request, text: str, warnings: list[str]) -> QueryVector | None:
         ready = self._models.ready
         if ready is None:
             because = {
@@ -132,10 +135,10 @@ class Search:
             warnings.append(f"{because}: searched by words")
             return None
         try:
-            if request.mode == "hybrid" and ready.embedder.familiarity(query) < FAMILIAR_FROM:
+            if request.mode == "hybrid" and ready.embedder.familiarity(text) < FAMILIAR_FROM:
                 warnings.append(UNFAMILIAR_SCRIPT)
                 return None
-            vector = await ready.queries.embed(query)
+            vector = await ready.queries.embed(text)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
             return None
@@ -154,20 +157,52 @@ async def _find(connection: Connection, asked: _Asked, searched: Searched) -> _F
         scores = score(pool, _query(asked, searched), weights)
     scored = time.perf_counter()
     is_exact = await _exact_finds(connection, asked, pool, scores)
-    with span("select"):
-        best = select(pool, scores, is_exact, min_score=request.min_score, limit=request.max_results)
-    with span("passages"):
-        shown = await passages(connection, request, pool.chunk_id[best].tolist(), is_last=True)
+    best, shown = await _best(connection, request, pool, scores, is_exact)
     ranked = _Scored(pool, scores, by_index)
     results = [_result(asked, searched, ranked, place, shown[int(pool.chunk_id[place])]) for place in best]
     return _Found(results, weights, has_text, vector is not None, scored - started)
+
+
+async def _best(
+    connection: Connection, request: Request, pool: Pool, scores: Scores, is_exact: Booleans
+) -> tuple[list[int], dict[int, DictRow]]:
+    """The places of the results, and what is shown of them by chunk. The transaction may end here.
+
+    Whether a line of the daily log repeats a message is told by their texts, which are fetched of the chosen only.
+    """
+    left_out: set[int] = set()
+    shown: dict[int, DictRow] = {}
+    while True:
+        with span("select"):
+            best = select(
+                pool, scores, is_exact, min_score=request.min_score, limit=request.max_results, left_out=left_out
+            )
+            is_final = not may_repeat(pool, best)
+        with span("passages"):
+            missing = [chunk_id for chunk_id in pool.chunk_id[best].tolist() if chunk_id not in shown]
+            shown |= await passages(connection, request, missing, is_last=is_final)
+        if is_final:
+            return best, shown
+        echoes = repeated(pool, best, {chunk_id: row["text"] for chunk_id, row in shown.items()})
+        if not echoes:
+            return best, shown
+        left_out |= echoes
 
 
 def _query(asked: _Asked, searched: Searched) -> Query:
     count = searched.chunk_count
     known = np.array([idf(df, count) for df in searched.frequencies.values()], np.float64)
     unknown = set(asked.terms.terms) - set(searched.frequencies)
-    return Query(asked.query, known, float(known.sum()) + len(unknown) * idf(0, count))
+    meaning = meaning_of(asked.query, asked.rules.language)
+    meant = known * [term in meaning.terms for term in searched.frequencies]
+    return Query(
+        asked.query,
+        known,
+        float(known.sum()) + len(unknown) * idf(0, count),
+        meant=meant,
+        naming=known * [term in meaning.names for term in searched.frequencies],
+        meant_idf=float(meant.sum()) + len(unknown & meaning.terms) * idf(0, count),
+    )
 
 
 async def _exact_finds(connection: Connection, asked: _Asked, pool: Pool, scores: Scores) -> Booleans:

@@ -25,6 +25,7 @@ async def memory_search(system: Runtime, by: Connection, given: arguments.Memory
         path_prefix=given.path_prefix or None,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    system.recalls.note(by.caller.tenant_id, query, outcome.shown(), "search")
     answer: dict[str, Any] = {"results": [_passage(result) for result in outcome.results]}
     if outcome.fallback is not None:
         answer["fallback"] = outcome.fallback

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from reverie_indexer.errors import ValidationFailed
 
@@ -99,14 +99,64 @@ def path_of(session_id: str) -> str:
     return f"sessions/{session_id}"
 
 
-def exchanges(messages: Sequence[Message | NewMessage]) -> list[tuple[str, str]]:
-    """The (user, assistant) texts of a conversation in order: each user text with the first answer that has words."""
-    found: list[tuple[str, str]] = []
-    asked: str | None = None
+class _Said(Protocol):
+    @property
+    def role(self) -> Role: ...
+
+    @property
+    def content(self) -> str: ...
+
+
+_S = TypeVar("_S", bound=_Said)
+
+
+def paired(messages: Iterable[_S]) -> list[tuple[_S, _S]]:
+    """The exchanges of a conversation in order: each user message with the first answer to it that has words."""
+    found: list[tuple[_S, _S]] = []
+    asked: _S | None = None
     for message in messages:
         if message.role == "user" and message.content.strip():
-            asked = message.content
+            asked = message
         elif message.role == "assistant" and message.content.strip() and asked is not None:
-            found.append((asked, message.content))
+            found.append((asked, message))
             asked = None
     return found
+
+
+def exchanges(messages: Sequence[Message | NewMessage]) -> list[tuple[str, str]]:
+    """The (user, assistant) texts of a conversation in order: each user text with the first answer that has words."""
+    return [(user.content, assistant.content) for user, assistant in paired(messages)]
+
+
+@dataclass(frozen=True, slots=True)
+class NewCompaction:
+    """What a compaction does: the messages it marks, by number, and what it leaves of them.
+
+    `flushed` is how many lines it adds to the daily note. `prompt`, its version and `model` are None without a model.
+    """
+
+    from_seq: int
+    through_seq: int
+    summary: str
+    flushed: int
+    method: Literal["llm", "extractive"]
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """A session after an append, how many messages it stored, and whether the append made the session."""
+
+    session: Session
+    stored: int
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """An event that was published, by id and kind."""
+
+    event_id: int
+    kind: str

@@ -1,4 +1,4 @@
-"""Clearing: whole files removed for good, with their history, by age, prefix and owner."""
+"""Clearing: files with their history, and what was said, removed for good by age, prefix and owner."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reverie_indexer.index import purge_documents
 from reverie_indexer.model import Place, Tier
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, scope_of
+from reverie_server.turns.keeping import clear_messages
 
 SQL = Queries(__file__)
 # What tells a shared agent how to be is no memory: cleared only where the prefix says so.
@@ -20,7 +21,10 @@ INSTRUCTIONS = ("AGENTS.md", "SOUL.md")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to clear: everything that all given conditions fit. A daily note is as old as its day."""
+    """What to clear: everything that all given conditions fit.
+
+    A daily note is as old as its day, a message as its time; the path of a message is its session's, `sessions/<id>`.
+    """
 
     older_than_days: int | None
     path_prefix: str | None
@@ -29,7 +33,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """How many things of each tier were, or with `dry_run` would be, removed; of documents, files."""
+    """How many things of each tier, files or messages, were, or with `dry_run` would be, removed."""
 
     dry_run: bool
     removed: Mapping[Tier, int]
@@ -42,10 +46,12 @@ class Clearing:
         self._database = database
 
     async def clear(self, place: Place, selection: Selection, *, dry_run: bool) -> Cleared:
-        """Clear one place, in one transaction; NotFound for an unknown agent."""
+        """Clear one place, each tier in one transaction; NotFound for an unknown agent."""
         removed: dict[Tier, int] = dict.fromkeys(selection.tiers, 0)
         if "document" in removed:
             removed["document"] = await self._documents(place, selection, dry_run=dry_run)
+        if "message" in removed:
+            removed["message"] = await self._messages(place, selection, dry_run=dry_run)
         return Cleared(dry_run, removed)
 
     async def clear_everybody(self, tenant_id: str, agent_id: str, selection: Selection, *, dry_run: bool) -> Cleared:
@@ -79,3 +85,16 @@ class Clearing:
             if rows and not dry_run:
                 await purge_documents(connection, place.tenant_id, [row["document_id"] for row in rows])
             return len(rows)
+
+    async def _messages(self, place: Place, selection: Selection, *, dry_run: bool) -> int:
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
+                raise NotFound(f"there is no agent {place.agent_id!r}")
+            return await clear_messages(
+                connection,
+                place,
+                await lock_slice(connection, place),
+                older_than_days=selection.older_than_days,
+                path_prefix=selection.path_prefix or None,
+                dry_run=dry_run,
+            )

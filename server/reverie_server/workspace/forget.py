@@ -1,4 +1,4 @@
-"""Forgetting: a text is taken out of files, their history, the index and the cache, in one transaction."""
+"""Forgetting: a text is taken out of files, their history, what was said, index and cache, in one transaction."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ from reverie_indexer.pipeline import Change, Pipeline, Rules, passages_of
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
+from reverie_server.agents.settings import AgentSettings
 from reverie_server.recall.rank import FOUND_FROM
 from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
+from reverie_server.recall.tokens import CountTokens, estimate_tokens
+from reverie_server.turns.forgetting import Held, survey, take_out
 from reverie_server.workspace.redaction import INVISIBLE, anchor_of, body_of, erase, is_in
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -47,7 +50,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One text in one file. `present`: the file holds it now; `versions`: so many versions do, now or before."""
+    """One text in one file. `present`: the file holds it now; `versions`: so many versions do, now or before.
+
+    Of the tier `message`, the path is a session's and `versions` counts its messages.
+    """
 
     tier: Tier
     path: str
@@ -58,7 +64,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Counts of one tier: files, their passages in the index, of now and of before, versions, backups of MEMORY.md."""
+    """Counts of one tier: files, their passages in the index, of now and of before, versions, backups of MEMORY.md.
+
+    Of the tier `message`, `files` counts sessions and `versions` messages.
+    """
 
     files: int
     passages: int
@@ -89,6 +98,7 @@ class _Found:
     present: set[str] = field(default_factory=set)
     versions: dict[tuple[str, str], int] = field(default_factory=dict)
     passages: list[DictRow] = field(default_factory=list)
+    said: Held = field(default_factory=Held)
 
     @property
     def hashes(self) -> set[bytes]:
@@ -115,27 +125,45 @@ class _Found:
             versions=sum(item.versions for item in items),
             backups=len(backups),
         )
-        return Receipt(dry_run, items, {"document": removed}, len(self.hashes), 0, ())
+        by_tier: dict[Tier, Removed] = {"document": removed}
+        if self.said.count:
+            items += [
+                Item("message", path, text, True, count)
+                for text in texts
+                for (path, held), count in sorted(self.said.messages.items())
+                if held == text
+            ]
+            by_tier["message"] = Removed(len(self.said.sessions), self.said.passages, self.said.count, 0)
+        return Receipt(dry_run, items, by_tier, len(self.hashes) + self.said.embeddings, 0, ())
 
 
 class Forgetting:
     """Takes texts out of the memory of a place for good."""
 
-    def __init__(self, database: Database, pipeline: Pipeline, search: Search, tombstones: Tombstones) -> None:
+    def __init__(
+        self,
+        database: Database,
+        pipeline: Pipeline,
+        search: Search,
+        tombstones: Tombstones,
+        count: CountTokens = estimate_tokens,
+    ) -> None:
         self._database = database
         self._pipeline = pipeline
         self._search = search
         self._tombstones = tombstones
+        self._count = count
 
     async def forget(self, grant: Grant, place: Place, target: Target, *, dry_run: bool) -> Receipt:
         """Forget, or with `dry_run` say what would be forgotten, in the place that a write of the grant goes to.
 
         A question selects passages that are relevant to it, of now and of before, at most MAX_FOUND, an id one
         passage; the text of each
-        is then taken out of every file of the place, of every version and backup, out of the index, its past and
-        the embedding cache, and a tombstone keeps what runs by itself from bringing it back. Nothing found is no
-        error: the receipt is empty. Raises NotFound for an unknown agent or id, ValidationFailed for a text that
-        is too short or too long, Conflict when writers bring the text back all the time.
+        is then taken out of every file of the place, of every version and backup, out of what was said and its
+        summaries, out of the index, its past and the embedding cache, and a tombstone keeps what runs by itself from
+        bringing it back. Nothing found is no error: the receipt is empty. Raises NotFound for an unknown agent or id,
+        ValidationFailed for a text that is too short or too long, Conflict when writers bring the text back all the
+        time.
         """
         async with self._database.tenant(place.tenant_id) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
@@ -144,7 +172,10 @@ class Forgetting:
         if not texts:
             return _Found().receipt((), dry_run=dry_run)
         shared = await self._still_shared(grant, place, texts)
-        receipt = await (self._survey(place, texts) if dry_run else self._erase(grant, place, texts))
+        if dry_run:
+            receipt = await self._survey(place, await self._with_remnants(place, texts))
+        else:
+            receipt = await self._erase(grant, place, texts)
         return replace(receipt, still_shared=shared)
 
     async def _texts(self, grant: Grant, place: Place, target: Target) -> list[str]:
@@ -181,7 +212,7 @@ class Forgetting:
             query,
             place.owner_key,
             max_results=5 * MAX_FOUND,
-            tiers=("document",),
+            tiers=("document", "message"),
             with_past=True,
         )
         outcome = await self._search.search(request, grant.search_rules(self._search.rules))
@@ -201,27 +232,37 @@ class Forgetting:
                 if row["is_present"]:
                     found.present.add(row["path"])
             found.passages = await _passages(connection, place.tenant_id, own, texts)
+            found.said = await survey(connection, place.tenant_id, own, texts)
         return found.receipt(texts, dry_run=True)
+
+    async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
+        """The texts with what is left of them where the daily log cut a message."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            held = await survey(connection, place.tenant_id, own, texts)
+        return list(dict.fromkeys([*texts, *held.remnants]))
 
     async def _erase(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
         await self._tombstones.load_secret()
         for _ in range(MAX_ATTEMPTS):
-            survey = await self._survey(place, texts)
-            paths = sorted({item.path for item in survey.items if item.present})
+            texts = await self._with_remnants(place, texts)
+            before = await self._survey(place, texts)
+            paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
             changes = [
                 Change(path, partial(_edited, path, texts), grant.author, "forget", reserved=True) for path in paths
             ]
-            rules = Rules(chunk_max_chars=grant.settings.chunk_max_chars, language=grant.settings.language)
-            erasure = _Erasure(self._tombstones, place, texts, set(paths), rules)
+            erasure = _Erasure(self._tombstones, place, texts, set(paths), grant.settings, self._count)
             try:
                 await self._pipeline.write_many(place, changes, erasure.run)
             except _ChangedError:
                 continue
             if erasure.receipt is not None:
+                # What is left of a message is embedded anew.
+                self._pipeline.backfill_wanted.set()
                 # What the new versions themselves took out of the index is not there any more to be counted.
-                passages = max(survey.removed["document"].passages, erasure.receipt.removed["document"].passages)
+                passages = max(before.removed["document"].passages, erasure.receipt.removed["document"].passages)
                 removed = replace(erasure.receipt.removed["document"], passages=passages)
-                return replace(erasure.receipt, removed={"document": removed})
+                return replace(erasure.receipt, removed={**erasure.receipt.removed, "document": removed})
         raise Conflict("others write this text all the time; try again")
 
     async def _still_shared(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[str]:
@@ -247,7 +288,8 @@ class _Erasure:
     place: Place
     texts: Sequence[str]
     present: set[str]
-    rules: Rules
+    settings: AgentSettings
+    count: CountTokens
     receipt: Receipt | None = None
 
     async def run(self, connection: Connection, slice_: Slice) -> None:
@@ -256,11 +298,12 @@ class _Erasure:
         own = await own_slices(connection, self.place, with_past=True)
         found = _Found(present=self.present)
         hashes: set[bytes] = set()
+        rules = Rules(chunk_max_chars=self.settings.chunk_max_chars, language=self.settings.language)
         async for row, held in _versions(connection, tenant_id, own, self.texts):
             if row["is_present"]:
                 raise _ChangedError("the text came back")
             found.note(row["path"], held)
-            hashes |= await asyncio.to_thread(_hashes, row["path"], row["content"], self.texts, self.rules)
+            hashes |= await asyncio.to_thread(_hashes, row["path"], row["content"], self.texts, rules)
             content = await asyncio.to_thread(_without, row["path"], self.texts, row["content"])
             params = {
                 "tenant_id": tenant_id,
@@ -274,7 +317,13 @@ class _Erasure:
         found.passages = await _passages(connection, tenant_id, own, self.texts)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | found.hashes)
         await purge_chunks(connection, tenant_id, found.passages)
-        buried = await self.tombstones.bury(connection, tenant_id, slice_.slice_id, self.texts)
+        found.said = await take_out(connection, self.place, slice_, self.texts, self.settings, self.count)
+        if not set(found.said.remnants) <= set(self.texts):
+            raise _ChangedError("more was said meanwhile")
+        # A transcript that is sent again is known by the lines of its messages, of which the text may be a part.
+        forgotten = [*self.texts, *found.said.lines]
+        buried = await self.tombstones.bury(connection, tenant_id, slice_.slice_id, forgotten)
+        embeddings += found.said.embeddings
         self.receipt = replace(found.receipt(self.texts, dry_run=False), embeddings=embeddings, tombstones=buried)
 
 

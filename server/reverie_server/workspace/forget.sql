@@ -14,12 +14,12 @@ ORDER BY d.path, d.document_id, v.version;
 UPDATE versions SET content = %(content)s, size = %(size)s, sha256 = %(sha256)s
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version = %(version)s;
 
--- holding_chunks: the passages of a place, of now or of the past, that may hold a text, in themselves or their headings
+-- holding_chunks: the passages of the files of a place, of now or of the past, that may hold a text, in themselves or their headings
 SELECT c.chunk_id, c.slice_id, c.term_count, c.passage_sha256, c.valid_to, c.text,
        array_to_string(c.heading_path, E'\n') || E'\n' || c.context AS above
 FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
-WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NULL
   AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
               WHERE strpos(lower(normalize(translate(
                   array_to_string(c.heading_path || c.context || c.text, E'\n'), %(invisible)s::text, ''), NFKD)), a.word) > 0)

@@ -6,7 +6,7 @@ WITH found AS MATERIALIZED (
            min(s.rank) FILTER (WHERE d.path IN ('MEMORY.md', 'memory.md')) OVER () AS memory_rank
     FROM unnest(%(slice_ids)s::bigint[], %(ranks)s::int[]) AS s(slice_id, rank)
     JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.slice_id = s.slice_id
-    WHERE d.deleted_at IS NULL
+    WHERE d.deleted_at IS NULL AND d.session_key IS NULL
 ), visible AS MATERIALIZED (
     SELECT document_id, path, version FROM found
     WHERE rank = first_rank AND (path <> 'MEMORY.md' OR rank = memory_rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.model import Place
@@ -39,7 +40,7 @@ class Tombstones:
         secret = self._secret
         hmacs = sorted({_hmac(secret, kept) for text in texts for kept in essences(text)})
         cursor = await connection.execute(SQL["bury"], {"tenant_id": tenant_id, "slice_id": slice_id, "hmacs": hmacs})
-        return cursor.rowcount
+        return int((await cursor.fetchone() or {"count": 0})["count"])
 
     async def without_forgotten(self, place: Place) -> Callable[[str], str]:
         """What takes out of a markdown text the passages and lines that were forgotten in the place; pure."""
@@ -51,6 +52,23 @@ class Tombstones:
             return lambda text: text
         secret = await self.load_secret()
         return lambda text: without(text, lambda kept: _hmac(secret, kept) in buried)
+
+    async def of_transcripts(self, place: Place) -> Callable[[str, datetime], str]:
+        """What takes the passages and lines out of a text that were forgotten in the place after it was said; pure."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            cursor = await connection.execute(SQL["buried"], {"tenant_id": place.tenant_id, "slice_ids": own})
+            buried = {bytes(row["text_hmac"]): row["at"] for row in await cursor.fetchall()}
+        secret = await self.load_secret()
+
+        def told(text: str, said_at: datetime) -> str:
+            def is_forgotten(kept: str) -> bool:
+                at = buried.get(_hmac(secret, kept))
+                return at is not None and said_at < at
+
+            return without(text, is_forgotten)
+
+        return told
 
 
 def _hmac(secret: bytes, text: str) -> bytes:

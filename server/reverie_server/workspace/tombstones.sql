@@ -1,10 +1,14 @@
--- bury: what may not come back by itself
-INSERT INTO tombstones (tenant_id, slice_id, text_hmac)
-SELECT %(tenant_id)s, %(slice_id)s, h FROM unnest(%(hmacs)s::bytea[]) AS h
-ON CONFLICT (tenant_id, slice_id, text_hmac) DO NOTHING;
+-- bury: what may not come back by itself; what was said anew and is forgotten again is forgotten from now on
+WITH buried AS (
+    INSERT INTO tombstones (tenant_id, slice_id, text_hmac, at)
+    SELECT %(tenant_id)s, %(slice_id)s, h, clock_timestamp() FROM unnest(%(hmacs)s::bytea[]) AS h
+    ON CONFLICT (tenant_id, slice_id, text_hmac) DO UPDATE SET at = excluded.at
+    RETURNING xmax = 0 AS is_new
+)
+SELECT count(*) FILTER (WHERE is_new) AS count FROM buried;
 
 -- buried: the tombstones of a place
-SELECT text_hmac FROM tombstones
+SELECT text_hmac, at FROM tombstones
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
 ORDER BY text_hmac;
 

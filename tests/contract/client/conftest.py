@@ -11,7 +11,7 @@ import pytest
 
 from reverie_client import AsyncReverie, Reverie
 
-LISTS = ("agents", "files", "versions")
+LISTS = ("agents", "files", "messages", "versions")
 _END = object()
 
 

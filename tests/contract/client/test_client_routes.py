@@ -14,7 +14,13 @@ from reverie_server.app import create_app
 from reverie_server.runtime import Runtime
 
 NO_CALLS = {"agent", "close"}
-ARGUMENTS = {"str": "a.md", "int": 1, "bytes": b"zip", "Mapping[str, Any]": {}}
+ARGUMENTS = {
+    "str": "a.md",
+    "int": 1,
+    "bytes": b"zip",
+    "Mapping[str, Any]": {},
+    "Sequence[Mapping[str, Any]]": [],
+}
 
 
 def call_all(target: Any) -> None:

@@ -1,0 +1,160 @@
+"""What the server answers of turns and sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from reverie_client.model import Tier
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+State: TypeAlias = Literal["active", "paused", "terminated"]
+Trigger: TypeAlias = Literal["web", "channel", "api", "cron"]
+Skipped: TypeAlias = Literal["trivial", "disabled", "no_match", "budget"]
+
+
+def as_sent(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message to add as JSON has it, its time included."""
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in message.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectedMemory:
+    """A memory of a turn's prompt: `score` is its relevance, `date` the day it is of, `source` where it stands."""
+
+    id: str
+    tier: Tier
+    text: str
+    score: float
+    date: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """What a turn's prompt gets of memory: `section` is the text of it, "" where nothing is injected.
+
+    `match_count` memories were relevant, `injected` of them fitted; `skipped` says why there is none.
+    """
+
+    section: str
+    injected: int
+    match_count: int
+    top_score: float
+    tokens: int
+    skipped: Skipped | None
+    memories: tuple[InjectedMemory, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSection:
+    """A part of a system prompt, with its size."""
+
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The prompt to send for a turn. `messages`, in the form of chat completions, end with the current one.
+
+    `compacted`: they are not every message of the session, verbatim.
+    """
+
+    system_prompt: str
+    messages: tuple[Mapping[str, Any], ...]
+    sections: tuple[PromptSection, ...]
+    injection: Injection
+    tokens: int
+    compacted: bool
+
+    def for_model(self) -> list[dict[str, Any]]:
+        """All of it as the `messages` of a chat completion."""
+        system = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
+        return [*system, *(dict(message) for message in self.messages)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation. `message_count` and `tokens` are of all its messages, compacted ones too."""
+
+    session_id: str
+    owner_key: str | None = None
+    channel: str
+    chat_id: str
+    state: State
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    message_count: int
+    tokens: int
+    compactions: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """How many messages were stored, those ignored not counted, and the session afterwards."""
+
+    stored: int
+    session: Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message of a session. `compacted`: in prompts a summary stands for it. `seq` counts from 1.
+
+    `content` is "" where an assistant's message was nothing but `tool_calls`.
+    """
+
+    id: str | None = None
+    seq: int
+    role: Role
+    content: str
+    at: datetime
+    tokens: int
+    compacted: bool = False
+    tool_calls: tuple[Mapping[str, Any], ...] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePage:
+    """A page of messages, oldest first."""
+
+    messages: tuple[Message, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[Message, ...]:
+        """What the page holds."""
+        return self.messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """What the compaction of a session did: messages marked and left, the summary, lines added to the daily note."""
+
+    removed: int
+    kept: int
+    summary: str
+    flushed: int
+    method: Literal["llm", "extractive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Background work that was asked for."""
+
+    id: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The background work that follows from the end of a conversation; none where nothing new was said."""
+
+    jobs: tuple[Job, ...]

@@ -1,0 +1,225 @@
+"""The index of a conversation: the passages of its messages, one after the other, under one document.
+
+A passage of the tier `message` stands at the line that is its message's number, is valid from when the message was
+said, and has an ordinal that runs through the conversation, so that what was said before and after stands beside it.
+Every function that takes a connection works inside the caller's transaction, which holds the lock of the slice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from reverie_indexer import index
+from reverie_indexer.analyse import spoken_date
+from reverie_indexer.chunk import chunk, context_line
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.index import IndexedFile
+from reverie_indexer.model import Passage, Place
+from reverie_indexer.pipeline import Rules, passage_of
+from reverie_indexer.queries import Queries
+
+SQL = Queries(__file__)
+_POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message with its passages, in the order of its text."""
+
+    seq: int
+    at: datetime
+    passages: Sequence[Passage]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """Counts of passages: all, those that stayed as they were, and those that wait for their vector.
+
+    `removed` are the rows of those that are gone.
+    """
+
+    chunks: int
+    reused: int
+    waiting: int
+    removed: Sequence[DictRow]
+
+
+def passages_of_message(content: str, day: date, rules: Rules) -> list[Passage]:
+    """The passages of a message's text, in order, not yet numbered. Pure.
+
+    The day it was said on is a matter of words, as it is of a daily note: among the terms, and not embedded.
+    """
+    dated = spoken_date(day, rules.language)
+    pieces = chunk(content, max_chars=rules.chunk_max_chars)
+    return [passage_of(piece, context_line("", piece), dated, rules.language) for piece in pieces]
+
+
+async def open_transcript(
+    connection: Connection, place: Place, slice_: Slice, session_key: int, path: str
+) -> IndexedFile:
+    """The document of a session, made where new."""
+    params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, "session_key": session_key, "path": path}
+    row = await (await connection.execute(SQL["open_document"], params)).fetchone()
+    return IndexedFile(place, slice_, (row or {})["document_id"], path, "message")
+
+
+async def find_transcript(
+    connection: Connection, place: Place, slice_: Slice, session_key: int, path: str
+) -> IndexedFile | None:
+    """The document of a session; None where nothing of it is indexed."""
+    params = {"tenant_id": place.tenant_id, "session_key": session_key}
+    row = await (await connection.execute(SQL["document"], params)).fetchone()
+    return IndexedFile(place, slice_, row["document_id"], path, "message") if row else None
+
+
+async def append_messages(connection: Connection, file: IndexedFile, said: Sequence[Said], model_id: int | None) -> int:
+    """Index messages that come after all that the document has; how many passages wait for their vector."""
+    ordinal = await _next_ordinal(connection, file, None)
+    added = [(passage, message.at) for message in said for passage in _numbered(message, 0)]
+    passages = [_at_ordinal(passage, ordinal + place) for place, (passage, _) in enumerate(added)]
+    return await _add(connection, file, passages, [at for _, at in added], model_id)
+
+
+async def replace_messages(
+    connection: Connection,
+    file: IndexedFile,
+    said: Sequence[Said],
+    model_id: int | None,
+    *,
+    only_present: bool = False,
+) -> Indexed:
+    """Make the index of some messages, in order, hold exactly these passages.
+
+    No message with passages stands between them; or, with `only_present`, those that have none yet get none. A passage
+    that was there before keeps its chunk; one that is gone is removed for good.
+    """
+    rows = await _rows_of(connection, file, [message.seq for message in said])
+    if only_present:
+        said = [message for message in said if rows[message.seq]]
+    free = await _next_ordinal(connection, file, said[0].seq) if said else 0
+    shift = 0
+    moved: list[dict[str, int]] = []
+    removed: list[DictRow] = []
+    added: list[tuple[Passage, datetime]] = []
+    for message in said:
+        present, shift_before = rows[message.seq], shift
+        first = present[0]["ordinal"] + shift if present else free
+        passages = _numbered(message, first)
+        last = present[-1]["ordinal"] + shift if present else first - 1
+        free = max(last, first + len(passages) - 1) + 1
+        if free > last + 1:
+            # What is said later makes room.
+            grown = free - last - 1
+            await connection.execute(SQL["make_room"], {**_key(file), "seq": message.seq, "by": grown})
+            shift += grown
+        added_here, moved_here, removed_here = _difference(passages, present, shift_before)
+        added += [(passage, message.at) for passage in added_here]
+        moved += moved_here
+        removed += removed_here
+    if removed:
+        ids = [row["chunk_id"] for row in removed]
+        await index.remove_chunks(connection, file.place.tenant_id, file.slice_.slice_id, ids)
+        terms = sum(row["term_count"] for row in removed)
+        await index.count_chunks(connection, file.place.tenant_id, file.slice_.slice_id, -len(removed), -terms)
+    if moved:
+        await connection.execute(index.SQL["move_chunks"], {"tenant_id": file.place.tenant_id, "rows": Jsonb(moved)})
+    waiting = await _add(connection, file, [passage for passage, _ in added], [at for _, at in added], model_id)
+    chunks = sum(len(message.passages) for message in said)
+    return Indexed(chunks, chunks - len(added), waiting, removed)
+
+
+async def remove_messages(
+    connection: Connection, place: Place, slice_: Slice, session_key: int, seqs: Sequence[int] | None
+) -> None:
+    """Take messages, or with None all and the document, out of the index, and out of the cache what they had alone.
+
+    A passage that somebody whom this transaction sees holds as well stays in the cache.
+    """
+    params: dict[str, Any] = {
+        "tenant_id": place.tenant_id,
+        "session_key": session_key,
+        "seqs": None if seqs is None else list(seqs),
+    }
+    rows = await (await connection.execute(SQL["chunks_of_session"], params)).fetchall()
+    await index.remove_chunks(connection, place.tenant_id, slice_.slice_id, [row["chunk_id"] for row in rows])
+    terms = sum(row["term_count"] for row in rows)
+    await index.count_chunks(connection, place.tenant_id, slice_.slice_id, -len(rows), -terms)
+    hashes = sorted({bytes(row["passage_sha256"]) for row in rows})
+    await connection.execute(SQL["forget_unshared"], {"tenant_id": place.tenant_id, "hashes": hashes})
+    if seqs is None:
+        await connection.execute(SQL["remove_document"], params)
+
+
+def _key(file: IndexedFile) -> dict[str, Any]:
+    return {"tenant_id": file.place.tenant_id, "document_id": file.document_id}
+
+
+def _numbered(message: Said, first: int) -> list[Passage]:
+    """The passages of a message where they stand in the conversation."""
+    return [
+        replace(passage, chunk=replace(passage.chunk, ordinal=ordinal, start_line=message.seq, end_line=message.seq))
+        for ordinal, passage in enumerate(message.passages, first)
+    ]
+
+
+def _at_ordinal(passage: Passage, ordinal: int) -> Passage:
+    return replace(passage, chunk=replace(passage.chunk, ordinal=ordinal))
+
+
+async def _next_ordinal(connection: Connection, file: IndexedFile, before_seq: int | None) -> int:
+    params = {**_key(file), "before_seq": before_seq}
+    row = await (await connection.execute(SQL["next_ordinal"], params)).fetchone()
+    return int((row or {})["ordinal"])
+
+
+async def _rows_of(connection: Connection, file: IndexedFile, seqs: Sequence[int]) -> defaultdict[int, list[DictRow]]:
+    cursor = await connection.execute(SQL["chunks_of_messages"], {**_key(file), "seqs": list(seqs)})
+    rows: defaultdict[int, list[DictRow]] = defaultdict(list)
+    for row in await cursor.fetchall():
+        rows[row["start_line"]].append(row)
+    return rows
+
+
+def _difference(
+    passages: Iterable[Passage], present: Sequence[DictRow], shift: int
+) -> tuple[list[Passage], list[dict[str, int]], list[DictRow]]:
+    """Of one message: the passages that are new, those that stay and move, and the rows that are gone.
+
+    The rows have moved on by `shift` since they were read.
+    """
+    by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
+    for row in reversed(present):
+        by_hash[bytes(row["passage_sha256"])].append(row)
+    added: list[Passage] = []
+    moved: list[dict[str, int]] = []
+    for passage in passages:
+        if not (same := by_hash[passage.sha256]):
+            added.append(passage)
+            continue
+        row = same.pop()
+        position = {name: getattr(passage.chunk, name) for name in _POSITION}
+        if position != {name: row[name] + (shift if name == "ordinal" else 0) for name in _POSITION}:
+            moved.append({"chunk_id": row["chunk_id"], **position})
+    return added, moved, [row for rows in by_hash.values() for row in rows]
+
+
+async def _add(
+    connection: Connection,
+    file: IndexedFile,
+    passages: Sequence[Passage],
+    times: Sequence[datetime],
+    model_id: int | None,
+) -> int:
+    if not passages:
+        return 0
+    waiting = await index.add_chunks(connection, file, passages, times, model_id=model_id)
+    terms = sum(passage.term_count for passage in passages)
+    await index.count_chunks(connection, file.place.tenant_id, file.slice_.slice_id, len(passages), terms)
+    return waiting

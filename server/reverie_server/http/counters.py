@@ -1,0 +1,49 @@
+"""What memory did for turns, as metrics: by outcome, and never by agent, tenant or owner: whoever reads them reads all.
+
+Per agent it is in the logs: one line `injection` for each turn, with tenant and agent, and without a word of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from reverie_server.recall.inject import OUTCOMES, Injector
+from reverie_server.recall.recalls import Recalls
+from reverie_server.turns.appending import Recorder
+from reverie_server.turns.proxy import Proxy
+
+
+class TurnCounters(Collector):
+    """Counts of injections, recalls and what could not be logged, read when they are asked for."""
+
+    def __init__(
+        self, injector: Injector, recalls: Recalls, proxy: Proxy | None = None, recorder: Recorder | None = None
+    ) -> None:
+        self._injector = injector
+        self._recalls = recalls
+        self._proxy = proxy
+        self._recorder = recorder
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """The counters; each outcome is there from the start."""
+        injections = CounterMetricFamily("reverie_injections", "Turns that asked for memory", labels=["outcome"])
+        for outcome in OUTCOMES:
+            injections.add_metric([outcome], self._injector.outcomes[outcome])
+        yield injections
+        recalls = CounterMetricFamily("reverie_recalls", "Memories shown to somebody", labels=["outcome"])
+        recalls.add_metric(["written"], self._recalls.written)
+        recalls.add_metric(["lost"], self._recalls.lost)
+        yield recalls
+        failures = CounterMetricFamily(
+            "reverie_proxy_memory_failures", "What memory could not do for turns of the proxy", labels=["code"]
+        )
+        for code, count in sorted(self._proxy.failures.items() if self._proxy is not None else ()):
+            failures.add_metric([code], count)
+        yield failures
+        if self._recorder is not None:
+            logs = CounterMetricFamily("reverie_daily_log_failures", "Notes that took no line of what was said")
+            logs.add_metric([], self._recorder.log_failures)
+            yield logs

@@ -1,0 +1,71 @@
+"""What the OpenAPI document says of chat completions: little, since what it does not name passes through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MESSAGE = {
+    "type": "object",
+    "required": ["role"],
+    "properties": {
+        "role": {"type": "string", "enum": ["system", "developer", "user", "assistant", "tool", "function"]},
+        "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": {}}, {"type": "null"}]},
+    },
+}
+_ASKED = {
+    "type": "object",
+    "required": ["messages"],
+    "properties": {
+        "messages": {"type": "array", "minItems": 1, "items": _MESSAGE},
+        "model": {"type": "string", "description": "The provider's name of a model; by default the configured one"},
+        "stream": {"type": "boolean"},
+    },
+    "additionalProperties": True,
+    "example": {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "When is the review?"}]},
+}
+_ANSWERED = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1775206800,
+    "model": "gpt-4o-mini",
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": "On Thursday."}, "finish_reason": "stop"},
+    ],
+}
+_EVENTS = (
+    'data: {"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": '
+    '{"content": "On Thursday."}, "finish_reason": null}]}\n\ndata: [DONE]\n\n'
+)
+
+
+def _header(name: str, description: str, example: str) -> dict[str, Any]:
+    schema = {"type": "string"}
+    return {"name": name, "in": "header", "schema": schema, "description": description, "example": example}
+
+
+CHAT_DOCUMENT: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {"application/json": {"schema": _ASKED}}},
+    "parameters": [
+        _header("X-Reverie-Agent", "The agent; by default the one of the key, or `default`", "wren"),
+        _header("X-Reverie-Owner", "Whose memory, as `owner_key`; by default the one of the key, or shared", "user:42"),
+        _header("X-Reverie-End-User", "Short for the owner `api:<end user id>`", "42"),
+        _header("X-Reverie-Session", "Where the turn is recorded; by default told by how it began", "web:7"),
+    ],
+}
+CHAT_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The provider's answer",
+        "headers": {
+            "X-Reverie-Injected": {"description": "How many memories were injected", "schema": {"type": "integer"}},
+            "X-Reverie-Warning": {
+                "description": "Codes of what memory could not do for this turn",
+                "schema": {"type": "string"},
+            },
+        },
+        "content": {
+            "application/json": {"schema": {"type": "object"}, "example": _ANSWERED},
+            "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
+        },
+    },
+    "default": {"description": "The provider's error, as it came", "content": {"application/json": {"schema": {}}}},
+}

@@ -1,0 +1,41 @@
+"""How many calls of the language model a tenant may make on a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+
+from reverie_indexer.db import Database
+from reverie_indexer.queries import Queries
+from reverie_server.llm.errors import LanguageModelUnavailable
+
+SQL = Queries(__file__)
+
+
+def today_utc() -> date:
+    """The day in UTC."""
+    return datetime.now(UTC).date()
+
+
+class CallBudget:
+    """Counts calls in the database, so that all processes share one budget."""
+
+    def __init__(self, database: Database, calls_per_day: int, today: Callable[[], date] = today_utc) -> None:
+        self._database = database
+        self._calls_per_day = calls_per_day
+        self._today = today
+
+    async def spend(self, tenant_id: str) -> None:
+        """Take one call; LanguageModelUnavailable (`over_budget`) when the day has none left.
+
+        It is taken before the call and stays taken, whatever comes of it: what the provider refuses counts too.
+        """
+        params = {"tenant_id": tenant_id, "day": self._today(), "budget": self._calls_per_day}
+        async with self._database.tenant(tenant_id) as connection:
+            row = await (await connection.execute(SQL["spend_call"], params)).fetchone()
+        if row is None:
+            raise LanguageModelUnavailable(
+                "over_budget",
+                f"the {self._calls_per_day} calls of the language model for today (UTC) are spent "
+                "(REVERIE_LLM_CALLS_PER_DAY)",
+            )

@@ -1,0 +1,114 @@
+"""What speaks for a sentence that it is worth remembering, in twelve languages. Pure but for reading `cues.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reverie_indexer.analyse import fold
+
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'"})
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+# By whose single words a language is known.
+_TELLING = ("common", "self", "other", "question")
+_FEWEST_KNOWN = 2
+# How many more common words another language must have than the one that is expected.
+_MORE_THAN_EXPECTED = 3
+_LEAST_SHARE = 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The cues of one language: a pattern for each kind, over text from `folded`.
+
+    `opening` finds chatter, `question` what asks, at the beginning of a sentence only.
+    """
+
+    language: str
+    unspaced: bool
+    nouns_capitalised: bool
+    common: frozenset[str]
+    kinds: Mapping[str, re.Pattern[str]]
+    opening: re.Pattern[str]
+    filler: re.Pattern[str]
+    question: re.Pattern[str]
+
+
+def folded(text: str) -> str:
+    """The text as cues are written."""
+    return fold(text).translate(_APOSTROPHES)
+
+
+@cache
+def all_cues() -> Mapping[str, Cues]:
+    """The cues by language."""
+    source = Path(__file__).with_name("cues.toml").read_text(encoding="utf-8")
+    return {language: _compiled(language, table) for language, table in tomllib.loads(source).items()}
+
+
+def cues_of(text: str, expected: Cues | None = None) -> Cues | None:
+    """The cues of the language that a folded text is in; `expected` (None: not known) where that cannot be told.
+
+    By script where it tells, else by the language whose common words the text has most of; of equals the first.
+    """
+    known = all_cues()
+    if _KANA.search(text):
+        return known["japanese"]
+    hangul, han = len(_HANGUL.findall(text)), len(_HAN.findall(text))
+    words = _WORD.findall(text)
+    if max(hangul, han) > sum(map(len, words)) / 3:
+        return known["korean"] if hangul >= han else known["chinese"]
+    counts = {language: sum(word in cues.common for word in words) for language, cues in known.items()}
+    best = max(counts, key=lambda language: counts[language])
+    if expected is not None and counts[best] < counts[expected.language] + _MORE_THAN_EXPECTED:
+        return expected
+    enough = counts[best] >= max(_FEWEST_KNOWN, _LEAST_SHARE * len(words))
+    return known[best] if enough else expected
+
+
+def _compiled(language: str, table: Mapping[str, object]) -> Cues:
+    unspaced = table.get("unspaced") is True
+
+    def phrases(kind: str) -> list[str]:
+        found = table[kind]
+        assert isinstance(found, list)
+        return sorted(found, key=len, reverse=True)
+
+    def pattern(kind: str) -> str:
+        return "|".join(_phrase(folded(phrase), unspaced) for phrase in phrases(kind))
+
+    kinds = ("self", "other", "remember", "decision", "preference", "fact", "action", "time", "chatter")
+    gap = r"[\s,，、.!！:：;-]*"
+    return Cues(
+        language,
+        unspaced,
+        table.get("nouns_capitalised") is True,
+        frozenset(phrase for kind in _TELLING for phrase in map(folded, phrases(kind)) if _WORD.fullmatch(phrase)),
+        {kind: re.compile(pattern(kind)) for kind in kinds},
+        re.compile(rf"{gap}(?:{pattern('chatter')})"),
+        # Filler is a word of its own also where others are not: 那 begins many.
+        re.compile(rf"(?:{gap}(?:{pattern('filler')})(?:[,，、.!！:：~〜…]+\s*|\s+))+"),
+        re.compile(rf"(?:{pattern('question')})"),
+    )
+
+
+def _phrase(phrase: str, unspaced: bool) -> str:
+    """A phrase as a pattern: whole words with gaps and open ends, or letters wherever they stand."""
+    if unspaced:
+        return re.escape(phrase)
+    parts = [r"\s+".join(map(_word, part.split())) for part in phrase.split(" .. ")]
+    joined = r"\s+(?:[^\s.!?]+\s+){0,4}?".join(parts)
+    begin = r"(?<!\w)" if phrase[0].isalnum() else ""
+    end = r"(?!\w)" if phrase[-1].isalnum() else ""
+    return f"{begin}{joined}{end}"
+
+
+def _word(word: str) -> str:
+    return re.escape(word).replace(r"\*", r"\w*")

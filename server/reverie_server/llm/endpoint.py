@@ -1,0 +1,237 @@
+"""One OpenAI-compatible endpoint through the `openai` package: single requests, and what their failures mean."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from reverie_indexer.embed.endpoint_client import parse_retry_after
+from reverie_indexer.errors import SetupError
+from reverie_server.llm.errors import LanguageModelUnavailable, Reason
+
+if TYPE_CHECKING:
+    import openai
+
+# What clients of the protocol wait by default; the forwarded request is theirs.
+FORWARD_TIMEOUT_SECONDS = 600.0
+_CONNECT_TIMEOUT_SECONDS = 10.0
+_PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
+_STATUS_WORDS = {
+    401: "refuses the API key",
+    402: "wants payment",
+    403: "does not allow this API key to use the model",
+    404: "knows no such address or model",
+    413: "finds the prompt too long",
+    429: "has no room for another request now",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointConfig:
+    """Where the model is. `base_url` is what `/chat/completions` is appended to; no key: a server that wants none.
+
+    `timeout_seconds` bounds one whole call with its retries, of which there are at most `max_retries`.
+    """
+
+    base_url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    timeout_seconds: float = 60.0
+    max_retries: int = 2
+
+    @property
+    def host(self) -> str:
+        """Host and port, for messages: the rest of the address may hold credentials."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+    def check(self) -> None:
+        """Raise SetupError for an address that cannot be one."""
+        try:
+            parts = urlsplit(self.base_url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise SetupError("REVERIE_LLM_BASE_URL must begin with http:// or https:// and name a host")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request that gave no completion. `wait_seconds`: what the endpoint asked to wait, if it did.
+
+    `code`, `param` and `message` are the endpoint's own words; the message may quote the prompt and goes nowhere.
+    """
+
+    reason: Reason
+    detail: str
+    may_pass: bool
+    status: int | None = None
+    wait_seconds: float | None = None
+    code: str | None = None
+    param: str | None = None
+    message: str = ""
+
+    def error(self) -> LanguageModelUnavailable:
+        """The failure as callers meet it."""
+        return LanguageModelUnavailable(self.reason, self.detail, self.status)
+
+
+class RawAnswer:
+    """What an endpoint answered, with errors as they are. Its body can be had once, whole or in pieces."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], pieces: AsyncIterator[bytes]) -> None:
+        self.status = status
+        self.headers = headers
+        self._pieces = pieces
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body as it arrives; LanguageModelUnavailable when the connection breaks."""
+        async for piece in self._pieces:
+            yield piece
+
+    async def body(self) -> bytes:
+        """The whole body; LanguageModelUnavailable when the connection breaks."""
+        return b"".join([piece async for piece in self._pieces])
+
+
+class Endpoint:
+    """Sends requests. The client is made, and its library imported, with the first one."""
+
+    def __init__(self, config: EndpointConfig) -> None:
+        config.check()
+        self.config = config
+        self._client: openai.AsyncOpenAI | None = None
+
+    async def post(self, body: Mapping[str, Any], deadline: float) -> bytes | Failed:
+        """One request that is not streamed: the body of a 200, whatever it holds. `deadline` is the loop's time."""
+        client = await self._connected()
+        import openai
+
+        remaining = max(0.001, deadline - asyncio.get_running_loop().time())
+        try:
+            # The library's time-out is for each read of the socket; this one is for the whole.
+            async with asyncio.timeout_at(deadline):
+                response = await client.chat.completions.with_raw_response.create(
+                    messages=[],
+                    model=self.config.model,
+                    extra_body=dict(body),
+                    timeout=openai.Timeout(remaining, connect=min(remaining, _CONNECT_TIMEOUT_SECONDS)),
+                )
+                return response.http_response.content
+        except openai.APIStatusError as error:
+            return self._judge(error)
+        except (TimeoutError, openai.APITimeoutError):
+            return self._failed("timeout", "did not answer in time", may_pass=True)
+        except openai.APIConnectionError:
+            return self._failed("unreachable", "cannot be reached, or broke off", may_pass=True)
+
+    @asynccontextmanager
+    async def forward(
+        self, body: Mapping[str, Any], authorization: str | None = None
+    ) -> AsyncIterator[RawAnswer | Failed]:
+        """Send somebody else's request as it is, once; the connection closes with the context.
+
+        `authorization` takes the place of the configured key. Failed when nothing was answered.
+        """
+        client = await self._connected()
+        import openai
+
+        headers = {"Accept-Encoding": "identity"}
+        if authorization is not None:
+            headers["Authorization"] = authorization
+        sent = client.chat.completions.with_streaming_response.create(
+            messages=[],
+            model=str(body.get("model", self.config.model)),
+            extra_body=dict(body),
+            extra_headers=headers,
+            timeout=openai.Timeout(FORWARD_TIMEOUT_SECONDS, connect=_CONNECT_TIMEOUT_SECONDS),
+        )
+        try:
+            response = await sent.__aenter__()
+        except openai.APIStatusError as error:
+            answer = error.response
+            yield RawAnswer(answer.status_code, answer.headers, _once(answer.content))
+            return
+        except openai.APITimeoutError:
+            yield self._failed("timeout", "did not answer in time", may_pass=True)
+            return
+        except openai.APIConnectionError:
+            yield self._failed("unreachable", "cannot be reached, or broke off", may_pass=True)
+            return
+        try:
+            yield RawAnswer(response.status_code, response.headers, self._read(response))
+        finally:
+            await sent.__aexit__(None, None, None)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def _connected(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            # Seconds, the first time; the library puts off what a request needs to the request itself.
+            await asyncio.to_thread(importlib.import_module, "openai.resources.chat.completions")
+            import openai
+
+            client = openai.AsyncOpenAI(
+                # Never None: the library would then send OPENAI_API_KEY to whatever host this is.
+                api_key=self.config.api_key or "none",
+                base_url=self.config.base_url,
+                max_retries=0,
+            )
+            client.organization = client.project = None  # from the environment, like the key, and not for this host
+            # Two first requests at once: the second's client is dropped unused.
+            self._client = self._client or client
+        return self._client
+
+    async def _read(self, response: Any) -> AsyncIterator[bytes]:
+        import httpx2
+
+        try:
+            async for piece in response.iter_bytes():
+                yield piece
+        except httpx2.RequestError:
+            raise self._failed("unreachable", "broke off in its answer", may_pass=True).error() from None
+
+    def _judge(self, error: openai.APIStatusError) -> Failed:
+        status, headers = error.status_code, error.response.headers
+        may_pass = (status in _PASSING or status >= 500) and error.code != "insufficient_quota"
+        if headers.get("x-should-retry") in ("true", "false"):
+            may_pass = headers["x-should-retry"] == "true"
+        words = _STATUS_WORDS.get(status, "fails" if status >= 500 else "does not take the request")
+        reason: Reason = "rate_limited" if status == 429 else "failed" if status >= 500 else "rejected"
+        return Failed(
+            reason,
+            self._says(f"{words} (HTTP {status})"),
+            may_pass,
+            status,
+            _wait_seconds(headers),
+            error.code,
+            error.param,
+            str(error.message),
+        )
+
+    def _failed(self, reason: Reason, what: str, *, may_pass: bool) -> Failed:
+        return Failed(reason, self._says(what), may_pass)
+
+    def _says(self, what: str) -> str:
+        return f"the language model's endpoint {self.config.host} {what}"
+
+
+def _wait_seconds(headers: Mapping[str, str]) -> float | None:
+    """What a failed answer asks to wait: `Retry-After-Ms`, else `Retry-After` in either of its forms."""
+    now = datetime.now(UTC)
+    milliseconds = parse_retry_after(headers.get("retry-after-ms"), now)
+    return milliseconds / 1000 if milliseconds is not None else parse_retry_after(headers.get("retry-after"), now)
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body

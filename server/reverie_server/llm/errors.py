@@ -1,0 +1,43 @@
+"""Why a language model gave nothing that can be used."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reverie_indexer.errors import ReverieError
+
+Reason = Literal[
+    "unreachable",
+    "timeout",
+    "rejected",
+    "rate_limited",
+    "failed",
+    "unusable",
+    "truncated",
+    "refused",
+    "empty",
+    "over_budget",
+]
+
+
+class LanguageModelUnavailable(ReverieError):
+    """No usable answer of the language model: what needs it goes its extractive way.
+
+    `reason` says why: no connection (`unreachable`), out of time, HTTP 4xx (`rejected`), 429 (`rate_limited`), 5xx
+    (`failed`), a body that is no completion or an answer that does not validate (`unusable`), cut off at the limit of
+    tokens (`truncated`), refused by the model, empty, or more calls than the day's budget. `status` is the HTTP
+    status where the provider answered with an error. No instance holds a secret, or text of prompt or answer.
+    """
+
+    code = "language_model_unavailable"
+
+    def __init__(self, reason: Reason, detail: str, status: int | None = None) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.status = status
+
+
+class NoLanguageModel(ReverieError):
+    """The request needs a language model, and none is configured."""
+
+    code = "llm_not_configured"

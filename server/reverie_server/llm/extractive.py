@@ -1,0 +1,163 @@
+"""What is worth keeping of a conversation, without a model: the sentences that say most, as they were said. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from reverie_indexer.split import split
+from reverie_server.llm.cues import cues_of, folded
+from reverie_server.llm.salience import NOTABLE, asks, rarity, salience, sentences
+from reverie_server.recall.fences import strip_injected
+from reverie_server.turns.model import Message
+
+CountTokens = Callable[[str], int]
+
+MAX_LINE_CHARS = 300
+MAX_LINES = 20
+# The best so many are looked at closer, which takes time with their square.
+_CANDIDATES = 200
+# Words that two lines share, of all words of both, from which on they say the same.
+_SAME_SHARE = 0.75
+_UNSPACED_ENDS = ("。", "！", "？", "」", "』")
+_SAID_BY = {"user": "User", "assistant": "Assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A sentence, or a few that follow each other. `at`: the number of its message, and its own within that."""
+
+    message: Message
+    at: tuple[int, int]
+    text: str
+    score: float
+    asks: bool
+    settles: bool
+
+
+def notable(messages: Sequence[Message]) -> list[str]:
+    """Lines for a daily note: what the user stated, and what the assistant states as agreed; in order, distinct.
+
+    At most 20 of at most 300 characters, the best where there are more; nothing notable: empty. Questions, greetings,
+    code blocks, tool output and what memory had injected are never among them. A line that was said on another day
+    (UTC) than the last message ends with its date.
+    """
+    worth = [
+        piece
+        for piece in _pieces(messages)
+        if not piece.asks and piece.score >= NOTABLE and (piece.message.role == "user" or piece.settles)
+    ]
+    lines = _distinct(_joined(_best(worth, _CANDIDATES)))
+    return [_note_line(line, messages[-1]) for line in _best(lines, MAX_LINES)]
+
+
+def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, count: CountTokens) -> str:
+    """A summary of at most `max_tokens` by `count`: the best sentences of both sides, as lines `- User: …`, in order.
+
+    The previous summary keeps its best lines within half of that. A question that nobody answered yet stays. "" when
+    there is nothing to say or no room for a line of it.
+    """
+    pieces = _pieces(messages)
+    last_said = max((piece.at[0] for piece in pieces), default=-1)
+    open_question = next(
+        (p for p in reversed(pieces) if p.asks and p.message.role == "user" and p.at[0] == last_said), None
+    )
+    said = _best([piece for piece in pieces if not piece.asks and piece.score > 0], _CANDIDATES)
+    ranked = sorted(_distinct(said), key=lambda piece: (-piece.score, piece.at))
+    if open_question is not None:
+        ranked.insert(0, open_question)
+    old = _best_lines(previous, max_tokens // 2, count)
+    chosen: list[_Piece] = []
+    for piece in ranked:
+        longer = sorted([*chosen, piece], key=lambda chosen_piece: chosen_piece.at)
+        if count("\n".join([*old, *map(_summary_line, longer)])) <= max_tokens:
+            chosen = longer
+    return "\n".join([*old, *map(_summary_line, chosen)])
+
+
+def _pieces(messages: Sequence[Message]) -> list[_Piece]:
+    """The sentences of user and assistant, scored, in order."""
+    said = [
+        (number, message, sentences(strip_injected(message.content)))
+        for number, message in enumerate(messages)
+        if message.role in _SAID_BY
+    ]
+    everything = [sentence for _, _, found in said for sentence in found]
+    common = cues_of(folded("\n".join(everything)))
+    rare = rarity(everything)
+    pieces: list[_Piece] = []
+    for number, message, found in said:
+        cues = cues_of(folded("\n".join(found)), common)
+        for place, text in enumerate(found):
+            settles = cues is not None and cues.kinds["decision"].search(folded(text)) is not None
+            score = salience(text, cues, rare)
+            pieces.append(_Piece(message, (number, place), text, score, asks(text, cues), settles))
+    return pieces
+
+
+def _best(pieces: Sequence[_Piece], count: int) -> list[_Piece]:
+    """The pieces of the highest score, of equals the earlier, in the order of the conversation."""
+    return sorted(sorted(pieces, key=lambda piece: (-piece.score, piece.at))[:count], key=lambda piece: piece.at)
+
+
+def _joined(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Pieces that follow each other in a message as one, as long as they fit a line; longer ones cut to it."""
+    pending: _Piece | None = None
+    after = (-1, -1)
+    for piece in pieces:
+        if pending is not None and piece.at == after and len(pending.text) + 1 + len(piece.text) <= MAX_LINE_CHARS:
+            space = "" if pending.text.endswith(_UNSPACED_ENDS) else " "
+            text, score = f"{pending.text}{space}{piece.text}", max(pending.score, piece.score)
+            pending = replace(pending, text=text, score=score)
+        else:
+            if pending is not None:
+                yield pending
+            pending = replace(piece, text=_cut(piece.text))
+        after = (piece.at[0], piece.at[1] + 1)
+    if pending is not None:
+        yield pending
+
+
+def _distinct(pieces: Sequence[_Piece] | Iterator[_Piece]) -> list[_Piece]:
+    """The pieces without those that say again, in the same words, what an earlier one says."""
+    kept: list[tuple[_Piece, frozenset[str]]] = []
+    for piece in pieces:
+        words = frozenset(folded(piece.text).split())
+        if not any(len(words & seen) >= _SAME_SHARE * len(words | seen) for _, seen in kept):
+            kept.append((piece, words))
+    return [piece for piece, _ in kept]
+
+
+def _best_lines(previous: str, max_tokens: int, count: CountTokens) -> list[str]:
+    """The lines of a summary that fit, the most telling ones, in their order; of equals the newer."""
+    lines = [line.strip() for line in previous.splitlines() if line.strip()][-_CANDIDATES:]
+    cues = cues_of(folded(previous))
+    rare = rarity(lines)
+    ranked = sorted(range(len(lines)), key=lambda at: (-salience(lines[at], cues, rare), -at))
+    chosen: list[int] = []
+    for at in ranked:
+        longer = sorted([*chosen, at])
+        if count("\n".join(lines[place] for place in longer)) <= max_tokens:
+            chosen = longer
+    return [lines[at] for at in chosen]
+
+
+def _note_line(piece: _Piece, last: Message) -> str:
+    day = piece.message.at.date()
+    dated = "" if day == last.at.date() else f" ({day.isoformat()})"
+    said_by = "Assistant: " if piece.message.role == "assistant" else ""
+    return f"{said_by}{_cut(piece.text, MAX_LINE_CHARS - len(said_by) - len(dated))}{dated}"
+
+
+def _summary_line(piece: _Piece) -> str:
+    return f"- {_SAID_BY[piece.message.role]}: {_cut(piece.text)}"
+
+
+def _cut(text: str, max_chars: int = MAX_LINE_CHARS) -> str:
+    """The text in one line of at most so many characters: cut after a sentence, else after a word."""
+    text = " ".join(text.split())
+    if len(text) <= max_chars:
+        return text
+    start, end = next(split(text, 0, len(text), max_chars=max_chars - 1, body_start=0, by_lines=False))
+    piece = text[start:end]
+    return piece if piece.endswith((".", "!", *_UNSPACED_ENDS)) else f"{piece}…"

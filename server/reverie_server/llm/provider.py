@@ -1,0 +1,218 @@
+"""The language model: prompts in, texts or validated answers out, within a deadline and a budget of calls."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import structlog
+from pydantic import BaseModel
+
+from reverie_indexer.embed.protocol import replace_surrogates
+from reverie_server.llm.budget import CallBudget
+from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed, RawAnswer
+from reverie_server.llm.errors import LanguageModelUnavailable
+from reverie_server.llm.parse import Answer, InvalidAnswer, parse_answer, read_completion
+from reverie_server.llm.prompts import Prompt, load_prompt
+
+__all__ = ["Completion", "EndpointConfig", "LanguageModel", "LanguageModelUnavailable", "Structured"]
+
+log = structlog.get_logger()
+T = TypeVar("T", bound=BaseModel)
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 8.0
+_TRUNCATED = "It was cut off at the limit of its length: write less."
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A text that a model wrote, and by which version of which prompt."""
+
+    text: str
+    prompt: str
+    prompt_version: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Generic[T]):
+    """A validated answer of a model, and by which version of which prompt."""
+
+    value: T
+    prompt: str
+    prompt_version: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What one use of the model may take. `deadline` is the event loop's time."""
+
+    tenant_id: str
+    max_tokens: int
+    temperature: float
+    deadline: float
+
+
+class LanguageModel:
+    """One model of one OpenAI-compatible endpoint. Holds no database connection while the model works."""
+
+    def __init__(self, endpoint: Endpoint, budget: CallBudget) -> None:
+        self._endpoint = endpoint
+        self._config = endpoint.config
+        self._budget = budget
+        # What this model does not take, learned from its refusals.
+        self._renamed_limit = False
+        self._without_temperature = False
+
+    @property
+    def model(self) -> str:
+        """The model's name at the endpoint."""
+        return self._config.model
+
+    @property
+    def host(self) -> str:
+        """The endpoint's host and port."""
+        return self._config.host
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key of the endpoint is configured."""
+        return self._config.api_key is not None
+
+    async def complete(
+        self,
+        tenant_id: str,
+        prompt: Prompt,
+        inputs: Mapping[str, str],
+        *,
+        max_tokens: int,
+        temperature: float = 0.3,
+        timeout_seconds: float | None = None,
+    ) -> Completion:
+        """What the model writes to a prompt, stripped; never empty.
+
+        `timeout_seconds` is for everything, retries included; None is the configured one. Raises
+        LanguageModelUnavailable, also for a text that was cut off; DatabaseUnavailable when the budget cannot be asked.
+        """
+        call = self._call(tenant_id, max_tokens, temperature, timeout_seconds)
+        answer = await self._ask(call, prompt.messages(inputs))
+        if answer.truncated:
+            raise LanguageModelUnavailable("truncated", f"the language model wrote more than {max_tokens} tokens")
+        return Completion(answer.text, prompt.name, prompt.version, self.model)
+
+    async def structured(
+        self,
+        tenant_id: str,
+        prompt: Prompt,
+        inputs: Mapping[str, str],
+        answer: type[T],
+        *,
+        max_tokens: int,
+        temperature: float = 0.0,
+        timeout_seconds: float | None = None,
+    ) -> Structured[T]:
+        """The model's answer as a value. One that does not validate is asked for once more, with what is wrong.
+
+        Time-out and errors are those of `complete`; of two answers that do not validate the reason is `unusable`, or
+        `truncated` where the second was cut off.
+        """
+        call = self._call(tenant_id, max_tokens, temperature, timeout_seconds)
+        messages = prompt.messages(inputs)
+        first = await self._ask(call, messages)
+        try:
+            value = _validated(first, answer)
+        except InvalidAnswer as invalid:
+            log.info("language_model_repair", prompt=prompt.name, truncated=first.truncated)
+            value = await self._repaired(call, messages, (first, invalid), answer)
+        return Structured(value, prompt.name, prompt.version, self.model)
+
+    def forward(
+        self, body: Mapping[str, Any], authorization: str | None = None
+    ) -> AbstractAsyncContextManager[RawAnswer | Failed]:
+        """Send somebody else's chat completion as it is: no retries, no budget, no prompt of ours."""
+        return self._endpoint.forward(body, authorization)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._endpoint.aclose()
+
+    def _call(self, tenant_id: str, max_tokens: int, temperature: float, timeout_seconds: float | None) -> _Call:
+        timeout = self._config.timeout_seconds if timeout_seconds is None else timeout_seconds
+        return _Call(tenant_id, max_tokens, temperature, asyncio.get_running_loop().time() + timeout)
+
+    async def _repaired(
+        self, call: _Call, messages: Sequence[Mapping[str, str]], wrong: tuple[Answer, InvalidAnswer], answer: type[T]
+    ) -> T:
+        said, invalid = wrong
+        repair = load_prompt("repair").messages({"problem": invalid.problem})[1]
+        asked = [*messages, {"role": "assistant", "content": said.text or "…"}, repair]
+        second = await self._ask(call, asked)
+        try:
+            return _validated(second, answer)
+        except InvalidAnswer:
+            if second.truncated:
+                detail = f"the language model's answer needs more than {call.max_tokens} tokens"
+                raise LanguageModelUnavailable("truncated", detail) from None
+            detail = "the language model's answer is not what was asked for, nor was the second one"
+            raise LanguageModelUnavailable("unusable", detail) from None
+
+    async def _ask(self, call: _Call, messages: Sequence[Mapping[str, str]]) -> Answer:
+        """The answer to messages, after retries of what may pass, as long as the deadline has room for them."""
+        loop = asyncio.get_running_loop()
+        pause, retries = _FIRST_PAUSE_SECONDS, 0
+        while True:
+            # Outside the deadline: a database that answers slowly must not look like a slow model.
+            await self._budget.spend(call.tenant_id)
+            answered = await self._endpoint.post(self._body(call, messages), call.deadline)
+            if not isinstance(answered, Failed):
+                return read_completion(answered)
+            if self._learned(answered):
+                continue
+            wait = answered.wait_seconds
+            if wait is None:
+                wait = pause * random.uniform(0.75, 1.0)  # noqa: S311  (spreads clients, protects nothing)
+                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            # The library would sleep past the deadline, up to two minutes, only to be interrupted.
+            if not answered.may_pass or retries >= self._config.max_retries or loop.time() + wait >= call.deadline:
+                raise answered.error()
+            retries += 1
+            log.info("language_model_retry", reason=answered.reason, status=answered.status, wait_seconds=wait)
+            await asyncio.sleep(wait)
+
+    def _body(self, call: _Call, messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        limit = "max_completion_tokens" if self._renamed_limit else "max_tokens"
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{**message, "content": replace_surrogates(message["content"])} for message in messages],
+            limit: call.max_tokens,
+        }
+        if not self._without_temperature:
+            body["temperature"] = call.temperature
+        return body
+
+    def _learned(self, failed: Failed) -> bool:
+        """Whether a refusal says that this model wants a parameter under another name, or none, and it is news."""
+        if failed.status not in (400, 422):
+            return False
+        if not self._renamed_limit and "max_completion_tokens" in failed.message:
+            self._renamed_limit = True
+            return True
+        if not self._without_temperature and "temperature" in (failed.param, *failed.message.split("'")):
+            self._without_temperature = True
+            return True
+        return False
+
+
+def _validated(answer: Answer, model: type[T]) -> T:
+    try:
+        return parse_answer(answer.text, model)
+    except InvalidAnswer:
+        if answer.truncated:
+            raise InvalidAnswer(_TRUNCATED) from None
+        raise

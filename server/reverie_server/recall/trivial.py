@@ -1,0 +1,341 @@
+"""Whether a message asks nothing of a memory: greetings, thanks, assent, "go on", and whatever says next to nothing.
+
+Pure but for its data, `trivial.toml`, read once. Anything with a question in it counts as one rather too often than too
+seldom: a search that finds nothing costs little, and one that is not made finds nothing for certain.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from reverie_indexer.analyse import CJK, LETTER, SOUTH_EAST, analyse_query, language_name, stop_words
+
+MIN_WORDS = 3
+Kind = Literal["content", "phatic", "stop", "asks", "marks"]
+
+_HANGUL = "\u1100-\u11ff\u3131-\u318f\ua960-\ua97f\uac00-\ud7ff"
+_TOKEN = re.compile(
+    f"(?P<run>(?:(?![{_HANGUL}])[{CJK}])+|[{SOUTH_EAST}]+)|(?P<word>{LETTER}+|[{_HANGUL}]+)"
+    r"|(?P<question>[?؟]+)|(?P<sentence>[.!\n。¡¿।…]+)|(?P<clause>[,;:、،؛—()\"“”「」]+)"
+)
+_HAS_RUN = re.compile(f"(?![{_HANGUL}])[{CJK}{SOUTH_EAST}]")
+_ACCENT = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0640]")
+_REPEATED = re.compile(r"(.)\1{2,}")
+# Characters to a word, in scripts that do not part them.
+_WORD_CHARS = {"cjk": 2, "south_east": 4}
+_FENCED = re.compile(r"^[ \t>]*(```+|~~~+)[^\n]*\n.*?(?:^[ \t>]*\1[ \t]*$|\Z)|```[^`]*```", re.DOTALL | re.MULTILINE)
+_FRAME = re.compile(
+    r"\s*(?:Traceback \(most recent call last\):|File \"[^\"]*\", line \d+|at [\w$.<>/]+\s?\([^()]*\)|at \S+:\d+:\d+"
+    r"|\.\.\. \d+ more|goroutine \d+ \[|Caused by: \S|During handling of the above exception)"
+)
+# What stands among the frames of a stack trace: indented source, and the error itself.
+_AMONG_FRAMES = re.compile(
+    r"(?: {4}|\t)\s*\S|\s*(?:[\w$]+\.)*\w*(?:Error|Exception|Warning|Interrupt)(?::|\s*$)|\s*panic:"
+    r"|[\w./*]+\([^()]*\)\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lexicon:
+    """Phrases by their first word, the longest first, each a tuple of words; and single words."""
+
+    phatic: Mapping[str, Sequence[tuple[str, ...]]]
+    asks: Mapping[str, Sequence[tuple[str, ...]]]
+    asks_anywhere: Mapping[str, Sequence[tuple[str, ...]]]
+    opens: Mapping[str, Sequence[tuple[str, ...]]]
+    marks: Mapping[str, Sequence[tuple[str, ...]]]
+    stop: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Clause:
+    """What stands between two marks of punctuation. `is_question`: its sentence ends with a question mark."""
+
+    tokens: list[tuple[str, bool]]
+    is_question: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text holds: a question or a request to look something up, about something; a name to the letter (an
+    identifier, a quoted phrase); and how many distinct words with a meaning."""
+
+    asks: bool
+    names: bool
+    words: int
+
+
+def is_trivial(message: str, language: str = "english") -> bool:
+    """Whether no memory can help with the message; `language` is the agent's, by name or code.
+
+    Trivial is a message that neither asks nor names anything and has fewer than MIN_WORDS words with a meaning; of code
+    and stack traces nothing counts.
+    """
+    reading = read(outside_code(message), language)
+    return not reading.asks and not reading.names and reading.words < MIN_WORDS
+
+
+def read(text: str, language: str = "english") -> Reading:
+    """What the text holds. No meaning have the stop words of the language and of the one that knows most of the text's
+    words, and what `trivial.toml` has as phatic. ValidationFailed for an unknown language."""
+    own = language_name(language)
+    clauses = _clauses(bare(text))
+    words = [token for clause in clauses for token, is_run in clause.tokens if not is_run]
+    lexicon = _lexicon_for(own, _language_of(words, own))
+    asks = False
+    meant: set[str] = set()
+    for clause in clauses:
+        kinds = list(_kinds(clause, lexicon))
+        content = [text for kind, text in kinds if kind == "content"]
+        is_marked = clause.is_question or any(kind == "marks" for kind, _ in kinds)
+        asks = asks or _asks(kinds, content) or (is_marked and bool(content))
+        meant.update(piece for text in content for piece in _pieces(text))
+    return Reading(asks, _names_something(text, lexicon), len(meant))
+
+
+def outside_code(message: str) -> str:
+    """The message without fenced blocks and stack traces."""
+    text = _FENCED.sub("\n", message)
+    lines = text.split("\n")
+    if not any(_FRAME.match(line) for line in lines):
+        return text
+    return "\n".join(line for line in lines if not _FRAME.match(line) and not _AMONG_FRAMES.match(line))
+
+
+def _asks(kinds: Sequence[tuple[Kind, str]], content: Sequence[str]) -> bool:
+    at = next((i for i, (kind, _) in enumerate(kinds) if kind == "asks"), None)
+    # Behind an asking word a phatic one is a word like any other: "when does it start".
+    return at is not None and (bool(content) or any(kind == "phatic" for kind, _ in kinds[at:]))
+
+
+def _names_something(text: str, lexicon: _Lexicon) -> bool:
+    """Whether a quoted phrase or an identifier in it means something: `PROJ-12` does, `ok...thanks` does not."""
+    return any(
+        kind == "content"
+        for phrase in analyse_query(text, "simple").exact
+        for clause in _clauses(bare(phrase))
+        for kind, _ in _kinds(clause, lexicon)
+    )
+
+
+def bare(text: str) -> str:
+    """The text as the lexicon has its words: folded, without accents and vowel points, which people leave out."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed)).casefold()
+
+
+def _clauses(folded: str) -> list[_Clause]:
+    clauses = [_Clause([])]
+    first_of_sentence = 0
+    for token in _TOKEN.finditer(folded):
+        if token["word"] or token["run"]:
+            clauses[-1].tokens.append((token[0], token["run"] is not None))
+            continue
+        if token["question"]:
+            for clause in clauses[first_of_sentence:]:
+                clause.is_question = True
+        clauses.append(_Clause([]))
+        if not token["clause"]:
+            first_of_sentence = len(clauses) - 1
+    return clauses
+
+
+def _kinds(clause: _Clause, lexicon: _Lexicon) -> Iterator[tuple[Kind, str]]:
+    """What each word or phrase of a clause is, in order."""
+    words = [token for token, _ in clause.tokens]
+    i = 0
+    at_start = True
+    while i < len(words):
+        if clause.tokens[i][1]:
+            yield from _segments(words[i])
+            at_start = False
+            i += 1
+            continue
+        kind, length = _kind_at(words, i, lexicon, at_start=at_start)
+        yield kind, " ".join(words[i : i + length])
+        at_start = at_start and kind == "phatic"
+        i += length
+
+
+def _kind_at(words: Sequence[str], i: int, lexicon: _Lexicon, *, at_start: bool) -> tuple[Kind, int]:
+    phatic = max(_longest(lexicon.phatic, words, i), int(_is_laughter(words[i])))
+    asks = _longest(lexicon.asks_anywhere, words, i)
+    marks = _longest(lexicon.marks, words, i)
+    if at_start:
+        asks = max(asks, _longest(lexicon.asks, words, i))
+        marks = max(marks, _longest(lexicon.opens, words, i))
+    if asks and asks >= phatic:
+        return "asks", asks
+    if phatic and phatic >= marks:
+        # "How is it going" alone is a greeting; with the name of something it is a question.
+        return ("marks" if phatic > 1 and _holds_asking(words[i : i + phatic], lexicon) else "phatic"), phatic
+    if marks:
+        return "marks", marks
+    word = words[i]
+    if _is_asking_hangul(word):
+        return "asks", 1
+    shortened = {_REPEATED.sub(r"\1\1", word), _REPEATED.sub(r"\1", word)} - {word}
+    if any((form,) in lexicon.phatic.get(form, ()) for form in shortened):
+        return "phatic", 1
+    # A single letter is a list's or an emoticon's.
+    is_stop = word in lexicon.stop or (len(word) == 1 and word.isascii() and word.isalpha())
+    return ("stop" if is_stop else "content"), 1
+
+
+def _holds_asking(phrase: Sequence[str], lexicon: _Lexicon) -> bool:
+    return any((word,) in (*lexicon.asks.get(word, ()), *lexicon.asks_anywhere.get(word, ())) for word in phrase)
+
+
+def _longest(phrases: Mapping[str, Sequence[tuple[str, ...]]], words: Sequence[str], i: int) -> int:
+    """How many words the longest phrase has that stands at a place; 0 for none."""
+    for phrase in phrases.get(words[i], ()):
+        if tuple(words[i : i + len(phrase)]) == phrase:
+            return len(phrase)
+    return 0
+
+
+def _segments(run: str) -> Iterator[tuple[Kind, str]]:
+    """A run of a script without spaces, cut at the longest known words; what is between them is content."""
+    known = _known_in_runs()
+    content = ""
+    i = 0
+    while i < len(run):
+        found = next((word for word in known.get(run[i], ()) if run.startswith(word[0], i)), None)
+        if found is None:
+            content += run[i]
+            i += 1
+            continue
+        if content:
+            yield "content", content
+            content = ""
+        yield found[1], found[0]
+        i += len(found[0])
+    if content:
+        yield "content", content
+
+
+def _pieces(content: str) -> list[str]:
+    """A word as it is; of a stretch without spaces as many pieces as it may have words."""
+    if not _HAS_RUN.match(content):
+        return [content]
+    size = _WORD_CHARS["south_east" if re.match(f"[{SOUTH_EAST}]", content) else "cjk"]
+    return [content[i : i + size] for i in range(0, len(content), size)]
+
+
+@cache
+def _data() -> dict[str, dict[str, list[str]]]:
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {name: table for name, table in data.items() if isinstance(table, dict)}
+
+
+@cache
+def _laughter() -> re.Pattern[str]:
+    pieces = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["laughter"]
+    # Possessive: every way of cutting it is as good as the first.
+    return re.compile(rf"(?:{'|'.join(re.escape(bare(piece)) for piece in pieces)}){{2,}}+\w?")
+
+
+def _is_laughter(word: str) -> bool:
+    return _laughter().fullmatch(word) is not None
+
+
+def _is_asking_hangul(word: str) -> bool:
+    """Endings stand close to an asking word in Korean."""
+    return word.startswith(_asking_hangul())
+
+
+@cache
+def _asking_hangul() -> tuple[str, ...]:
+    return tuple(bare(word) for word in _data()["korean"]["asks_anywhere"])
+
+
+@cache
+def _known_in_runs() -> Mapping[str, Sequence[tuple[str, Kind]]]:
+    """What is known of scripts without spaces, by the first character, the longest first."""
+    kinds: dict[str, Kind] = {}
+    sources: tuple[tuple[str, Kind], ...] = (
+        ("phatic", "phatic"),
+        ("stop", "stop"),
+        ("marks", "marks"),
+        ("asks_anywhere", "asks"),
+    )
+    for key, kind in sources:
+        for table in _data().values():
+            kinds.update((bare(word), kind) for word in table.get(key, ()) if _HAS_RUN.match(bare(word)))
+    asking = [word for word, kind in kinds.items() if kind in ("asks", "marks")]
+    # As in `_kind_at`.
+    greetings = [word for word, kind in kinds.items() if kind == "phatic" and any(asked in word for asked in asking)]
+    kinds.update(dict.fromkeys(greetings, "marks"))
+    by_first: dict[str, list[tuple[str, Kind]]] = {}
+    for word in sorted(kinds, key=lambda word: (-len(word), word)):
+        by_first.setdefault(word[0], []).append((word, kinds[word]))
+    return by_first
+
+
+@cache
+def _vocabulary(language: str) -> frozenset[str]:
+    """Every word that says of a message that it is in the language."""
+    table = _data().get(language, {})
+    phrases = [phrase for key in ("phatic", "asks", "asks_anywhere", "opens", "stop") for phrase in table.get(key, ())]
+    return frozenset(word for phrase in phrases for word in _words(phrase)) | _stop(language)
+
+
+@cache
+def _stop(language: str) -> frozenset[str]:
+    listed = _data().get(language, {}).get("stop", ())
+    return frozenset(word for entry in (*stop_words(language), *listed) for word in _words(entry))
+
+
+def _words(phrase: str) -> tuple[str, ...]:
+    return tuple(token[0] for token in _TOKEN.finditer(bare(phrase)) if token["word"])
+
+
+def _language_of(words: Sequence[str], own: str) -> str:
+    """The language that knows most of the words; among equals the agent's own, then by the order of the data."""
+    languages = [own, *_data()]
+    return max(languages, key=lambda language: sum(word in _vocabulary(language) for word in words))
+
+
+@lru_cache(maxsize=128)
+def _lexicon_for(own: str, spoken: str) -> _Lexicon:
+    """What two languages know together; and greetings in English are understood everywhere."""
+    names = list(dict.fromkeys([own, spoken]))
+
+    def phrases(key: str, languages: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
+        found = {_words(phrase) for name in languages for phrase in _data().get(name, {}).get(key, ())} - {()}
+        by_first: dict[str, list[tuple[str, ...]]] = {}
+        for phrase in sorted(found, key=lambda phrase: (-len(phrase), phrase)):
+            by_first.setdefault(phrase[0], []).append(phrase)
+        return by_first
+
+    return _Lexicon(
+        phatic=phrases("phatic", dict.fromkeys([*names, "english", "others"])),
+        asks=phrases("asks", names),
+        asks_anywhere=phrases("asks_anywhere", names),
+        opens=phrases("opens", names),
+        marks=phrases("marks", names),
+        stop=frozenset(word for name in names for word in _stop(name)),
+    )
+
+
+def unmeant(text: str, language: str = "english") -> tuple[frozenset[str], frozenset[str]]:
+    """The words without a meaning, bare, of the language and of the one that knows most of the text's words.
+
+    First those that have none wherever they stand, then those that only ask where a sentence begins with them.
+    """
+    own = language_name(language)
+    words = [token for clause in _clauses(bare(text)) for token, is_run in clause.tokens if not is_run]
+    lexicon = _lexicon_for(own, _language_of(words, own))
+    return lexicon.stop, frozenset(word for word, phrases in lexicon.asks.items() if (word,) in phrases)
+
+
+def content_runs(run: str) -> list[str]:
+    """What is left of a run without spaces between asking words, particles and the like; it must be bare."""
+    return [piece for kind, piece in _segments(run) if kind == "content"]

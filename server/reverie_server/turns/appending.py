@@ -1,0 +1,280 @@
+"""Recording what is said: messages, their passages in the index, and the daily log, all in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from weakref import WeakValueDictionary
+
+import structlog
+
+from reverie_indexer import transcript
+from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.errors import Conflict, PayloadTooLarge, ValidationFailed
+from reverie_indexer.model import Passage, Place
+from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_indexer.transcript import Said
+from reverie_server.access.gate import Grant
+from reverie_server.recall.tokens import CountTokens, message_tokens
+from reverie_server.turns import daily_log
+from reverie_server.turns.cutting import cut
+from reverie_server.turns.given import check_given, cleaned, with_content
+from reverie_server.turns.lookup import Key, lock_session, look_up
+from reverie_server.turns.model import Appended, Message, NewMessage, Session
+from reverie_server.workspace import sections
+from reverie_server.workspace.tombstones import Tombstones
+
+SQL = Queries(__file__)
+log = structlog.get_logger()
+MAX_ATTEMPTS = 50
+LOG_AUTHOR = "server"
+LOG_REASON = "daily_log"
+
+
+class _RacedError(Exception):
+    """Another writer changed the session since it was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A session as it was looked at: which of the given ids it has, and a user's message that has no answer yet."""
+
+    session: Session | None
+    place: Place
+    known: frozenset[str] = frozenset()
+    waiting: Message | None = None
+    tombstones: object = None
+
+    @property
+    def basis(self) -> tuple[frozenset[str], object]:
+        """What decides which of the given messages are new."""
+        return self.known, self.tombstones
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """New messages, in order and not yet numbered, with their passages, for a session as it was seen."""
+
+    basis: tuple[frozenset[str], object]
+    messages: Sequence[Message]
+    passages: Sequence[Sequence[Passage]]
+    model_id: int | None
+
+
+@dataclass(slots=True)
+class _Recording:
+    """What is stored in the transaction that holds the slice's lock, with the log's files at `paths`.
+
+    `waiting` passages have no vector yet.
+    """
+
+    key: Key
+    seen: _Seen
+    prepared: _Prepared
+    paths: Sequence[str] = ()
+    outcome: Session | None = None
+    is_new: bool = False
+    waiting: int = 0
+
+    async def run(self, connection: Connection, slice_: Slice) -> None:
+        """Store the messages with their passages; raises _RacedError when they were prepared for another state."""
+        locked = await lock_session(connection, slice_, self.key)
+        if locked is None:
+            raise _RacedError
+        session, self.is_new = locked
+        seen_seq = self.seen.session.last_seq if self.seen.session else 0
+        tombstones = await _tombstones(connection, self.key.tenant_id, [slice_.slice_id])
+        if session.last_seq != seen_seq or session.state == "terminated" or tombstones != self.seen.tombstones:
+            raise _RacedError
+        messages = self.prepared.messages
+        seqs = range(session.last_seq + 1, session.last_seq + 1 + len(messages))
+        params = {
+            "tenant_id": self.key.tenant_id,
+            "session_key": session.session_key,
+            "slice_id": slice_.slice_id,
+            "seqs": list(seqs),
+            "message_ids": [message.message_id for message in messages],
+            "roles": [message.role for message in messages],
+            "contents": [message.content for message in messages],
+            "extras": [json.dumps(dict(message.extra)) for message in messages],
+            "token_counts": [message.tokens for message in messages],
+            "ats": [message.at for message in messages],
+            "count": len(messages),
+            "tokens": sum(message.tokens for message in messages),
+        }
+        await connection.execute(SQL["add_messages"], params)
+        row = await (await connection.execute(SQL["count_messages"], params)).fetchone()
+        self.outcome = Session(**(row or {}))
+        said = [
+            Said(seq, message.at, passages)
+            for seq, message, passages in zip(seqs, messages, self.prepared.passages, strict=True)
+            if passages
+        ]
+        if said:
+            opened = (connection, self.seen.place, slice_, session.session_key, session.path)
+            file = await transcript.open_transcript(*opened)
+            self.waiting = await transcript.append_messages(connection, file, said, self.prepared.model_id)
+        if self.paths:
+            logged = {"slice_id": slice_.slice_id, "paths": list(self.paths), "reason": LOG_REASON}
+            await connection.execute(SQL["drop_superseded"], {**params, **logged})
+
+
+class Recorder:
+    """Adds messages to sessions. `log_failures` counts what could not be written to a daily log."""
+
+    def __init__(
+        self,
+        database: Database,
+        pipeline: Pipeline,
+        tombstones: Tombstones,
+        count: CountTokens,
+        *,
+        max_file_bytes: int,
+    ) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._tombstones = tombstones
+        self._count = count
+        self._max_file_bytes = max_file_bytes
+        self._turns: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
+        self.log_failures = 0
+
+    async def append(
+        self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]
+    ) -> tuple[Appended, Place]:
+        """Add messages to a session, in order, each once; also the place of the session's slice.
+
+        What memory had put into them is taken out. Left out are a message that is nothing else, one whose id the
+        session has, and what was forgotten after it was said. Makes session and agent where new; without an owner the
+        session is the one that `Sessions.locate` finds, else a new one of the team's. Each exchange that is
+        completed goes to the daily log in the same transaction; where that cannot be written, this is counted, and the
+        messages are stored all the same. Raises ValidationFailed and PayloadTooLarge for messages that may not be, and
+        Conflict for a terminated session.
+        """
+        now = datetime.now(UTC)
+        key = Key.of(grant.reader, session_id)
+        check_given(messages, now)
+        given = cleaned(messages)
+        seen = await self._look(key, place, given)
+        # Before it is this call's turn: cutting and embedding take longer than all the rest.
+        prepared = await self._prepare(grant, seen, given, now)
+        async with self._turns.setdefault(seen.place, asyncio.Lock()):
+            for _ in range(MAX_ATTEMPTS):
+                seen = await self._look(key, place, given)
+                if seen.basis != prepared.basis:
+                    prepared = await self._prepare(grant, seen, given, now)
+                if seen.session is not None and not prepared.messages:
+                    return Appended(seen.session, 0), seen.place
+                if seen.session is not None and seen.session.state == "terminated":
+                    raise Conflict("the session is terminated: make it active before anything is added")
+                own = key if seen.session is None else key.of_session(seen.session)
+                recording = _Recording(own, seen, prepared)
+                try:
+                    await self._commit(grant, recording)
+                except _RacedError:
+                    continue
+                if recording.waiting:
+                    self._pipeline.backfill_wanted.set()
+                if recording.outcome is not None:
+                    return Appended(recording.outcome, len(prepared.messages), recording.is_new), seen.place
+        raise Conflict(f"{MAX_ATTEMPTS} other writes to the session came first; try again")
+
+    async def _look(self, key: Key, place: Place, given: Sequence[NewMessage]) -> _Seen:
+        async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
+            found = await look_up(connection, key, any_owner=True)
+            if found is None:
+                own = await own_slices(connection, place)
+                return _Seen(None, place, tombstones=await _tombstones(connection, key.tenant_id, own))
+            session, place = found
+            ids = [message.message_id for message in given if message.message_id is not None]
+            params = {"tenant_id": key.tenant_id, "session_key": session.session_key, "message_ids": ids}
+            known = await (await connection.execute(SQL["known_ids"], params)).fetchall()
+            last = await (await connection.execute(SQL["last_spoken"], params)).fetchone()
+            waiting = Message(**last) if last and last["role"] == "user" else None
+            tombstones = await _tombstones(connection, key.tenant_id, [session.slice_id])
+        return _Seen(session, place, frozenset(row["message_id"] for row in known), waiting, tombstones)
+
+    async def _prepare(self, grant: Grant, seen: _Seen, given: Sequence[NewMessage], now: datetime) -> _Prepared:
+        """Of the given messages those that are new to the session, without what was forgotten, cut and embedded."""
+        unheard = [message for message in given if message.message_id not in seen.known]
+        if seen.tombstones is not None and any(message.at is not None for message in unheard):
+            forgetful = await self._tombstones.of_transcripts(seen.place)
+            unheard = await asyncio.to_thread(_without_forgotten, unheard, forgetful)
+        new = await asyncio.to_thread(self._weighed, unheard, now)
+        passages = await asyncio.to_thread(cut, grant.settings, new)
+        ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
+        return _Prepared(seen.basis, new, passages, ready.model_id if ready else None)
+
+    def _weighed(self, messages: Sequence[NewMessage], now: datetime) -> list[Message]:
+        return [
+            Message(
+                seq=0,
+                role=message.role,
+                content=message.content,
+                at=message.at or now,
+                tokens=message_tokens(message.content, message.extra, self._count),
+                message_id=message.message_id,
+                extra=message.extra,
+            )
+            for message in messages
+        ]
+
+    async def _commit(self, grant: Grant, recording: _Recording) -> None:
+        """One transaction, the daily log in it; without the log where that may not be written."""
+        waiting = [recording.seen.waiting] if recording.seen.waiting is not None else []
+        spoken = [*waiting, *recording.prepared.messages]
+        full: set[str] = set()
+        changes = self._log_changes(daily_log.entries(spoken, grant.settings.time_zone), full)
+        place = recording.seen.place
+        recording.paths = [change.path for change in changes]
+        try:
+            await self._pipeline.write_many(place, changes, recording.run)
+        except (PayloadTooLarge, ValidationFailed, Conflict) as error:
+            if not changes:
+                raise
+            self._log_failed(error.code)
+            recording.paths = ()
+            await self._pipeline.write_many(place, [], recording.run)
+        for _ in full:
+            self._log_failed(PayloadTooLarge.code)
+
+    def _log_changes(self, entries: Sequence[daily_log.Entry], full: set[str]) -> list[Change]:
+        """The entries at the end of their days' notes; a note that has no room stays as it is and is told in `full`."""
+        lines: dict[str, list[str]] = {}
+        for entry in entries:
+            lines.setdefault(entry.path, []).append(entry.line)
+
+        def edit(path: str, text: str | None) -> str:
+            longer = sections.append(text, "\n\n".join(lines[path]), path)
+            if text is not None and len(longer.encode()) > self._max_file_bytes:
+                full.add(path)
+                return text
+            return longer
+
+        return [Change(path, partial(edit, path), LOG_AUTHOR, LOG_REASON) for path in lines]
+
+    def _log_failed(self, code: str) -> None:
+        self.log_failures += 1
+        log.warning("daily_log_not_written", code=code)
+
+
+async def _tombstones(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> object:
+    """What is different when something was forgotten since; None where nothing ever was."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
+    row = await (await connection.execute(SQL["last_tombstone"], params)).fetchone()
+    return row["at"] if row else None
+
+
+def _without_forgotten(messages: Sequence[NewMessage], forgetful: Callable[[str, datetime], str]) -> list[NewMessage]:
+    """An old transcript does not bring back what was forgotten; what is said now, or later than that, is new."""
+    told = [
+        message if message.at is None else with_content(message, forgetful(message.content, message.at))
+        for message in messages
+    ]
+    return [message for message in told if message is not None]

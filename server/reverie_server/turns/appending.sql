@@ -1,0 +1,36 @@
+-- known_ids: which of some messages of the caller's a session has
+SELECT message_id FROM messages
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND message_id = ANY(%(message_ids)s::text[])
+ORDER BY message_id;
+
+-- last_spoken: what was said last with words; from the user it waits for its answer
+SELECT seq, role, content, at, tokens, message_id, extra FROM messages
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND role IN ('user', 'assistant')
+  AND btrim(content, E' \t\r\n') <> ''
+ORDER BY seq DESC LIMIT 1;
+
+-- last_tombstone: when something of a place was forgotten last, and how much there is
+SELECT max(at) || ' ' || count(*) AS at FROM tombstones
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
+
+-- add_messages: what was said, in order
+INSERT INTO messages (tenant_id, session_key, seq, slice_id, message_id, role, content, extra, tokens, at)
+SELECT %(tenant_id)s, %(session_key)s, m.seq, %(slice_id)s, m.message_id, m.role, m.content, m.extra::jsonb, m.tokens, m.at
+FROM unnest(%(seqs)s::int[], %(message_ids)s::text[], %(roles)s::text[], %(contents)s::text[], %(extras)s::text[],
+            %(token_counts)s::int[], %(ats)s::timestamptz[]) AS m(seq, message_id, role, content, extra, tokens, at);
+
+-- count_messages: the session after its messages were added
+UPDATE sessions
+SET last_seq = last_seq + %(count)s, message_count = message_count + %(count)s, tokens = tokens + %(tokens)s,
+    updated_at = clock_timestamp()
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s
+RETURNING session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,
+          compactions, compacted_through, completed_through, summary, created_at, updated_at;
+
+-- drop_superseded: the version before the present one of notes, where both are the log's and the present one goes on from it
+-- Else a day of many exchanges would be stored once for each; what a line says is in every version from its own on.
+DELETE FROM versions v USING documents d, versions n
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = ANY(%(paths)s::text[]) AND d.session_key IS NULL
+  AND n.tenant_id = d.tenant_id AND n.document_id = d.document_id AND n.version = d.version AND n.reason = %(reason)s
+  AND v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version - 1 AND v.reason = %(reason)s
+  AND starts_with(n.content, rtrim(v.content, E' \t\r\n'));

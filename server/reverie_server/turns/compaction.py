@@ -1,0 +1,214 @@
+"""Compaction of a session: what matters is noted down, a summary stands for older messages, and they stay stored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+from weakref import WeakValueDictionary
+
+import structlog
+
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.errors import Conflict, PayloadTooLarge, ReverieError
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Change, Pipeline
+from reverie_server.access.gate import Grant
+from reverie_server.llm.answers import Flush
+from reverie_server.llm.extractive import notable, summarise
+from reverie_server.llm.prompts import load_prompt
+from reverie_server.llm.provider import LanguageModel
+from reverie_server.recall.context_files import note_path
+from reverie_server.turns import transcript
+from reverie_server.turns.daily_log import local_day
+from reverie_server.turns.model import Message, NewCompaction, Session
+from reverie_server.turns.sessions import Sessions, mark_compacted
+from reverie_server.turns.stretch import is_unchanged
+from reverie_server.turns.summary import Summaries, Summary
+from reverie_server.turns.window import stretch_before
+from reverie_server.workspace import sections
+from reverie_server.workspace.tombstones import Tombstones
+
+log = structlog.get_logger()
+# How often others may change what is compacted while it is.
+_ATTEMPTS = 3
+_FLUSH_TOKENS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a compaction did: messages marked and left, the summary that stands for all marked ones, lines added to the
+    daily note. `method` is how the summary was made; `removed` 0: there was nothing to compact."""
+
+    removed: int
+    kept: int
+    summary: str
+    flushed: int
+    method: Literal["llm", "extractive"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlushRules:
+    """At most so many rounds, which take so long altogether."""
+
+    max_rounds: int = 5
+    timeout_seconds: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What is to be left of a stretch. `written` None: the summary was made without a model."""
+
+    lines: Sequence[str]
+    summary: str
+    written: Summary | None
+
+
+class _ChangedMeanwhile(Exception):
+    """A message of the stretch is no longer what it was when it was read."""
+
+
+class SessionCompaction:
+    """Compacts sessions. `now` gives the time, with its zone."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        sessions: Sessions,
+        tombstones: Tombstones,
+        model: LanguageModel | None,
+        summaries: Summaries,
+        rules: FlushRules,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._pipeline = pipeline
+        self._sessions = sessions
+        self._tombstones = tombstones
+        self._model = model
+        self._summaries = summaries
+        self._rules = rules
+        self._now = now
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, session: Session) -> asyncio.Lock:
+        """What is held while a session is compacted in this process."""
+        return self._locks.setdefault(session.session_key, asyncio.Lock())
+
+    async def compact(self, grant: Grant, place: Place, session: Session, *, keep_last: int) -> Compacted:
+        """Compact a session's live messages but the last so many, and no call of tools without its results.
+
+        `place` is the one of the session's slice. Notes, summary and marks are one transaction: what is killed in the
+        middle has done nothing. A compaction by another process meanwhile counts as this one's. NotFound when the
+        session is gone, Conflict when its messages are changed all the time.
+        """
+        tenant_id = grant.reader.tenant_id
+        reader = replace(grant.reader, owner_key=session.owner_key)
+        async with self.lock(session):
+            for _ in range(_ATTEMPTS):
+                session = await self._sessions.find(reader, session.session_id)
+                live = await self._sessions.live(reader, session)
+                stretch = stretch_before(live, keep_last)
+                if not stretch:
+                    return Compacted(0, len(live), session.summary, 0, "extractive")
+                clean = await self._tombstones.without_forgotten(place)
+                made = await self._make(tenant_id, session, stretch, clean)
+                try:
+                    flushed = await self._store(grant, place, session, stretch, made)
+                except (Conflict, _ChangedMeanwhile):
+                    continue
+                method: Literal["llm", "extractive"] = "llm" if made.written else "extractive"
+                log.info("session_compacted", messages=len(stretch), flushed=flushed, method=method)
+                return Compacted(len(stretch), len(live) - len(stretch), made.summary, flushed, method)
+        raise Conflict("others changed the session all the time; try again")
+
+    async def _make(
+        self, tenant_id: str, session: Session, stretch: Sequence[Message], clean: Callable[[str], str]
+    ) -> _Made:
+        lines = await self._noted(tenant_id, stretch)
+        kept = await asyncio.to_thread(clean, transcript.bullets(lines))
+        written = await self._summaries.write(tenant_id, session.summary, stretch)
+        if written is not None:
+            summary = written.text
+        else:
+            count, max_tokens = self._summaries.count, self._summaries.max_tokens
+            made = await asyncio.to_thread(summarise, stretch, session.summary, max_tokens=max_tokens, count=count)
+            summary = transcript.clipped(made, max_tokens, count)
+        summary = await asyncio.to_thread(clean, summary)
+        return _Made(transcript.note_lines(kept.splitlines()), summary, written)
+
+    async def _noted(self, tenant_id: str, stretch: Sequence[Message]) -> list[str]:
+        """What of the stretch is worth a line of the daily note: all of it is looked at, in as many rounds as allowed.
+
+        What the model fails at, or has no time for, is looked through without it; where it finds nothing, there is
+        nothing.
+        """
+        lines: list[str] = []
+        deadline = asyncio.get_running_loop().time() + self._rules.timeout_seconds
+        for part in transcript.parts(stretch, self._rules.max_rounds):
+            found = await self._asked(tenant_id, part, lines, deadline)
+            if found is None:
+                found = await asyncio.to_thread(notable, part)
+            lines = transcript.note_lines([*lines, *found])
+        return lines
+
+    async def _asked(
+        self, tenant_id: str, part: Sequence[Message], lines: Sequence[str], deadline: float
+    ) -> list[str] | None:
+        said = transcript.transcript(part, "notes")
+        if not said:
+            return []
+        left = deadline - asyncio.get_running_loop().time()
+        if self._model is None or left <= 0:
+            return None
+        inputs = {"previous": transcript.bullets(lines), "transcript": said}
+        try:
+            answer = await self._model.structured(
+                tenant_id, load_prompt("flush"), inputs, Flush, max_tokens=_FLUSH_TOKENS, timeout_seconds=left
+            )
+        except ReverieError as error:
+            log.warning("flush_failed", code=error.code, detail=error.detail, messages=len(part))
+            return None
+        return answer.value.lines
+
+    async def _store(
+        self, grant: Grant, place: Place, session: Session, stretch: Sequence[Message], made: _Made
+    ) -> int:
+        """Notes, summary and marks in one transaction; how many lines were added."""
+        tenant_id = place.tenant_id
+        path = note_path(local_day(self._now(), grant.settings.time_zone))
+        flushed = 0
+
+        def edit(text: str | None) -> str:
+            nonlocal flushed
+            added = transcript.new_lines(made.lines, text or "")
+            flushed = len(added)
+            return sections.append(text, transcript.bullets(added), path) if added else text or ""
+
+        async def mark(connection: Connection, _: Slice) -> None:
+            if not await is_unchanged(connection, tenant_id, session, stretch):
+                raise _ChangedMeanwhile
+            by = made.written
+            done = NewCompaction(
+                from_seq=stretch[0].seq,
+                through_seq=stretch[-1].seq,
+                summary=made.summary,
+                flushed=flushed,
+                method="llm" if by else "extractive",
+                prompt=by.prompt if by else None,
+                prompt_version=by.prompt_version if by else None,
+                model=by.model if by else None,
+            )
+            await mark_compacted(connection, tenant_id, session, done)
+
+        note = Change(path, edit, "server", "memory flush")
+        try:
+            await self._pipeline.write_many(place, [note] if made.lines else [], mark)
+        except PayloadTooLarge:
+            # The day's note is full: the messages are there still, and found by search.
+            log.warning("flush_does_not_fit", lines=len(made.lines))
+            flushed = 0
+            await self._pipeline.write_many(place, [], mark)
+        return flushed

@@ -1,0 +1,35 @@
+-- publish: that a session has completed what it said since the last time; no row where it said nothing
+WITH due AS (
+    SELECT session_key, completed_through FROM sessions
+    WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND completed_through < last_seq
+    FOR NO KEY UPDATE
+), done AS (
+    UPDATE sessions s SET completed_through = s.last_seq
+    FROM due WHERE s.tenant_id = %(tenant_id)s AND s.session_key = due.session_key
+    RETURNING s.tenant_id, s.slice_id, s.agent_id, s.owner_key, s.session_key, s.session_id, s.compactions, s.last_seq,
+              due.completed_through + 1 AS from_seq
+)
+INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
+SELECT tenant_id, slice_id, agent_id, %(kind)s,
+       %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id, 'owner_key', owner_key,
+           'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
+FROM done
+RETURNING event_id;
+
+-- publish_idle: the same for sessions of any tenant that nobody has written to for so long, those of longest ago first
+WITH due AS (
+    SELECT tenant_id, session_key, completed_through FROM sessions
+    WHERE completed_through < last_seq AND updated_at < now() - make_interval(secs => %(idle_seconds)s)
+    ORDER BY updated_at, tenant_id, session_key LIMIT %(limit)s
+    FOR NO KEY UPDATE SKIP LOCKED
+), done AS (
+    UPDATE sessions s SET completed_through = s.last_seq
+    FROM due WHERE s.tenant_id = due.tenant_id AND s.session_key = due.session_key
+    RETURNING s.tenant_id, s.slice_id, s.agent_id, s.owner_key, s.session_key, s.session_id, s.compactions, s.last_seq,
+              due.completed_through + 1 AS from_seq
+)
+INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
+SELECT tenant_id, slice_id, agent_id, %(kind)s,
+       %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id, 'owner_key', owner_key,
+           'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
+FROM done;

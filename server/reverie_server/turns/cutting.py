@@ -1,0 +1,26 @@
+"""What search knows of messages, by the rules of an agent. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reverie_indexer.model import Passage
+from reverie_indexer.pipeline import Rules
+from reverie_indexer.transcript import passages_of_message
+from reverie_server.agents.settings import AgentSettings
+from reverie_server.turns.daily_log import local_day
+from reverie_server.turns.model import Message
+
+# What else is said is not between people.
+INDEXED_ROLES = ("user", "assistant")
+
+
+def cut(settings: AgentSettings, messages: Sequence[Message]) -> list[list[Passage]]:
+    """What search knows of each message: nothing of tools and of the system."""
+    rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
+    return [
+        passages_of_message(message.content, local_day(message.at, settings.time_zone), rules)
+        if settings.index_messages and message.role in INDEXED_ROLES
+        else []
+        for message in messages
+    ]

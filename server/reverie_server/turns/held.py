@@ -1,0 +1,29 @@
+"""What the prompt of a conversation holds by itself: the visible messages of its session, and the enabled files."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from reverie_indexer.db import Database
+from reverie_indexer.errors import NotFound
+from reverie_server.access.gate import Grant
+from reverie_server.recall.context_files import read_prompt_files
+from reverie_server.turns.daily_log import local_day
+from reverie_server.turns.sessions import Sessions
+from reverie_server.workspace.files import place_for
+
+
+async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, session_id: str) -> list[str]:
+    """The texts, for whoever makes the prompt without `Turns`; an unknown session has no messages.
+
+    ValidationFailed for an id that no session may have, AmbiguousMatch for one of several owners.
+    """
+    today = local_day(datetime.now(UTC), grant.settings.time_zone)
+    # Of daily notes, whose days and budget are a matter of who makes the prompt, only an enabled one counts.
+    files = await read_prompt_files(database, grant.reader, place_for(grant.reader, None), today=today, recent_days=-1)
+    texts = [file.text for file in (*files.shared, *files.personal)]
+    try:
+        session = await sessions.find(grant.reader, session_id)
+    except NotFound:
+        return texts
+    return texts + [message.content for message in await sessions.live(grant.reader, session)]

@@ -1,0 +1,33 @@
+-- clearable: the sessions of a slice under a path, with the numbers of those of their messages that are old enough
+SELECT s.session_key, s.slice_id, s.session_id, s.owner_key, s.state, s.metadata, s.last_seq, s.message_count, s.tokens,
+       s.compactions, s.compacted_through, s.completed_through, s.summary, s.created_at, s.updated_at,
+       %(older_than_days)s::int IS NULL OR s.updated_at < now() - make_interval(days => %(older_than_days)s::int) AS is_old,
+       ARRAY(SELECT m.seq FROM messages m
+             WHERE m.tenant_id = s.tenant_id AND m.session_key = s.session_key
+               AND (%(older_than_days)s::int IS NULL OR m.at < now() - make_interval(days => %(older_than_days)s::int))
+             ORDER BY m.seq) AS seqs
+FROM sessions s
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s
+  AND (%(path_prefix)s::text IS NULL OR starts_with('sessions/' || s.session_id, %(path_prefix)s::text))
+ORDER BY s.session_key
+FOR NO KEY UPDATE OF s;
+
+-- remove_messages: some of what was said in a session, off its counts too
+WITH gone AS (
+    DELETE FROM messages
+    WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND seq = ANY(%(seqs)s::int[])
+    RETURNING tokens
+)
+UPDATE sessions s SET message_count = s.message_count - g.count, tokens = s.tokens - g.tokens
+FROM (SELECT count(*)::int AS count, coalesce(sum(tokens), 0) AS tokens FROM gone) AS g
+WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s;
+
+-- drop_summary: what stands for messages of which some are gone
+UPDATE sessions SET summary = '' WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;
+
+-- sessions: all sessions of some slices
+SELECT session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,
+       compactions, compacted_through, completed_through, summary, created_at, updated_at
+FROM sessions
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+ORDER BY session_key;

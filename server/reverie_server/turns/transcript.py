@@ -1,0 +1,100 @@
+"""A conversation as a model is given it, and what comes of it as text. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from reverie_server.recall.fences import neutralise, strip_injected
+from reverie_server.recall.tokens import CountTokens
+from reverie_server.turns.model import Message
+from reverie_server.workspace.redaction import essence
+
+SUMMARY_CHARS = 300
+# A model takes notes better of a part of this size than of all at once.
+PART_TOKENS = 8000
+_NAMES = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool result"}
+# What a line may begin with that is no part of what it says: of a list, of a heading.
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
+_SPACE = re.compile(r"\s+")
+Detail = Literal["summary", "notes"]
+
+
+def transcript(messages: Sequence[Message], detail: Detail) -> str:
+    """Who said what, oldest first; "" where nobody said anything.
+
+    For a summary 300 characters of each message, without results of tools; for notes all that user and assistant said
+    and the beginning of what tools gave. System messages and what memory had put in are in neither.
+    """
+    lines = []
+    for message in messages:
+        if message.role == "system" or (message.role == "tool" and detail == "summary"):
+            continue
+        said = strip_injected(message.content).strip()
+        if detail == "summary" or message.role == "tool":
+            said = _shortened(_SPACE.sub(" ", said), SUMMARY_CHARS)
+        if said:
+            lines.append(f"{_NAMES[message.role]}: {said}")
+    return "\n".join(lines)
+
+
+def parts(messages: Sequence[Message], most: int) -> list[list[Message]]:
+    """The messages in at most so many runs of about the same size, each of PART_TOKENS where that is enough."""
+    total = sum(message.tokens for message in messages)
+    wanted = max(1, min(most, -(-total // PART_TOKENS), len(messages)))
+    found: list[list[Message]] = [[]]
+    before = 0
+    for message in messages:
+        # By where its middle lies, so that a long message does not push all others into the last part.
+        if found[-1] and len(found) < wanted and before + message.tokens / 2 >= total * len(found) / wanted:
+            found.append([])
+        found[-1].append(message)
+        before += message.tokens
+    return [part for part in found if part]
+
+
+def note_lines(texts: Sequence[str]) -> list[str]:
+    """What a model or an extractive pass noted, as lines of a note: no bullets, nothing twice, nothing empty."""
+    found: dict[str, str] = {}
+    for text in texts:
+        line = _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
+        line = _BULLET.sub("", line, count=1).strip()
+        if kept := essence(line):
+            found.setdefault(kept, line)
+    return list(found.values())
+
+
+def new_lines(lines: Sequence[str], note: str) -> list[str]:
+    """The lines that a note does not hold yet, however they are written there."""
+    held = {essence(line) for line in note.splitlines()}
+    return [line for line in lines if essence(line) not in held]
+
+
+def bullets(lines: Sequence[str]) -> str:
+    """Lines as a list of markdown."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def clipped(text: str, max_tokens: int, count: CountTokens) -> str:
+    """The first lines of a text that fit; of a first line that does not, its beginning."""
+    own = neutralise(strip_injected(text)).strip()
+    if count(own) <= max_tokens:
+        return own
+    kept: list[str] = []
+    for line in own.splitlines():
+        if count("\n".join([*kept, line])) > max_tokens:
+            break
+        kept.append(line)
+    if kept:
+        return "\n".join(kept).rstrip()
+    first, low = own.splitlines()[0], 0
+    high = len(first)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(first[:middle]) <= max_tokens else (low, middle - 1)
+    return first[:low].rstrip()
+
+
+def _shortened(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1].rstrip()}…"

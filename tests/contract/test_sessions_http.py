@@ -1,0 +1,212 @@
+"""The routes of conversations, as a client sees them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+OWNER = {"owner_key": "user:42"}
+Check = Callable[[httpx.Response, int, str], dict[str, Any]]
+SESSION = "/agents/wren/sessions/telegram:17"
+
+
+def message(content: str, **more: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content, **more}
+
+
+async def post(client: httpx.AsyncClient, *messages: dict[str, Any], url: str = SESSION, **body: Any) -> httpx.Response:
+    return await client.post(f"{url}/messages", json={"messages": list(messages), **OWNER, **body})
+
+
+async def test_the_life_of_a_session(client: httpx.AsyncClient, problem: Check) -> None:
+    made = await client.put(SESSION, json={**OWNER, "metadata": {"title": "The review"}})
+    assert made.status_code == 201
+    body = made.json()
+    assert body.keys() == {
+        *("session_id", "owner_key", "channel", "chat_id", "state", "metadata", "message_count", "tokens"),
+        *("compactions", "created_at", "updated_at"),
+    }
+    expected = {"session_id": "telegram:17", "owner_key": "user:42", "channel": "telegram", "chat_id": "17"}
+    assert expected.items() <= body.items()
+    assert (body["state"], body["message_count"], body["metadata"]) == ("active", 0, {"title": "The review"})
+
+    at = "2026-04-03T11:30:00+02:00"
+    appended = await post(client, message("When?", id="m1", at=at), {"role": "assistant", "content": "On Thursday."})
+    assert appended.status_code == 200
+    assert (appended.json()["stored"], appended.json()["session"]["message_count"]) == (2, 2)
+    assert (await post(client, message("When?", id="m1"))).json()["stored"] == 0
+
+    listed = (await client.get(f"{SESSION}/messages", params={**OWNER, "limit": 1})).json()
+    [first] = listed["messages"]
+    assert first == {
+        **{"seq": 1, "id": "m1", "role": "user", "content": "When?", "at": "2026-04-03T09:30:00Z", "compacted": False},
+        **{"tokens": first["tokens"], "tool_calls": None, "tool_call_id": None, "name": None},
+    }
+    second = (await client.get(f"{SESSION}/messages", params={**OWNER, "cursor": listed["next_cursor"]})).json()
+    assert [m["content"] for m in second["messages"]] == ["On Thursday."]
+    assert second["next_cursor"] is None
+
+    done = await client.post(f"{SESSION}/complete", json={**OWNER, "trigger_source": "web"})
+    assert done.status_code == 202
+    [job] = done.json()["jobs"]
+    assert job.keys() == {"id", "kind"}
+    assert job["kind"] == "session.completed"
+    assert (await client.post(f"{SESSION}/complete", json=OWNER)).json() == {"jobs": []}
+
+    ended = await client.put(SESSION, json={**OWNER, "state": "terminated"})
+    assert (ended.status_code, ended.json()["state"], ended.json()["metadata"]) == (
+        200,
+        "terminated",
+        {"title": "The review"},
+    )
+    problem(await post(client, message("Still there?")), 409, "conflict")
+
+    assert (await client.delete(f"{SESSION}/messages", params=OWNER)).status_code == 204
+    assert (await client.get(f"{SESSION}/messages", params=OWNER)).json() == {"messages": [], "next_cursor": None}
+    assert (await client.delete(SESSION, params=OWNER)).status_code == 204
+    problem(await client.get(SESSION, params=OWNER), 404, "not_found")
+    problem(await client.delete(SESSION, params=OWNER), 404, "not_found")
+
+
+async def test_the_first_message_makes_session_and_agent(client: httpx.AsyncClient) -> None:
+    assert (await post(client, message("Hello."))).status_code == 201
+    assert (await client.get(SESSION, params=OWNER)).json()["message_count"] == 1
+    assert (await client.get("/agents/wren")).status_code == 200
+
+
+async def test_what_a_protocol_needs_comes_back(client: httpx.AsyncClient, problem: Check) -> None:
+    calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]
+    await post(
+        client,
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "content": "42", "tool_call_id": "c1", "name": "f"},
+    )
+    found = (await client.get(f"{SESSION}/messages", params=OWNER)).json()["messages"]
+    assert (found[0]["content"], found[0]["tool_calls"]) == ("", calls)
+    assert (found[1]["content"], found[1]["tool_call_id"], found[1]["name"]) == ("42", "c1", "f")
+
+
+async def test_what_was_said_is_found_and_belongs_to_its_owner(client: httpx.AsyncClient) -> None:
+    await post(client, message("The gantry crane is inspected on Wednesday.", at="2026-04-03T09:30:00Z"))
+    for owner, count in (({"owner_key": "user:42"}, 1), ({"owner_key": "user:43"}, 0), ({}, 0)):
+        body = {"query": "gantry crane inspected", "tiers": ["message"], **owner}
+        found = (await client.post("/agents/wren/memory/search", json=body)).json()
+        assert [(r["path"], r["tier"], r["start_line"], r["updated_at"]) for r in found["results"]] == [
+            ("sessions/telegram:17", "message", 1, "2026-04-03T09:30:00Z")
+        ] * count
+    tool = {"arguments": {"id": "0"}, **OWNER}
+    body = {"query": "gantry crane", **OWNER}
+    results = (await client.post("/agents/wren/memory/search", json=body)).json()["results"]
+    tool["arguments"] = {"id": next(r["id"] for r in results if r["tier"] == "message")}
+    shown = (await client.post("/agents/wren/tools/memory_expand", json=tool)).json()
+    assert shown["ok"]
+    assert "gantry crane" in str(shown["result"])
+
+
+async def test_without_an_owner_the_only_session_of_an_id_is_read(client: httpx.AsyncClient, problem: Check) -> None:
+    await post(client, message("of 42"))
+    assert (await client.get(SESSION)).json()["owner_key"] == "user:42"
+    await post(client, message("of 43"), owner_key="user:43")
+    problem(await client.get(SESSION), 409, "ambiguous_match")
+    problem(await client.get(f"{SESSION}/messages"), 409, "ambiguous_match")
+    problem(await client.delete(SESSION), 404, "not_found")
+    assert (await client.get(SESSION, params={"end_user_id": "1"})).status_code == 404
+
+
+INVALID: list[dict[str, Any]] = [
+    {"messages": []},
+    {"messages": [message("a")] * 501},
+    {"messages": [message("a", tokens=3)]},
+    {"messages": [message("a")], "agent": "wren"},
+    {"messages": [{"role": "user"}]},
+    {"messages": [{"role": "user", "content": None}]},
+    {"messages": [{"role": "assistant", "content": None, "tool_calls": []}]},
+    {"messages": [{"role": "developer", "content": "a"}]},
+    {"messages": [message("a", id="")]},
+    {"messages": [message("a", id=7)]},
+    {"messages": [message("a", at="yesterday")]},
+    {"messages": [message("a", at=1_700_000_000)]},
+    {"messages": [message("a", at="2026-04-03T09:30:00")]},
+    {"messages": [message("a", at="1066-10-14T09:00:00Z")]},
+    {"messages": [message("a", at="2999-01-01T09:00:00Z")]},
+    {"messages": [message("a", name="NUL \x00")]},
+    {"messages": [message("a", tool_calls=[{"a": "\ud800"}])]},
+    {"messages": [message("a\x00")]},
+    {"messages": [message("a")], "owner_key": "*"},
+]
+
+
+async def test_a_body_that_may_not_be_is_refused(
+    client: httpx.AsyncClient, problem: Check, subtests: pytest.Subtests
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    for body in INVALID:
+        with subtests.test(str(body)[:80]):
+            # As text: no client library sends half a character.
+            response = await client.post(f"{SESSION}/messages", content=json.dumps(body), headers=headers)
+            problem(response, 422, "validation_error")
+    assert (await client.get(SESSION)).status_code == 404
+
+
+async def test_what_is_too_large_is_told_so(client: httpx.AsyncClient, problem: Check) -> None:
+    problem(await post(client, message("x" * 1_048_577)), 413, "payload_too_large")
+    problem(await client.put(SESSION, json={"metadata": {"a": "x" * 20_000}}), 413, "payload_too_large")
+    deep: Any = "x"
+    for _ in range(60):
+        deep = [deep]
+    problem(await client.put(SESSION, json={"metadata": {"a": deep}}), 422, "validation_error")
+
+
+async def test_an_id_that_no_session_may_have(client: httpx.AsyncClient, subtests: pytest.Subtests) -> None:
+    await post(client, message("Hello."))
+    for session_id in ("a%20b", "a%2Fb", "%0A", "telegram:17%0A", "x" * 201, "a%00", "%E2%80%A8"):
+        url = f"/agents/wren/sessions/{session_id}"
+        for response in (
+            await client.get(url),
+            await client.put(url, json={}),
+            await client.post(f"{url}/messages", json={"messages": [message("a")]}),
+        ):
+            with subtests.test(session_id):
+                assert response.status_code in (404, 422)
+                assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_member_of_a_team_keeps_no_sessions(client: httpx.AsyncClient, problem: Check) -> None:
+    await client.put("/agents/lead", json={})
+    await client.put("/agents/wren", json={"leader_agent_id": "lead"})
+    problem(await post(client, message("Hello.")), 403, "read_only_member")
+    problem(await client.put(SESSION, json=OWNER), 403, "read_only_member")
+
+
+async def test_an_unknown_agent_or_session_is_not_made_by_reading(client: httpx.AsyncClient, problem: Check) -> None:
+    for method, url in (
+        ("GET", SESSION),
+        ("GET", f"{SESSION}/messages"),
+        ("DELETE", SESSION),
+        ("DELETE", f"{SESSION}/messages"),
+        ("POST", f"{SESSION}/complete"),
+    ):
+        problem(await client.request(method, url), 404, "not_found")
+    problem(await client.get("/agents/wren"), 404, "not_found")
+
+
+async def test_unknown_parameters_are_refused(client: httpx.AsyncClient, problem: Check) -> None:
+    await post(client, message("Hello."))
+    problem(await client.get(SESSION, params={"owner": "user:42"}), 422, "validation_error")
+    problem(await client.post(f"{SESSION}/messages?owner_key=user:42", json={"messages": []}), 422, "validation_error")
+    problem(await client.request("DELETE", SESSION, json=OWNER), 422, "validation_error")
+    problem(await client.get(f"{SESSION}/messages", params={**OWNER, "cursor": "x"}), 422, "validation_error")
+    problem(await client.post(f"{SESSION}/complete", json={"trigger_source": "me"}), 422, "validation_error")
+
+
+async def test_indexing_anew_and_clearing_reach_what_was_said(client: httpx.AsyncClient) -> None:
+    await post(client, message("The gantry crane."), message("The harbour."))
+    done = (await client.post("/agents/wren/memory/reindex", json=OWNER)).json()
+    assert (done["documents"], done["chunks"], done["reused"]) == (1, 2, 2)
+    body = {**OWNER, "tiers": ["message"], "dry_run": False}
+    assert (await client.post("/agents/wren/memory/clear", json=body)).json()["removed"] == {"message": 2}
+    assert (await client.get(SESSION, params=OWNER)).status_code == 404

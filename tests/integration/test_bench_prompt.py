@@ -1,0 +1,42 @@
+"""The prompt benchmark runs through the real turn on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.settings import Settings
+from reverie_server.bench.prompt import PromptOptions, run_prompt
+from reverie_server.bench.prompt_report import render, write_result
+
+
+async def load_hashing() -> HashingEmbedder:
+    return HashingEmbedder(256)
+
+
+async def test_both_placements_are_measured_and_written_down(tmp_path: Path, server_conninfo: str) -> None:
+    options = PromptOptions(Settings(embedder="hashing"), load_hashing, database_url=server_conninfo, turns=6)
+    report = await run_prompt(options)
+    system, user = report.placements["system"], report.placements["user"]
+    assert 0 < system["share"] < user["share"] < 1
+    assert system["injected_turns"] == user["injected_turns"] > 0
+    console = Console(record=True, width=120)
+    render(report, console)
+    assert "6 turns, made up" in console.export_text()
+    written = json.loads(write_result(report, tmp_path).read_text())
+    assert written["placements"]["user"]["share"] == pytest.approx(user["share"], abs=1e-6)
+    assert written["origin"]["model"]
+    assert (tmp_path / "prompt-made-up.json").exists()
+
+
+async def test_data_that_is_no_conversation_is_refused(tmp_path: Path, server_conninfo: str) -> None:
+    path = tmp_path / "paragraphs.json"
+    path.write_text('{"data": [{"paragraphs": [{"context": "A tower.", "qas": [{"question": "What?"}]}]}]}')
+    settings = Settings(embedder="hashing")
+    with pytest.raises(ValidationFailed):
+        await run_prompt(PromptOptions(settings, load_hashing, data=path, database_url=server_conninfo))

@@ -1,0 +1,146 @@
+"""What was said is found verbatim, by its owner, beside the files and not instead of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.consistency import assert_index_consistent
+from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, place_of, user
+
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Tier
+from reverie_indexer.pipeline import overwrite
+from reverie_server.recall.request import Request, Result
+from reverie_server.runtime import Runtime
+from reverie_server.turns.model import NewMessage
+from reverie_server.workspace.files import Reader
+
+AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
+LONG = "The gantry crane is inspected by Marguerite every second Wednesday, " + "and then again. " * 30
+
+
+async def search(runtime: Runtime, query: str, reader: Reader = ADA, **more: Any) -> list[Result]:
+    request = Request(reader.tenant_id, reader.agent_id, query, reader.owner_key, **more)
+    return list((await runtime.search.search(request)).results)
+
+
+async def test_a_past_exchange_is_found_as_it_was_said(runtime: Runtime) -> None:
+    await append(runtime, user("Who inspects the gantry crane?", at=AT), assistant(LONG, at=AT + timedelta(hours=1)))
+    found = await search(runtime, "gantry crane inspected Marguerite", tiers=("message",))
+    assert [(r.text, r.tier, r.path, r.start_line, r.end_line) for r in found] == [
+        (LONG.strip(), "message", f"sessions/{SESSION}", 2, 2),
+        ("Who inspects the gantry crane?", "message", f"sessions/{SESSION}", 1, 1),
+    ]
+    assert [r.updated_at for r in found] == [AT + timedelta(hours=1), AT]
+    assert [(r.scope, r.owner_key, r.boost) for r in found] == [("personal", "user:1", 1.2)] * 2
+
+
+async def test_nobody_else_finds_it(runtime: Runtime) -> None:
+    await append(runtime, user("The gantry crane is mine."))
+    await append(runtime, user("The gantry crane is ours."), reader=TEAM, session_id="team")
+    for reader, expected in ((ADA, {"mine", "ours"}), (BO, {"ours"}), (TEAM, {"ours"})):
+        found = await search(runtime, "gantry crane", reader, tiers=("message",))
+        assert {r.text.removesuffix(".").split()[-1] for r in found} == expected
+    for elsewhere in (Reader("default", "finch", "user:1"), Reader("other", "wren", "user:1")):
+        await append(runtime, user("Nothing of it."), reader=elsewhere)
+        found = await search(runtime, "gantry crane", elsewhere, tiers=("message",))
+        assert [r.text for r in found] == ["Nothing of it."]
+
+
+async def test_another_session_is_another_document(runtime: Runtime) -> None:
+    """What stands beside a passage is of its own conversation, never of another one of the agent's."""
+    for number in range(3):
+        for session_id in ("web:1", "web:2"):
+            await append(runtime, user(f"Line {number} of {session_id}, zorblax."), session_id=session_id)
+    found = await search(runtime, "zorblax line", tiers=("message",), path_prefix="sessions/web:2", max_results=9)
+    assert {r.path for r in found} == {"sessions/web:2"}
+    middle = next(r for r in found if r.start_line == 2)
+    expanded = await runtime.expansion.expand(ADA, str(middle.chunk_id))
+    around = [p.text for p in (*expanded.before, expanded.passage, *expanded.after)]
+    assert around == [f"Line {n} of web:2, zorblax." for n in range(3)]
+    assert (expanded.tier, expanded.path, expanded.updated_at) == ("message", "sessions/web:2", middle.updated_at)
+    with pytest.raises(NotFound):
+        await runtime.expansion.expand(BO, str(middle.chunk_id))
+
+
+@pytest.mark.parametrize(("tiers", "expected"), [(("document",), set()), (("message",), {"message"})])
+async def test_tiers_are_a_filter(runtime: Runtime, tiers: tuple[Tier, ...], expected: set[str]) -> None:
+    await append(runtime, user("zorblax"))
+    assert {r.tier for r in await search(runtime, "zorblax", tiers=tiers) if "zorblax" in r.text} == expected
+
+
+async def test_tools_and_the_system_are_not_found(runtime: Runtime, conninfo: str) -> None:
+    await append(runtime, NewMessage("system", "zorblax s"), NewMessage("tool", "zorblax t"), user("zorblax u"))
+    assert [r.text for r in await search(runtime, "zorblax", tiers=("message",))] == ["zorblax u"]
+    assert_index_consistent(conninfo)
+
+
+async def test_an_agent_may_keep_what_is_said_out_of_search(runtime: Runtime) -> None:
+    await append(runtime, user("zorblax"), index_messages=False)
+    assert await search(runtime, "zorblax", tiers=("message",)) == []
+    await append(runtime, user("zorblax again"))
+    assert [r.text for r in await search(runtime, "zorblax", tiers=("message",))] == ["zorblax again"]
+
+
+async def test_a_date_finds_what_was_said_then(runtime: Runtime) -> None:
+    late = datetime(2026, 4, 3, 22, 30, tzinfo=UTC)
+    zone = {"time_zone": "Europe/Berlin"}
+    await append(runtime, user("We met.", at=late), user("We spoke.", at=late - timedelta(days=2)), **zone)
+    found = await search(runtime, "what happened on April 4, 2026", mode="text", tiers=("message",))
+    assert found[0].text == "We met."
+
+
+async def test_as_of_shows_what_had_been_said_by_then(runtime: Runtime) -> None:
+    await append(runtime, user("zorblax one", at=AT), user("zorblax two", at=AT + timedelta(days=2)))
+    for days, expected in ((-1, set()), (1, {"zorblax one"}), (2, {"zorblax one", "zorblax two"})):
+        found = await search(runtime, "zorblax", as_of=AT + timedelta(days=days), tiers=("message",))
+        assert {r.text for r in found} == expected
+        assert all(r.updated_at in (AT, AT + timedelta(days=2)) for r in found)
+
+
+async def test_messages_take_at_most_half_of_the_places_while_files_match(runtime: Runtime) -> None:
+    await append(runtime, *(user(f"zorblax number {n} was spoken of") for n in range(20)))
+    changes = [overwrite(f"n/{n}.md", f"a file on zorblax, {n}", by="t", reason="t") for n in range(9)]
+    await runtime.pipeline.write_many(place_of(ADA), changes)
+    found = await search(runtime, "zorblax number spoken", max_results=7)
+    assert sum(r.tier == "message" for r in found) == 4
+    assert len(found) == 7
+
+
+async def test_an_exchange_does_not_take_two_places(runtime: Runtime) -> None:
+    """It stands in the daily log and as messages: the messages are shown, and the line where no message of it is."""
+    at = [AT + timedelta(minutes=n) for n in range(2)]
+    await append(runtime, user("Who inspects the gantry crane?", at=at[0]), assistant(LONG, at=at[0]))
+    await append(runtime, user("Thanks.", at=at[1]), assistant("The gantry crane thanks you.", at=at[1]))
+    found = await search(runtime, "gantry crane", max_results=10)
+    lines = [r for r in found if r.path == "memory/2026-04-03.md" and "User:" in r.text]
+    assert lines == []
+    assert {r.text for r in found if r.tier == "message"} >= {LONG.strip(), "The gantry crane thanks you."}
+    # Where messages are not asked for, the log stands for them.
+    found = await search(runtime, "gantry crane", tiers=("document",))
+    assert [r.text.count("User:") for r in found if "gantry" in r.text] == [1, 1]
+
+
+async def test_what_is_said_often_is_found_once(runtime: Runtime) -> None:
+    await append(runtime, *(user("Where is the zorblax?", at=AT + timedelta(days=n)) for n in range(5)))
+    await append(runtime, user("The zorblax is in the harbour."), session_id="web:2")
+    found = await search(runtime, "where is the zorblax", tiers=("message",))
+    assert sorted(r.text for r in found) == ["The zorblax is in the harbour.", "Where is the zorblax?"]
+
+
+async def test_a_file_of_the_same_path_is_another_thing(runtime: Runtime, conninfo: str) -> None:
+    await append(runtime, user("zorblax said"), session_id="notes.md")
+    await runtime.pipeline.write(
+        place_of(TEAM), overwrite("sessions/notes.md", "zorblax written", by="t", reason="t", enabled=True)
+    )
+    file = await runtime.workspace.read(ADA, "sessions/notes.md")
+    assert (file.content, file.resolved_from) == ("zorblax written", "team")
+    hits = await runtime.keywords.search(ADA, "zorblax", scope=None, limit=9)
+    assert [(hit.path, hit.line) for hit in hits.hits] == [("sessions/notes.md", 1)]
+    count, files = await runtime.workspace.listing(ADA, prefix="sessions/", after=None, limit=9)
+    assert (count, [file.path for file in files]) == (1, ["sessions/notes.md"])
+    found = await search(runtime, "zorblax", path_prefix="sessions/notes.md")
+    assert {(r.tier, r.text) for r in found} == {("message", "zorblax said"), ("document", "zorblax written")}
+    assert_index_consistent(conninfo)

@@ -1,0 +1,59 @@
+"""A turn's prompt reads the files that go into it by their indexes, however many others there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from tests.talks import ADA, Talk
+
+from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import overwrite
+from reverie_server.recall import context_files
+from reverie_server.runtime import Runtime
+
+DISABLED, SESSIONS = 60, 10
+
+
+async def plan_of(database: Database) -> tuple[list[dict[str, Any]], int]:
+    """The nodes of the plan for one owner, and how many files it gives."""
+    async with database.tenant("default", snapshot=True) as connection:
+        own = await visible_slices(connection, "default", "wren", ADA)
+        params = {
+            "tenant_id": "default",
+            "slice_ids": [s.slice_id for s in own],
+            "paths": ["memory/2026-04-03.md", "memory/2026-04-02.md", "MEMORY.md", "memory.md"],
+        }
+        found = await (await connection.execute(context_files.SQL["prompt_files"], params)).fetchall()
+        statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + context_files.SQL["prompt_files"]
+        row = await (await connection.execute(statement, params)).fetchone()
+    assert row is not None
+    pending, nodes = [row["QUERY PLAN"][0]["Plan"]], []
+    while pending:
+        nodes.append(pending.pop())
+        pending += nodes[-1].get("Plans", [])
+    return nodes, len(found)
+
+
+@pytest.mark.parametrize("with_statistics", [False, True])
+async def test_only_what_goes_into_the_prompt_is_read(
+    runtime: Runtime, database: Database, conninfo: str, with_statistics: bool
+) -> None:
+    mine = Place("default", "wren", "personal", ADA)
+    changes = [overwrite(f"notes/{n}.md", f"Flour {n}", by="test", reason="test") for n in range(DISABLED)]
+    changes += [overwrite("memory/2026-04-03.md", "A note.", by="test", reason="test")]
+    changes += [overwrite("house.md", "A house.", by="test", reason="test", enabled=True)]
+    await runtime.pipeline.write_many(mine, changes)
+    for number in range(SESSIONS):
+        await Talk(runtime, f"web:{number}").chat(1)
+    if with_statistics:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+    nodes, count = await plan_of(database)
+    assert count == 6, "four seeds, a note and a house"
+    scans = [node for node in nodes if node.get("Relation Name") in ("documents", "versions")]
+    assert {node["Node Type"] for node in scans} <= {"Index Scan", "Index Only Scan"}
+    read = [node["Actual Rows"] * node["Actual Loops"] + node.get("Rows Removed by Filter", 0) for node in scans]
+    assert max(read) <= count

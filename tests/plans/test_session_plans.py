@@ -1,0 +1,122 @@
+"""What a turn asks the database for is read by key, however much has been said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from tests.conversations import ADA, BO, append, grant_of, place_of, user
+
+from reverie_indexer import transcript
+from reverie_indexer.db import Database, visible_slices
+from reverie_server.runtime import Runtime
+from reverie_server.turns import appending, completion, lookup
+from reverie_server.turns import sessions as sessions_module
+
+SESSIONS, MESSAGES = 12, 40
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
+
+
+async def fill(runtime: Runtime) -> None:
+    for number in range(SESSIONS):
+        reader = ADA if number % 2 else BO
+        said = [user(f"Message {n} of {number}.", message_id=f"m{n}") for n in range(MESSAGES)]
+        await append(runtime, *said, session_id=f"web:{number}", reader=reader)
+
+
+def analyze(conninfo: str) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")
+
+
+def scans(row: Any) -> list[dict[str, Any]]:
+    found = row["QUERY PLAN"]
+    [explained] = json.loads(found) if isinstance(found, str) else found
+    return [node for node in nodes(explained["Plan"]) if "Relation Name" in node and "Scan" in node["Node Type"]]
+
+
+def rows_read(found: list[dict[str, Any]], table: str) -> int:
+    """How many rows were read of a table, those that a filter then dropped included."""
+    return sum(
+        round((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
+        for node in found
+        if node["Relation Name"] == table
+    )
+
+
+async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database, conninfo: str) -> None:
+    await fill(runtime)
+    analyze(conninfo)
+    session = await runtime.sessions.find(ADA, "web:1")
+    params = {
+        **{
+            "tenant_id": "default",
+            "agent_id": "wren",
+            "owner_key": "user:1",
+            "session_id": "web:1",
+            "any_owner": False,
+        },
+        **{"session_key": session.session_key, "slice_id": session.slice_id, "slice_ids": [session.slice_id]},
+        **{
+            "message_ids": ["m1", "m39", "new"],
+            "after": 30,
+            "limit": 5,
+            "max_bytes": None,
+            "kind": "session.completed",
+            "payload": "{}",
+        },
+    }
+    # Of the index one entry more may be looked at where a range ends.
+    statements = [
+        (lookup.SQL["sessions_of_id"], {"sessions": 1}),
+        (lookup.SQL["lock_session"], {"sessions": 1}),
+        (appending.SQL["known_ids"], {"messages": 2}),
+        (appending.SQL["last_spoken"], {"messages": 1}),
+        (sessions_module.SQL["messages"], {"messages": 5}),
+        (completion.SQL["publish"], {"sessions": 2}),
+        (transcript.SQL["chunks_of_session"], {"documents": 1, "chunks": MESSAGES}),
+    ]
+    for statement, most in statements:
+        async with database.tenant("default") as connection:
+            await visible_slices(connection, "default", "wren", "user:1")
+            cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, {**params, "seqs": None})
+            found = scans(await cursor.fetchone())
+            await connection.rollback()
+        for table, count in most.items():
+            assert rows_read(found, table) <= count, (statement, found)
+        assert all("Index" in node["Node Type"] for node in found), statement
+
+
+async def test_what_comes_last_is_put_after_the_last_passage_alone(runtime: Runtime, database: Database) -> None:
+    await append(runtime, *(user(f"Message {n}.") for n in range(300)))
+    async with database.tenant("default") as connection:
+        await visible_slices(connection, "default", "wren", "user:1")
+        row = await (
+            await connection.execute("SELECT document_id FROM documents WHERE session_key IS NOT NULL")
+        ).fetchone()
+        params = {"tenant_id": "default", "document_id": (row or {})["document_id"], "before_seq": None}
+        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + transcript.SQL["next_ordinal"], params)
+        assert rows_read(scans(await cursor.fetchone()), "chunks") == 1
+
+
+async def test_silent_sessions_are_found_by_their_index(runtime: Runtime, database: Database, conninfo: str) -> None:
+    await fill(runtime)
+    for number in range(SESSIONS):
+        if number != 3:
+            await runtime.sessions.complete(ADA if number % 2 else BO, f"web:{number}", "api")
+    await runtime.sessions.put(grant_of(ADA), place_of(ADA), "empty", state=None, metadata=None)
+    analyze(conninfo)
+    params = {"idle_seconds": 0.0, "limit": 10, "kind": "session.completed", "payload": "{}"}
+    async with database.maintenance() as connection:
+        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + completion.SQL["publish_idle"], params)
+        found = scans(await cursor.fetchone())
+        await connection.rollback()
+    due = [node for node in found if node.get("Index Name") == "sessions_idle"]
+    assert rows_read(due, "sessions") == 1

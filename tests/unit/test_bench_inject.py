@@ -1,0 +1,130 @@
+"""Sets of turns and the figures of injection, on values worked by hand; and the set that comes with the project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.bench.inject_figures import Kind, Said, Shown, curve, figures, share, trivial_confusion
+from reverie_server.bench.turns import NEAR_MISS, UNANSWERED, load_turns
+
+SHIPPED = Path(__file__).parents[2] / "benchmarks/inject"
+
+
+def said(kind: Kind, *shown: tuple[float, int], evidence: int = 0, trivial: bool = False) -> Said:
+    """A message; of what is shown each with its relevance and the piece of evidence it holds, -1 for none."""
+    memories = tuple(Shown(relevance, frozenset({piece} - {-1})) for relevance, piece in shown)
+    return Said("english", kind, kind, trivial, memories, evidence)
+
+
+MESSAGES = [
+    said("should", (0.9, 0), (0.4, -1), (0.2, 1), evidence=2),
+    said("should", (0.5, -1), (0.1, 0), evidence=1),
+    said("should", evidence=1, trivial=True),
+    said("unrelated", (0.2, -1)),
+    said("unrelated", trivial=True),
+    said("near miss", (0.6, -1)),
+    said("apart", (0.3, -1)),
+]
+
+
+def test_the_figures_at_a_threshold_by_hand() -> None:
+    at = figures(MESSAGES, 0.3)
+    assert at.recall is not None
+    assert at.fired is not None
+    assert at.false is not None
+    assert at.unrelated is not None
+    assert at.near_miss is not None
+    assert at.apart is not None
+    assert at.precision is not None
+    assert (at.recall.count, at.recall.of) == (1, 3)
+    assert (at.fired.count, at.fired.of) == (2, 3)
+    assert (at.false.count, at.false.of) == (1, 3)
+    assert (at.unrelated.count, at.near_miss.count, at.apart.count) == (0, 1, 1)
+    # Three sections, those apart left out, and evidence in one of them; of its two pieces one.
+    assert (at.precision.count, at.precision.of) == (1, 3)
+    assert at.evidence == pytest.approx((1 / 2 + 0 + 0) / 3)
+
+
+def test_a_lower_threshold_lets_more_through_of_everything() -> None:
+    at = figures(MESSAGES, 0.0)
+    assert at.recall is not None
+    assert at.unrelated is not None
+    assert (at.recall.count, at.unrelated.count) == (2, 1)
+    points = curve(MESSAGES, steps=10)
+    assert [point.threshold for point in points] == pytest.approx([step / 10 for step in range(11)])
+    recalls = [point.recall for point in points if point.recall is not None]
+    assert recalls == sorted(recalls, reverse=True)
+    assert points[-1].precision is None
+
+
+def test_what_the_trivial_filter_kept_by_kind() -> None:
+    kept = trivial_confusion(MESSAGES)
+    assert {kind: None if s is None else (s.count, s.of) for kind, s in kept.items()} == {
+        "should": (1, 3), "unrelated": (1, 2), "near miss": (0, 1), "apart": (0, 1),
+    }  # fmt: skip
+
+
+def test_an_interval_by_hand() -> None:
+    """Wilson's for 8 of 10 is 0.490 to 0.943; of nothing there is none."""
+    found = share([True] * 8 + [False] * 2)
+    assert found is not None
+    assert (found.share, found.low, found.high) == (0.8, pytest.approx(0.490, abs=1e-3), pytest.approx(0.943, abs=1e-3))
+    assert share([]) is None
+
+
+def test_without_messages_there_are_no_figures() -> None:
+    at = figures([], 0.3)
+    assert (at.recall, at.precision, at.evidence) == (None, None, None)
+
+
+def test_the_set_of_the_project_has_turns_of_every_kind_in_four_languages() -> None:
+    sets = load_turns(SHIPPED)
+    assert [each.language for each in sets] == ["chinese", "english", "german", "spanish"]
+    for each in sets:
+        needing = sum(bool(turn.evidence) for turn in each.turns)
+        assert len(each.turns) >= 60
+        assert 0.45 <= needing / len(each.turns) <= 0.55
+        assert {NEAR_MISS, UNANSWERED, "greeting", "follow-up", "long"} <= {turn.category for turn in each.turns}
+    assert sum(len(each.turns) for each in sets) >= 200
+
+
+def test_held_turns_are_about_the_same_memories() -> None:
+    sets = load_turns(SHIPPED / "held")
+    assert sum(len(each.turns) for each in sets) == 40
+    assert [each.files for each in sets] == [each.files for each in load_turns(SHIPPED)]
+
+
+def test_no_turn_of_the_held_ones_is_among_the_others() -> None:
+    known = {turn.message for each in load_turns(SHIPPED) for turn in each.turns}
+    assert not known & {turn.message for each in load_turns(SHIPPED / "held") for turn in each.turns}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "[1]",
+        "{",
+        json.dumps({"language": "english"}),
+        json.dumps({"language": "english", "memory": {"a.md": 3}, "turns": []}),
+        json.dumps({"language": "english", "memory": {"a.md": ["x"]}, "turns": [{"message": "x"}]}),
+    ],
+)
+def test_what_is_no_set_of_turns_is_refused(tmp_path: Path, raw: str) -> None:
+    (tmp_path / "english.json").write_text(raw)
+    with pytest.raises(ValidationFailed):
+        load_turns(tmp_path)
+
+
+def test_a_quote_that_stands_nowhere_or_twice_is_refused(tmp_path: Path) -> None:
+    for quote in ("nowhere", "twice"):
+        turn = {"category": "direct", "message": "?", "evidence": [quote]}
+        raw = {"language": "english", "memory": {"a.md": ["twice", "twice"]}, "turns": [turn]}
+        (tmp_path / "english.json").write_text(json.dumps(raw))
+        with pytest.raises(ValidationFailed, match="not once"):
+            load_turns(tmp_path)
+    with pytest.raises(ValidationFailed, match="no turns"):
+        load_turns(tmp_path / "none")

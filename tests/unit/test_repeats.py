@@ -1,0 +1,59 @@
+"""Which line of the daily log repeats a message that is shown as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from tests.unit.pools import pool_of
+
+from reverie_server.recall.pool import Pool
+from reverie_server.recall.repeats import may_repeat, repeated
+
+LINE = "[09:30] User: Who inspects the gantry crane? | Assistant: Marguerite does, every second Wednesday."
+ANSWER = "Marguerite does, every second Wednesday."
+
+
+def passage(chunk_id: int, text: str, tier: str = "message", path: str = "sessions/web:1") -> dict[str, Any]:
+    return {
+        **{"chunk_id": chunk_id, "document_id": chunk_id, "ordinal": 0, "bm25": 0.0, "similarity": None, "held": ()},
+        **{"tier": tier, "path": path, "start_line": 1, "end_line": 1, "text": text, "scope": "personal"},
+        **{"owner_key": "user:1", "updated_at": datetime(2026, 4, 3, tzinfo=UTC)},
+    }
+
+
+def told(*passages: dict[str, Any], places: list[int] | None = None, pool: Pool | None = None) -> set[int]:
+    pool = pool or pool_of(passages, (), {})
+    return repeated(pool, places or list(range(len(passages))), {p["chunk_id"]: p["text"] for p in passages})
+
+
+NOTE = passage(1, LINE, "document", "memory/2026-04-03.md")
+
+
+def test_the_line_of_a_message_that_is_shown_repeats_it() -> None:
+    assert told(NOTE, passage(2, ANSWER)) == {0}
+    assert told(passage(2, "who inspects?"), NOTE, passage(3, ANSWER)) == {1}
+
+
+def test_a_line_stays_where_its_message_is_not_shown() -> None:
+    assert told(NOTE, passage(2, "Something else altogether was said.")) == set()
+    assert told(NOTE, passage(2, ANSWER), places=[0]) == set()
+
+
+def test_only_the_daily_log_repeats() -> None:
+    assert told(passage(1, LINE, "document", "notes/log.md"), passage(2, ANSWER)) == set()
+    assert told(passage(1, ANSWER, "document", "memory/2026-04-03.md"), passage(2, ANSWER)) == set()
+    assert told(NOTE, passage(2, ANSWER, "document")) == set()
+
+
+def test_a_line_of_another_memory_is_another_conversation() -> None:
+    message = passage(2, ANSWER)
+    apart = replace(pool_of([NOTE, message], (), {}), slice_id=np.array([1, 2], np.int64))
+    assert told(NOTE, message, pool=apart) == set()
+
+
+def test_texts_are_asked_for_only_where_both_are_shown() -> None:
+    pool = pool_of([NOTE, passage(2, ANSWER), passage(3, "a file", "document", "MEMORY.md")], (), {})
+    assert [may_repeat(pool, places) for places in ([0, 1], [0, 2], [1, 2], [])] == [True, False, False, False]
