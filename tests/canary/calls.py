@@ -16,7 +16,8 @@ from urllib.parse import unquote
 
 import httpx
 from tests.canary.effects import Effect
-from tests.canary.world import Acting, Home, Key, World, canaries_in
+from tests.canary.words import canaries_in
+from tests.canary.world import Acting, Home, Key, World
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,10 @@ class Call:
     """One request.
 
     `acting` says whose memory it is about (None: nobody's). Where `may` gives false, it must be refused. An answer may
-    show canaries of the homes that `homes` gives, by default all that `acting` sees; `past`: their history too;
-    `names`: of agents; `echo`: of the request itself. `check` looks closer; `exact` is asked only where nothing else
-    was under way, and so knows the counts. `follow` gives the next page.
+    show canaries of the homes that `homes` gives, by default all that `acting` sees; `past`: their history too; `said`:
+    what is said in their sessions; `names`: others, of agents or of one session; `echo`: of the request itself. `check`
+    looks closer; `exact` is asked only where nothing else was under way, and so knows the counts. `follow` gives the
+    next page.
     """
 
     label: str
@@ -71,6 +73,7 @@ class Call:
     content: bytes | None = None
     homes: Callable[[World], Sequence[Home]] | None = None
     past: bool = False
+    said: bool = False
     names: Callable[[World], set[str]] | None = None
     echo: frozenset[str] = frozenset()
     effects: Callable[[World, Answer], Sequence[Effect]] = lambda world, answer: ()

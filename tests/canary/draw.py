@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from tests.archives import Raw, snapshot, zipped
 from tests.canary.calls import Answer, Call, objects_of
-from tests.canary.world import CANARY_CHARS, OWNERS, TENANTS, Acting, Home, Key, World, canaries_in
+from tests.canary.words import CANARY_CHARS, canaries_in
+from tests.canary.world import OWNERS, TENANTS, Acting, Home, Key, World
 
 T = TypeVar("T")
 # No stemmer and no splitter of identifiers makes two of a word without vowels, so a canary is one term everywhere.
@@ -48,6 +49,8 @@ PATHS = {
     "data/state.json": 4,
     "notes/list.txt": 4,
     "notes/settings.yaml": 2,
+    # A session may be called as a file is.
+    "sessions/plan.md": 3,
 }
 BAD_PATHS = (
     "../MEMORY.md",
@@ -63,6 +66,7 @@ BAD_PATHS = (
     "C:/plan.md",
     "",
 )
+SESSIONS = {"web:1": 8, "telegram:17": 4, "plan.md": 2, "x" * 201: 0.3, "two words": 0.3}
 PREFIXES = ("notes/", "memory/", "MEM", "data", "", "_", "MEMORY_backup")
 MALFORMED_OWNERS = ("*", "user:", "nobody", "user:1\n", "User:1", "user: 1", "%", "acme/user:1")
 
@@ -79,6 +83,7 @@ class Loot:
     paths: deque[str] = field(default_factory=lambda: deque(maxlen=60))
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=200))
     instants: deque[str] = field(default_factory=lambda: deque(maxlen=60))
+    sessions: deque[str] = field(default_factory=lambda: deque(maxlen=30))
 
     def take(self, call: Call, answer: Answer) -> None:
         """Keep what may open something elsewhere."""
@@ -86,7 +91,8 @@ class Loot:
             self.archives.append(answer.content)
         for found in objects_of(answer.result):
             self._take(found)
-            if isinstance(found.get("id"), str):
+            # Messages and jobs have ids of their own, which are no passages'.
+            if str(found.get("id", "")).isdigit() and "kind" not in found:
                 self.ids.append((call.acting, found["id"]))
 
     def _take(self, value: dict[str, Any]) -> None:
@@ -101,6 +107,8 @@ class Loot:
             self.instants.append(value["updated_at"])
         if canaries_in(str(value.get("path", ""))):
             self.paths.append(value["path"])
+        if canaries_in(str(value.get("session_id", ""))):
+            self.sessions.append(value["session_id"])
 
 
 class Draw:
@@ -123,7 +131,7 @@ class Draw:
     def one_of(self, choices: Sequence[T]) -> T:
         return self.rng.choice(choices)
 
-    def weighted(self, choices: dict[T, int]) -> T:
+    def weighted(self, choices: Mapping[T, float]) -> T:
         return self.rng.choices(list(choices), list(choices.values()))[0]
 
     def looted(self, pool: Sequence[T], share: float, otherwise: T) -> T:
@@ -187,6 +195,15 @@ class Draw:
             return f"notes/{self.canary()}.md"
         return self.looted(self.loot.paths, 0.08, self.weighted(PATHS))
 
+    def session_id(self, acting: Acting) -> str:
+        """Mostly one that there is with the agent, the caller's or somebody else's, and that others have too."""
+        if self.chance(0.06):
+            return f"web:{self.canary()}"
+        near = [key for key in self.world.talks.by_key if key[:2] == (acting.key.tenant, acting.agent)]
+        own = [key.session_id for key in near if key.owner == (acting.owner or acting.key.owner)]
+        anybodys = self.looted(self.loot.sessions, 0.08, self.weighted(SESSIONS))
+        return self.looted(own, 0.5, self.looted([key.session_id for key in near], 0.4, anybodys))
+
     def path_at(self, home: Home | None) -> str:
         """A file that a home has, more than half of the time."""
         return self.looted(list(self.world.files.get(home, {})), 0.8, self.path())
@@ -213,8 +230,10 @@ class Draw:
 
     def known_canary(self) -> str:
         """A word that somebody has written somewhere."""
-        known = list(self.world.homes_of)
-        return self.one_of(known[-400:]) if known else self.canary()
+        known = list(self.world.homes_of)[-400:]
+        talks = list(self.world.talks.by_key.values())
+        said = sorted(self.one_of(talks).said) if talks and self.chance(0.3) else []
+        return self.one_of(said or known or [self.canary()])
 
     def canary_at(self, home: Home | None, path: str) -> str:
         """A word of a file, more than half of the time."""
@@ -224,7 +243,9 @@ class Draw:
     def canary_of(self, home: Home | None) -> str:
         """A word that a home has or had, nearly always."""
         files = self.world.files.get(home, {})
-        return self.looted([canary for state in files.values() for canary in state.forms], 0.9, self.known_canary())
+        held = [canary for state in files.values() for canary in state.forms]
+        said = [canary for _, talk in self.world.talks.at(home) for canary in talk.said] if home else []
+        return self.looted([*held, *said], 0.9, self.known_canary())
 
     def line(self) -> str:
         """A sentence of ordinary words with a canary of its own; now and then one that was seen elsewhere."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.canary.world import MEMORY_NAMES, AgentState, Home, World, canaries_in
+from tests.canary.words import canaries_in
+from tests.canary.world import MEMORY_NAMES, AgentState, Home, World
 
 KEPT_BACKUPS = 5
 INSTRUCTIONS = ("AGENTS.md", "SOUL.md")

@@ -11,7 +11,7 @@ from unittest import mock
 
 import structlog
 from tests.canary.calls import SECRET, LeakError
-from tests.canary.world import canaries_in
+from tests.canary.words import canaries_in
 
 from reverie_server.cli_frame import load_settings
 

@@ -10,7 +10,8 @@ from typing import Any
 from tests.canary.calls import Answer, Call, demand
 from tests.canary.draw import BAD_PATHS, HEADINGS, WORDS, Draw, home_of_row
 from tests.canary.effects import Deleted, Effect, Restored, Wrote
-from tests.canary.world import Acting, FileState, Home, Scope, World, canaries_in
+from tests.canary.words import canaries_in
+from tests.canary.world import Acting, FileState, Home, Scope, World
 
 Operation = Callable[[Draw], Call]
 Place = tuple[Home, str]

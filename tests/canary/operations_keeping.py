@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.canary.calls import Answer, Call, demand, entries_of
 from tests.canary.draw import WORDS, Draw, home_of_row
 from tests.canary.effects import INSTRUCTIONS, Cleared, Effect, Forgot, Wrote
+from tests.canary.effects_turns import TalksCleared
 from tests.canary.operations import AGENT, Operation, may_write, scoped
 from tests.canary.operations_memory import MEMORY, memory_call, place_of
-from tests.canary.world import SEEDS, Acting, Home, World, canaries_in
+from tests.canary.talks import Talk
+from tests.canary.words import canaries_in
+from tests.canary.world import SEEDS, Acting, Home, World
 
 SNAPSHOT = f"{AGENT}/workspace/memory"
 
@@ -42,10 +45,12 @@ def forget(d: Draw) -> Call:
 
 def as_forgetting(call: Call, acting: Acting, what: Mapping[str, str], *, is_dry: bool) -> Call:
     """What every way of forgetting has in common."""
-    call.may, call.past = may_write(acting), True
+    call.may, call.past, call.said = may_write(acting), True, True
 
     def effects(world: World, answer: Answer) -> list[Effect]:
-        texts = [what["text"]] if "text" in what else [item["text"] for item in answer.result["items"]]
+        # Also what a daily note has of a message that it cuts in the middle of the text.
+        texts = [what["text"]] if "text" in what else []
+        texts += [item["text"] for item in answer.result["items"]]
         return [] if is_dry else [Forgot(place_of(world, acting), texts=tuple(dict.fromkeys(texts)))]
 
     def exact(world: World, answer: Answer) -> None:
@@ -65,9 +70,10 @@ def check_receipt(world: World, acting: Acting, answer: Answer, text: str | None
     files = world.files.get(home, {})
     receipt = answer.result
     removed = receipt["removed"].get("document", dict.fromkeys(("files", "passages", "versions", "backups"), 0))
-    paths = {item["path"] for item in receipt["items"]}
+    of_files = [item for item in receipt["items"] if item["tier"] == "document"]
+    paths = {item["path"] for item in of_files}
     demand(paths <= files.keys(), f"a receipt names files that were never there: {paths - files.keys()}")
-    present = {item["path"] for item in receipt["items"] if item["present"]}
+    present = {item["path"] for item in of_files if item["present"]}
     demand(removed["files"] + removed["backups"] <= len(paths), "a receipt counts files that it does not name")
     demand(present <= {path for path in files if files[path].living is not False}, "a receipt has a deleted file")
     shared = [h for h in world.sight(acting) or () if h.owner is None and h.agent in (acting.agent, None)]
@@ -77,16 +83,30 @@ def check_receipt(world: World, acting: Acting, answer: Answer, text: str | None
         holds = [state for state in states if state.living is not False and (not canary or canary in state.present)]
         demand(holds, f"a receipt says that shared {path} holds it")
     if canary:
-        holding = {path for path, state in files.items() if canary in state.forms}
+        holding = {path for path, state in files.items() if any(canary.startswith(known) for known in state.forms)}
         demand(paths <= holding, f"a receipt names files that never held it: {paths - holding}")
-        demand(holding or not any((*removed.values(), receipt["embeddings"])), "a receipt counts what is not there")
+        said = said_in_receipt(world, home, receipt, canary)
+        demand(holding or not any(removed.values()), "a receipt counts what is not there")
+        demand(holding or said or not receipt["embeddings"], "a receipt counts vectors of what is not there")
+
+
+def said_in_receipt(world: World, home: Home, receipt: dict[str, Any], canary: str) -> bool:
+    """Whether a canary may have been said in a home; a receipt names and counts sessions of that home alone."""
+    holding = [(key, talk) for key, talk in world.talks.at(home) if canary in talk.said]
+    paths = {item["path"] for item in receipt["items"] if item["tier"] == "message"}
+    demand(paths <= {key.path for key, _ in holding}, f"a receipt names sessions that never held it: {paths}")
+    counted = receipt["removed"].get("message", {"files": 0, "versions": 0})
+    demand(counted["files"] <= len(holding), f"a receipt counts {counted['files']} sessions of {len(holding)}")
+    return bool(holding)
 
 
 def clear(d: Draw) -> Call:
     acting, fields = d.acting(everybody=True)
-    prefix = d.prefix() if d.chance(0.8) else None
+    tiers = d.one_of((["document"], ["document", "episodic", "message"], ["message"], ["episodic"]))
+    sessions = ("sessions/", "sessions/web", f"sessions/{d.session_id(acting)}")
+    prefix = d.one_of(sessions) if "message" in tiers and d.chance(0.5) else d.prefix()
+    prefix = prefix if d.chance(0.8) else None
     is_dry = d.chance(0.7) or prefix in ("", None)
-    tiers = d.one_of((["document"], ["document", "episodic", "message"], ["episodic"]))
     older = d.one_of((0, 1, 365)) if d.chance(0.2) else None
     body = {"dry_run": is_dry, "tiers": tiers, **fields}
     body |= {name: value for name, value in (("path_prefix", prefix), ("older_than_days", older)) if value is not None}
@@ -101,10 +121,15 @@ def clear(d: Draw) -> Call:
         kept = INSTRUCTIONS if home.owner is None else ()
         return lambda path: path.startswith(prefix or "") and (path not in kept or bool(prefix))
 
+    def is_under(path: str) -> bool:
+        return path.startswith(prefix or "")
+
     def effects(world: World, answer: Answer) -> list[Effect]:
-        if is_dry or "document" not in tiers:
+        if is_dry:
             return []
-        return [Cleared(h, None, fits_in(h), all_of_them=older is None) for h in homes(world)]
+        files = [Cleared(h, None, fits_in(h), all_of_them=older is None) for h in homes(world)]
+        talks = [TalksCleared(h, None, is_under, all_of_them=older is None) for h in homes(world)]
+        return [*(files if "document" in tiers else []), *(talks if "message" in tiers else [])]
 
     def exact(world: World, answer: Answer) -> None:
         if not answer.ok:
@@ -115,6 +140,18 @@ def clear(d: Draw) -> Call:
         demand(counted <= most, f"{counted} files are cleared, and there are at most {most}")
         if older is None and "document" in tiers:
             demand(counted >= least, f"{counted} files are cleared, and there are at least {least}")
+        check_said(answer.result["removed"].get("message", 0), [t for h in homes(world) for t in said_in(world, h)])
+
+    def said_in(world: World, home: Home) -> list[Talk]:
+        return [talk for _, talk in world.talks.at(home, is_under)] if "message" in tiers else []
+
+    def check_said(counted: int, talks: Sequence[Talk]) -> None:
+        counts = [talk.count for talk in talks]
+        if None not in counts:
+            most = sum(count or 0 for count in counts)
+            least = sum(talk.count or 0 for talk in talks if talk.living and len(talk.homes) == 1)
+            demand(counted <= most, f"{counted} messages are cleared, and there are at most {most}")
+            demand(older is not None or counted >= least, f"{counted} messages are cleared of at least {least}")
 
     call.may = (lambda world: world.sight(acting) is not None) if acting.everybody else may_write(acting)
     call.effects, call.exact = effects, exact
@@ -131,8 +168,10 @@ def reindex(d: Draw) -> Call:
         home = world.place(acting, scope)
         if answer.ok and home is not None:
             certain, possible = world.living([home])
-            done = answer.result["documents"]
-            demand(len(certain) <= done <= len(possible), f"{done} files are indexed of {len(certain)}")
+            talks = [talk for _, talk in world.talks.at(home) if talk.living is not False]
+            least = len(certain) + sum(bool(talk.living) and len(talk.homes) == 1 for talk in talks)
+            done, most = answer.result["documents"], len(possible) + len(talks)
+            demand(least <= done <= most, f"{done} files and sessions are indexed of {least}")
 
     call.exact = exact
     return call

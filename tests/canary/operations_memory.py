@@ -9,7 +9,8 @@ from tests.canary.calls import Answer, Call, demand, rows_of
 from tests.canary.draw import CATEGORIES, Draw
 from tests.canary.effects import Compacted, Effect, Remembered
 from tests.canary.operations import AGENT, Operation, may_write, old_text, scoped
-from tests.canary.world import MEMORY_NAMES, Acting, Home, World, canaries_in
+from tests.canary.words import canaries_in
+from tests.canary.world import MEMORY_NAMES, Acting, Home, World
 
 MEMORY = f"{AGENT}/memory"
 LONG_AGO = "2020-01-01T00:00:00Z"
@@ -40,7 +41,7 @@ def search(d: Draw) -> Call:
         body["path_prefix"] = d.prefix()
     body |= {"mode": d.one_of(("hybrid", "text", "vector")), "explain": d.chance(0.2)}
     call = memory_call(d, "search", acting, body)
-    call.past = "as_of" in body
+    call.past, call.said = "as_of" in body, True
 
     def exact(world: World, answer: Answer) -> None:
         if answer.ok:
@@ -52,12 +53,14 @@ def search(d: Draw) -> Call:
 
 
 def check_rows_living(world: World, acting: Acting, answer: Answer, *, past: bool = False) -> None:
-    """Every passage or file that an answer shows is of a file that is there, in the home that the row names."""
+    """Every passage or file that an answer shows is of a file or session that is there, where the row says."""
     homes = world.sight(acting) or []
-    _, possible = world.living(homes)
+    _, files = world.living(homes)
+    said = world.talks.paths(homes)
     for row in rows_of(answer.result):
         named = [home for home in homes if home.scope == row["scope"]]
-        if "path" in row and not past:
+        possible = said if row.get("tier") == "message" else files
+        if "path" in row and (not past or possible is said):
             demand(any((home, row["path"]) in possible for home in named), f"{row['path']} is found, and is not there")
 
 

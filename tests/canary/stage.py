@@ -15,6 +15,8 @@ from tests.canary.operations import OPERATIONS_ON_FILES, put
 from tests.canary.operations_agents import OPERATIONS_ON_AGENTS, agent_as
 from tests.canary.operations_keeping import OPERATIONS_OF_KEEPING
 from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
+from tests.canary.operations_prompts import OPERATIONS_OF_PROMPTS, turn
+from tests.canary.operations_turns import OPERATIONS_OF_TURNS, keep, say
 from tests.canary.tools import OPERATIONS_OF_TOOLS
 from tests.canary.world import OWNERS, TENANTS, Acting, AgentState, Key, World
 
@@ -26,6 +28,8 @@ TABLE = {
     **OPERATIONS_OF_MEMORY,
     **OPERATIONS_OF_KEEPING,
     **OPERATIONS_OF_TOOLS,
+    **OPERATIONS_OF_TURNS,
+    **OPERATIONS_OF_PROMPTS,
 }
 # As they are in the end: who is to be a member, or to be switched off, is written to first.
 PARTS = {
@@ -57,11 +61,18 @@ def first_calls(d: Draw) -> Iterator[Call]:
     for key in admins:
         for agent, part in PARTS.items():
             yield agent_as(d, Acting(key, agent), AgentState(isolated=part.isolated, name=f"Agent {d.canary()}"))
-            for owner in (*OWNERS, None) if part.enabled else (None,):
+            for owner in (None, *OWNERS) if part.enabled else (None,):
                 # What a member does not have is read from its leader.
                 paths = FILLED[:1] if part.leader else FILLED
                 for path in (*paths, f"notes/{d.canary()}.md") if owner else paths:
                     yield put(d, Acting(key, agent, owner), {"owner_key": owner} if owner else {}, None, path)
+                if part.enabled and not part.leader:
+                    fields = {"owner_key": owner} if owner else {}
+                    said = ("user", "assistant") * (4 if owner in OWNERS[:2] else 1)
+                    yield say(d, Acting(key, agent, owner), fields, "web:1", (*said, "user"))
+                    yield keep(d, Acting(key, agent, owner), fields, "web:1", None)
+                    # Older messages are summarised in so small a window.
+                    yield turn(d, Acting(key, agent, owner), fields, "web:1", 200)
         for path in FILLED:
             yield put(d, Acting(key, "wren"), {"scope": "global"}, "global", path)
         yield agent_as(d, Acting(key, f"solo-{key.tenant}"), AgentState(name=f"Agent {d.canary()}"))

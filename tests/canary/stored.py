@@ -3,38 +3,105 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
-from tests.canary.world import Home, World, canaries_in
+from tests.canary.talks import Part, TalkKey
+from tests.canary.words import canaries_in, full
+from tests.canary.world import Home, World
 
 _TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
 _ROWS = "SELECT to_jsonb(t), t::text FROM {} t WHERE strpos(lower(t::text), 'cnry') > 0"
+_SLICES = "SELECT slice_id, tenant_id, agent_id, owner_key FROM slices"
+_SESSIONS = """
+SELECT s.session_key, s.tenant_id, s.agent_id, s.owner_key, s.session_id, s.slice_id, s.message_count,
+       (SELECT count(*) FROM messages m WHERE m.tenant_id = s.tenant_id AND m.session_key = s.session_key)
+FROM sessions s ORDER BY s.session_key
+"""
+# What belongs to something is where that is: its tenant is the same by its foreign key.
+_OF_SESSIONS = ("messages", "compactions", "window_summaries", "documents")
+_ASTRAY = {
+    **{
+        name: f"SELECT count(*) FROM {name} t JOIN sessions o USING (tenant_id, session_key) WHERE {{}}"
+        for name in _OF_SESSIONS
+    },
+    "events": """SELECT count(*) FROM events t LEFT JOIN sessions o
+                 ON o.tenant_id = t.tenant_id AND o.session_key = (t.payload ->> 'session_key')::bigint
+                 WHERE o.session_key IS NULL OR o.agent_id <> t.agent_id OR {}""",
+    "recalls": "SELECT count(*) FROM recalls t JOIN chunks o USING (tenant_id, chunk_id) WHERE {}",
+}
+# What a row of a session may hold; a summary stands for what was said.
+_PARTS: dict[str, tuple[Part, ...]] = {
+    "sessions": ("summary", "metadata"),
+    "messages": ("said",),
+    "compactions": ("summary",),
+    "window_summaries": ("said", "summary"),
+}
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Whose the slices and the sessions of the database are."""
+
+    homes: Mapping[int, Home]
+    sessions: Mapping[int, TalkKey]
 
 
 def misplaced(conninfo: str, world: World) -> list[str]:
-    """Canaries in rows of memories that they do not belong to, or that nobody has any more."""
+    """Canaries in rows of memories that they do not belong to, or that nobody has any more; and rows that should not
+    be, or are elsewhere than what they belong to."""
     faults = []
     with psycopg.connect(conninfo) as connection:
         connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        slices = connection.execute("SELECT slice_id, tenant_id, agent_id, owner_key FROM slices").fetchall()
+        slices = connection.execute(_SLICES).fetchall()
         homes = {slice_id: Home(tenant, agent, owner) for slice_id, tenant, agent, owner in slices}
+        sessions = connection.execute(_SESSIONS).fetchall()
+        stored = _Stored(homes, {row[0]: TalkKey(*row[1:5]) for row in sessions})
+        for session_key, *_, slice_id, counted, count in sessions:
+            faults += _of_session(world, stored.sessions[session_key], homes[slice_id], (counted, count))
+        for table, statement in _ASTRAY.items():
+            row = connection.execute(statement.format("t.slice_id <> o.slice_id")).fetchone()
+            faults += [f"{row[0]} rows of {table} are astray"] if row and row[0] else []
         for (table,) in connection.execute(_TABLES).fetchall():
             for row, text in connection.execute(sql.SQL(_ROWS).format(sql.Identifier(table))):
                 for canary in canaries_in(text):
-                    if not _belongs(world, homes, table, row, canary):
+                    if not _belongs(world, stored, table, row, canary):
                         whose = world.where(canary)
                         faults.append(f"{table} of {homes.get(row.get('slice_id'))} has {canary}, which is {whose}'s")
     return faults
 
 
-def _belongs(world: World, homes: dict[int, Home], table: str, row: dict[str, object], canary: str) -> bool:
+def _of_session(world: World, key: TalkKey, home: Home, counts: tuple[int, int]) -> Iterator[str]:
+    talk = world.talks.by_key.get(key)
+    if talk is None or talk.living is False:
+        yield f"there is a session {key}, which was deleted or never made"
+    elif home not in talk.homes:
+        yield f"the session {key} is in {home}, not in {talk.homes}"
+    elif counts[0] != counts[1] or talk.count not in (None, counts[1]):
+        yield f"the session {key} of {talk.count} messages has {counts[1]}, and says {counts[0]}"
+
+
+def _belongs(world: World, stored: _Stored, table: str, row: Row, canary: str) -> bool:
     if table == "agents":
         state = world.agents.get((str(row["tenant_id"]), str(row["agent_id"])))
         return state is not None and canary in canaries_in(state.name)
-    home = homes.get(row.get("slice_id"))  # type: ignore[arg-type]
-    return home is not None and home.tenant == row["tenant_id"] and world.may_show(canary, [home], past=True)
+    home = stored.homes.get(row.get("slice_id") or 0)
+    if home is None or home.tenant != row["tenant_id"]:
+        return False
+    if table in _PARTS:
+        key = stored.sessions[row["session_key"]]
+        return any(True for _ in full(canary, world.talks.shown([key], *_PARTS[table])))
+    if table == "events":
+        return canary in canaries_in(stored.sessions[row["payload"]["session_key"]].session_id)
+    is_said = row.get("tier") == "message" or row.get("session_key") is not None
+    if is_said:
+        return world.talks.may_show(canary, [home])
+    return world.may_show(canary, [home], past=True)
 
 
 def logged_by_postgres(conninfo: str) -> set[str]:

@@ -11,18 +11,22 @@ import pytest
 import structlog
 from psycopg import sql
 from tests.canary.calls import LeakError, demand
+from tests.canary.parrot import parrot
 from tests.canary.stage import staged
 from tests.canary.stored import misplaced
 from tests.conftest import ServeRuntime
+from tests.scripted_model import ScriptedModel
 
-from reverie_indexer import db, store
+from reverie_indexer import db, store, transcript
 from reverie_indexer.model import Place, Written
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller, Keys
-from reverie_server.recall import channels
+from reverie_server.recall import channels, context_files
 from reverie_server.recall.request import Outcome, Request
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
+from reverie_server.turns import lookup
+from reverie_server.turns.appending import Recorder
 from reverie_server.workspace import forget
 from reverie_server.workspace.files import Workspace, Write
 
@@ -107,6 +111,45 @@ def forgets_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
     edit_sql(monkeypatch, forget.SQL, "rewrite_version", lambda text: text.replace("WHERE", "WHERE false AND"))
 
 
+def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is looked up by its id alone, whoever's it is."""
+    own = "AND (%(any_owner)s OR owner_key IS NOT DISTINCT FROM %(owner_key)s)"
+    edit_sql(monkeypatch, lookup.SQL, "sessions_of_id", lambda text: text.replace(own, ""))
+
+
+def prompts_with_notes_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prompt is made with the files of all owners, their daily notes among them."""
+    own = r"AND (?:[a-z]\.)?slice_id = ANY\(%\(slice_ids\)s::bigint\[\]\)"
+    edit_sql(monkeypatch, context_files.SQL, "prompt_files", lambda text: re.sub(own, "", text))
+
+
+def logs_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helpful line in the log about a conversation."""
+    append = Recorder.append
+
+    async def talkative(self: Recorder, *args: Any) -> Any:
+        log.debug("messages_added", messages=[message.content for message in args[-1]])
+        return await append(self, *args)
+
+    monkeypatch.setattr(Recorder, "append", talkative)
+
+
+def keeps_what_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was said is removed, its passages are not."""
+
+    async def nothing(*args: Any) -> None:
+        pass
+
+    monkeypatch.setattr(transcript, "remove_messages", nothing)
+
+
+@pytest.fixture
+def runtime(talking: Runtime, scripted: ScriptedModel) -> Runtime:
+    """As in an ordinary run, with a model that says again what it is shown."""
+    scripted.script = parrot
+    return talking
+
+
 async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, conninfo: str, steps: int) -> None:
     """What an ordinary run looks at; LeakError."""
     async with staged(runtime, await serve_runtime(runtime), SEED) as driver:
@@ -122,6 +165,10 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         (searches_all_tenants, "an answer shows what is not for it", 2000),
         (counts_all_files, "a list of .* counts", 2000),
         (logs_what_is_written, "a log has", 2000),
+        (finds_anybodys_session, "session", 2000),
+        (prompts_with_notes_of_others, "a prompt has files of others|shows what is not for it", 2000),
+        (logs_what_is_said, "a log has", 2000),
+        pytest.param(keeps_what_is_cleared, "is found, and is not there|shows|database", 2000, marks=pytest.mark.slow),
         pytest.param(mixes_up_callers, None, 2000, marks=pytest.mark.slow),
         pytest.param(caches_answers_by_query, "an answer shows", 2000, marks=pytest.mark.slow),
         pytest.param(forgets_by_half, "the database holds|an answer shows", 500, marks=pytest.mark.slow),

@@ -20,7 +20,8 @@ from tests.canary.operations import (
 )
 from tests.canary.operations_keeping import as_forgetting, target
 from tests.canary.operations_memory import check_rows_living, found_in_memory, remembered
-from tests.canary.world import Acting, World, canaries_in
+from tests.canary.words import canaries_in
+from tests.canary.world import Acting, World
 
 from reverie_server.tools.catalogue import REGISTRY
 
@@ -31,6 +32,7 @@ MCP_VERSION = "2025-06-18"
 
 
 def memory_search(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
+    call.said = True
     call.exact = lambda world, answer: check_rows_living(world, acting, answer) if answer.ok else None
     prefix = {"pathPrefix": d.prefix()} if d.chance(0.2) else {}
     return {"query": d.query(), "max_results": d.one_of((2, 100)), **prefix}
@@ -49,6 +51,7 @@ def memory_get(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
 
 
 def memory_expand(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
+    call.said = True
     call.exact = lambda world, answer: check_rows_living(world, acting, answer) if answer.ok else None
     return {"id": d.passage_id(acting)}
 
@@ -184,6 +187,6 @@ def list_tools(d: Draw) -> Call:
 
 OPERATIONS_OF_TOOLS: dict[str, tuple[int, Operation]] = {
     "GET /api/v1/tools": (3, list_tools),
-    TOOL_ROUTE: (14, over_http),
-    "POST /mcp": (14, over_mcp),
+    TOOL_ROUTE: (22, over_http),
+    "POST /mcp": (22, over_mcp),
 }

@@ -6,23 +6,18 @@ in which it may stand now. Where the order of things is not known, as between wr
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from tests.canary.talks import Talks
+from tests.canary.words import Forms, canaries_in, forget_in, full
 
 TENANTS = ("acme", "umbra")
 OWNERS = ("user:1", "telegram:2", "api:3")
 SEEDS = ("AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md")
 MEMORY_NAMES = ("MEMORY.md", "memory.md")
 Scope = Literal["personal", "team", "global"]
-CANARY = re.compile(r"cnry[a-z]*")
-CANARY_CHARS = 18
-
-
-def canaries_in(text: str) -> set[str]:
-    """The canaries of a text, whatever their case; also what is left of one that was cut."""
-    return set(CANARY.findall(text.lower()))
 
 
 class Home(NamedTuple):
@@ -78,7 +73,7 @@ class FileState:
 
     living: bool | None = True
     may_be_gone: bool = False
-    forms: dict[str, set[str]] = field(default_factory=dict)
+    forms: Forms = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
 
 
@@ -90,6 +85,7 @@ class World:
         self.files: dict[Home, dict[str, FileState]] = {}
         self.homes_of: dict[str, set[tuple[Home, str]]] = {}
         self.paths_of: dict[str, set[tuple[Home, str]]] = {}
+        self.talks = Talks()
         self.forgotten: set[str] = set()
 
     # Rules
@@ -146,11 +142,18 @@ class World:
             return key.role == "admin" and key.owner is None
         return key.owner is None or acting.owner in (None, key.owner)
 
-    def may_show(self, canary: str, homes: Iterable[Home], *, past: bool) -> bool:
-        """Whether an answer about these homes may hold a canary; with `past`, one about their history."""
+    def talks_with(self, acting: Acting) -> bool:
+        """Whether a turn is answered: where memory is switched off, with the caller's own words."""
+        return self._admitted(acting) and not acting.everybody and (acting.key.tenant, acting.agent) in self.agents
+
+    def may_show(self, canary: str, homes: Iterable[Home], *, past: bool, said: bool = False) -> bool:
+        """Whether an answer about these homes may hold a canary; with `past`, one about their history; with `said`,
+        about what is said in their sessions too."""
         wanted = set(homes)
+        if said and self.talks.may_show(canary, wanted):
+            return True
         for home, path in self._where(canary, self.homes_of):
-            if home in wanted and (past or not self.files[home][path].present.isdisjoint(_full(canary, self.homes_of))):
+            if home in wanted and (past or not self.files[home][path].present.isdisjoint(full(canary, self.homes_of))):
                 return True
         return any(
             home in wanted and (past or self.files[home][path].living is not False)
@@ -170,10 +173,11 @@ class World:
     def where(self, canary: str) -> str:
         """Whose a canary is, for a report."""
         found = self._where(canary, self.homes_of) | self._where(canary, self.paths_of)
-        return ", ".join(f"{'/'.join(map(str, home))} {path}" for home, path in sorted(found, key=str)) or "nobody"
+        files = [f"{'/'.join(map(str, home))} {path}" for home, path in sorted(found, key=str)]
+        return ", ".join([*files, *self.talks.where(canary)]) or "nobody"
 
     def _where(self, canary: str, index: dict[str, set[tuple[Home, str]]]) -> set[tuple[Home, str]]:
-        return {place for full in _full(canary, index) for place in index[full]}
+        return {place for known in full(canary, index) for place in index[known]}
 
     def living(self, homes: Iterable[Home], fits: Callable[[str], bool] = lambda _: True) -> tuple[set, set]:
         """The files, as (home, path), that are there for certain, and those that may be."""
@@ -198,6 +202,7 @@ class World:
     def drop_agent(self, tenant: str, agent: str) -> None:
         """Nothing of an agent is left."""
         self.agents.pop((tenant, agent), None)
+        self.talks.drop_agent(tenant, agent)
         for home in [h for h in self.files if h[:2] == (tenant, agent)]:
             self.drop_files(home, lambda _: True)
             del self.files[home]
@@ -213,6 +218,15 @@ class World:
                 self.homes_of.setdefault(canary, set()).add((home, path))
         return state
 
+    def jot(self, home: Home, path: str, forms: Iterable[str], *, certain: bool) -> None:
+        """Lines were added to a file, or may have been."""
+        before = self.files.get(home, {}).get(path)
+        was_living = before is not None and before.living
+        state = self.add(home, path, forms)
+        if not certain:
+            state.living = True if was_living else None
+            state.may_be_gone |= before is None
+
     def drop_files(self, home: Home, fits: Callable[[str], bool]) -> None:
         """Some files of a home are gone with their history."""
         for path in [path for path in self.files.get(home, {}) if fits(path)]:
@@ -222,16 +236,13 @@ class World:
                 self._forget_where(self.paths_of, canary, (home, path))
 
     def forget(self, home: Home, text: str, *, certain: bool) -> None:
-        """A text was taken out of all files of a home, of now and of before: canaries of which nothing is left go."""
+        """A text was taken out of all that a home has, of now and of before: canaries of which nothing is left go."""
+        self.forgotten |= self.talks.forget(home, text, certain=certain)
         for path, state in self.files.get(home, {}).items():
-            for canary, forms in list(state.forms.items()):
-                if certain and canary in text.lower() and all(text in form for form in forms):
-                    self.forgotten.add(canary)
-                    del state.forms[canary]
-                    state.present.discard(canary)
-                    self._forget_where(self.homes_of, canary, (home, path))
-                elif canary in text.lower() or any(text in form for form in forms):
-                    forms.add(canary)
+            for canary in forget_in(state.forms, text, certain=certain):
+                self.forgotten.add(canary)
+                state.present.discard(canary)
+                self._forget_where(self.homes_of, canary, (home, path))
 
     def _file(self, home: Home, path: str) -> FileState:
         files = self.files.setdefault(home, {})
@@ -246,11 +257,3 @@ class World:
         index[canary].discard(place)
         if not index[canary]:
             del index[canary]
-
-
-def _full(canary: str, index: Iterable[str]) -> Iterator[str]:
-    """The canaries that a word stands for: itself, or, where it was cut at an end of a snippet, those it begins."""
-    if len(canary) >= CANARY_CHARS:
-        yield from [canary] if canary in index else []
-    else:
-        yield from (known for known in index if known.startswith(canary))

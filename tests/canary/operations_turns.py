@@ -1,0 +1,343 @@
+"""The table of operations: conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.canary.calls import Answer, Call, demand
+from tests.canary.draw import WORDS, Draw
+from tests.canary.effects import Effect
+from tests.canary.effects_turns import OfTalk, TalkCompacted, Talked, TalkEmptied, TalkGone, TalkPut
+from tests.canary.operations import AGENT, Operation, may_write
+from tests.canary.talks import Part, Said, TalkKey
+from tests.canary.words import canaries_in
+from tests.canary.world import Acting, Home, World
+
+SESSION = f"{AGENT}/sessions/{{s}}"
+DAYS = ("2026-04-03", "2026-04-04")
+STATES = ("active", "active", "active", "active", "paused", "terminated")
+TRIGGERS = ("web", "channel", "api", "cron")
+
+
+# What a request means
+
+
+def key_of(acting: Acting, session_id: str) -> TalkKey:
+    return TalkKey(acting.key.tenant, acting.agent, acting.owner or acting.key.owner, session_id)
+
+
+def today() -> str:
+    """The day it is for agents that set no time zone."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def session_call(d: Draw, method: str, acting: Acting, session_id: str, name: str = "", **rest: Any) -> Call:
+    """A request on a session; what it may show is the session's, whose id it is, and nothing else of any home."""
+    url = d.url_of(acting.agent, "sessions", session_id, *([name] if name else []))
+    label = f"{method} {SESSION}" + (f"/{name}" if name else "")
+    call = Call(label, acting.key, method, url, acting, **rest)
+    call.homes = lambda world: []
+    return call
+
+
+def shows(call: Call, acting: Acting, session_id: str, *parts: Part, any_owner: bool) -> Call:
+    """The call with what it may show of the sessions that it may mean."""
+
+    def names(world: World) -> set[str]:
+        if world.sight(acting) is None:
+            return set()
+        possible, _ = world.talks.meant(key_of(acting, session_id), any_owner=any_owner)
+        return world.talks.shown(possible, *parts)
+
+    call.names = names
+    return call
+
+
+def found_as_meant(acting: Acting, session_id: str, answer: Answer, world: World, *, any_owner: bool) -> None:
+    """A session is found where there is one for the caller, and only there; one of several is not guessed at."""
+    key = key_of(acting, session_id)
+    possible, certain = world.talks.meant(key, any_owner=any_owner)
+    if answer.ok:
+        demand(possible, f"a session {session_id} is found, and nobody has it")
+        guessed = key.owner is None and key not in possible and len(certain) > 1
+        demand(not guessed, f"of {len(certain)} owners' sessions {session_id} one is taken: {answer.text[:300]}")
+    if answer.status == 404 and world.sight(acting) is not None:
+        demand(not certain, f"a session is not found, and is there: {certain}")
+        for one in possible:
+            world.talks.by_key[one].living = False
+    if answer.status == 409 and "ambiguous_match" in answer.text:
+        demand(len(possible) > 1, f"a session {session_id} is said to be several: {possible}")
+
+
+def check_session(world: World, key: TalkKey, body: dict[str, Any]) -> None:
+    """What is said of a session is true of that of its owner, as far as is known."""
+    talk = world.talks.by_key.get(key._replace(owner=body["owner_key"]))
+    demand(talk is not None and talk.living is not False, f"a session is shown that there is not: {body}")
+    demand(body["session_id"] == key.session_id, f"another session is shown: {body}")
+    demand(key.owner in (None, body["owner_key"]), f"a session of another owner is shown: {body}")
+    if talk is not None and talk.count is not None:
+        demand(body["message_count"] == talk.count, f"a session of {talk.count} messages says: {body}")
+    if talk is not None:
+        talk.living = True
+
+
+def home_of(world: World, key: TalkKey, acting: Acting) -> Home:
+    """Where a session is, or is begun."""
+    talk = world.talks.by_key.get(key)
+    if talk is not None and talk.living is not False and len(talk.homes) == 1:
+        return next(iter(talk.homes))
+    place = world.place(acting, None)
+    assert place is not None
+    return place
+
+
+# The session
+
+
+def get_session(d: Draw) -> Call:
+    acting, fields = d.acting(reads=True)
+    session_id = d.session_id(acting)
+    call = session_call(d, "GET", acting, session_id, params=fields)
+
+    def exact(world: World, answer: Answer) -> None:
+        found_as_meant(acting, session_id, answer, world, any_owner=True)
+        if answer.ok:
+            check_session(world, key_of(acting, session_id), answer.result)
+
+    call.exact = exact
+    return shows(call, acting, session_id, "metadata", any_owner=True)
+
+
+def put_session(d: Draw) -> Call:
+    acting, fields = d.acting()
+    return keep(d, acting, fields, d.session_id(acting), d.one_of(STATES) if d.chance(0.6) else None)
+
+
+def keep(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, state: str | None) -> Call:
+    """Put a session, mostly with fresh metadata."""
+    has_metadata = d.chance(0.75)
+    metadata = {d.one_of(WORDS): d.line(), "nested": [{"title": d.line()}]} if has_metadata else None
+    body = {**fields, **({"metadata": metadata} if metadata is not None else {})}
+    body |= {"state": state} if state else {}
+    call = session_call(d, "PUT", acting, session_id, body=body)
+    call.may = may_write(acting)
+    key = key_of(acting, session_id)
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        texts = None if metadata is None else tuple(text for text in _texts(metadata) if canaries_in(text))
+        written = key._replace(owner=answer.result["owner_key"])
+        return [TalkPut(home_of(world, written, acting), key=written, metadata=texts)]
+
+    call.effects, call.exact = effects, _is_meant_session(d, key, lambda body: body)
+    return shows(call, acting, session_id, "metadata", any_owner=True)
+
+
+def delete_session(d: Draw) -> Call:
+    return _remove(d, "", TalkGone)
+
+
+def clear_messages(d: Draw) -> Call:
+    return _remove(d, "messages", TalkEmptied)
+
+
+def _remove(d: Draw, name: str, effect: type[OfTalk]) -> Call:
+    acting, fields = d.acting()
+    session_id = d.session_id(acting)
+    call = session_call(d, "DELETE", acting, session_id, name, params=fields)
+    call.may = may_write(acting)
+    key = key_of(acting, session_id)
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        return [effect(home_of(world, key, acting), key=key)]
+
+    # The session may be gone by now as far as the model knows: what it was is kept for the check.
+    before = d.world.talks.meant(key, any_owner=False)[0]
+
+    def exact(world: World, answer: Answer) -> None:
+        demand(not answer.ok or before, f"a session {key} is removed, and never was there")
+        if not answer.ok:
+            found_as_meant(acting, session_id, answer, world, any_owner=False)
+
+    call.effects, call.exact = effects, exact
+    return call
+
+
+def _is_meant_session(
+    d: Draw, key: TalkKey, session_of: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Callable[[World, Answer], None]:
+    """A write goes to the session that is meant, which is new where there was none, and tells of no other."""
+    possible, certain = d.world.talks.meant(key, any_owner=True)
+    living = {one: d.world.talks.by_key[one].living for one in possible}
+
+    def exact(world: World, answer: Answer) -> None:
+        if answer.status == 409 and "ambiguous_match" in answer.text:
+            demand(len(possible) > 1, f"a session {key} is said to be several: {possible}")
+        if answer.ok:
+            body = session_of(answer.result)
+            written = key._replace(owner=body["owner_key"])
+            is_shared = written == key and (key in possible or not certain)
+            is_only = written in possible and len(certain) <= 1
+            demand(written == key if key.owner else is_shared or is_only, f"a write to {key} goes to {written}")
+            check_session(world, key, body)
+            was_living = living.get(written, False)
+            is_new = answer.status == 201
+            demand(was_living is None or is_new is not was_living, f"a write misjudges whether {written} is there")
+
+    return exact
+
+
+# What is said
+
+
+def message(d: Draw, role: str) -> tuple[dict[str, Any], Said]:
+    """Something new, as it is sent and as it is known; some of it is worth a note, some is cut in a daily note."""
+    line = d.line()
+    d.loot.lines.append(line)
+    shapes = ("{}", "{}", "Please remember: {}", "We decided this. {}", f"{{}}\n{line}")
+    text = d.one_of(shapes).format(line if role != "tool" else d.line())
+    if d.chance(0.12):
+        filler = " ".join(d.rng.choices(WORDS, k=60))[: {"user": 200, "assistant": 300}.get(role, 40)]
+        text = f"{filler[: len(filler) - d.rng.randint(8, 70)]} {text}"
+    message_id = d.one_of(("m-1", "m-2", "m-3", f"m-{d.rng.randint(4, 99)}")) if d.chance(0.4) else None
+    day = d.one_of(DAYS) if d.chance(0.4) else None
+    sent: dict[str, Any] = {"role": role, "content": text}
+    carried: tuple[str, ...] = ()
+    if role == "assistant" and d.chance(0.15):
+        arguments = d.line()
+        called = {"name": "look", "arguments": json.dumps({"query": arguments})}
+        sent["tool_calls"] = [{"id": "call-1", "type": "function", "function": called}]
+        carried = (called["arguments"],)
+    if role == "tool":
+        sent |= {"tool_call_id": "call-1", "name": "look"}
+    sent |= {"id": message_id} if message_id else {}
+    sent |= {"at": f"{day}T{d.one_of(('00:00:00', '09:30:00', '23:59:59'))}Z"} if day else {}
+    return sent, Said(role, text, message_id, day, carried)
+
+
+ROLES = (
+    ("user", "assistant"),
+    ("user", "assistant"),
+    ("user", "assistant", "user", "assistant"),
+    ("user",),
+    ("assistant",),
+    ("system", "user", "assistant", "tool", "assistant"),
+)
+
+
+def append(d: Draw) -> Call:
+    acting, fields = d.acting()
+    return say(d, acting, fields, d.session_id(acting), d.one_of(ROLES))
+
+
+def say(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, roles: Sequence[str]) -> Call:
+    """Add fresh messages of these roles."""
+    drawn = [message(d, role) for role in roles]
+    said, day = [known for _, known in drawn], today()
+    body = {"messages": [sent for sent, _ in drawn], **fields}
+    call = session_call(d, "POST", acting, session_id, "messages", body=body)
+    call.may = may_write(acting)
+    key = key_of(acting, session_id)
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        todays = sorted({day, today()})
+        written = key._replace(owner=answer.result["session"]["owner_key"])
+        talk = world.talks.by_key.get(written)
+        waiting = talk.waiting.day if talk is not None and talk.waiting is not None else None
+        days = tuple(dict.fromkeys([*todays, *(one.day for one in said if one.day), *([waiting] if waiting else [])]))
+        home = home_of(world, written, acting)
+        stored = answer.result["stored"]
+        return [Talked(home, key=written, days=days, said=said, stored=stored, todays=len(todays))]
+
+    is_meant = _is_meant_session(d, key, lambda body: body["session"])
+
+    def exact(world: World, answer: Answer) -> None:
+        is_meant(world, answer)
+        demand(not answer.ok or answer.result["stored"] <= len(said), "more is stored than was said")
+
+    call.effects, call.exact = effects, exact
+    return shows(call, acting, session_id, "metadata", any_owner=True)
+
+
+def list_messages(d: Draw) -> Call:
+    acting, fields = d.acting(reads=True)
+    session_id = d.session_id(acting)
+    first = d.looted(d.loot.cursors, 0.1, "")
+    limit = d.one_of(("2", "5", "500", "500", "500"))
+    shown: list[dict[str, Any]] = []
+
+    def page(cursor: str) -> Call:
+        def exact(world: World, answer: Answer) -> None:
+            found_as_meant(acting, session_id, answer, world, any_owner=True)
+            if not answer.ok:
+                return
+            shown.extend(answer.result["messages"])
+            possible, _ = world.talks.meant(key_of(acting, session_id), any_owner=True)
+            counts = {world.talks.by_key[key].count for key in possible}
+            if answer.result["next_cursor"] is None and not first:
+                demand(None in counts or len(shown) in counts, f"{len(shown)} messages are listed of {counts}")
+
+        def follow(answer: Answer) -> Call | None:
+            return page(answer.result["next_cursor"]) if answer.ok and answer.result["next_cursor"] else None
+
+        params = {**fields, "limit": limit, **({"cursor": cursor} if cursor else {})}
+        call = session_call(d, "GET", acting, session_id, "messages", params=params)
+        call.exact, call.follow = exact, follow
+        return shows(call, acting, session_id, "said", any_owner=True)
+
+    return page(first)
+
+
+def compact(d: Draw) -> Call:
+    acting, fields = d.acting()
+    session_id = d.session_id(acting)
+    keep_last = d.one_of((0, 1, 2, None))
+    body = {**fields, **({"keep_last": keep_last} if keep_last is not None else {})}
+    call = session_call(d, "POST", acting, session_id, "compact", body=body or None)
+    call.may, day = may_write(acting), today()
+
+    def effects(world: World, answer: Answer) -> list[Effect]:
+        possible, _ = world.talks.meant(key_of(acting, session_id), any_owner=True)
+        days = tuple(sorted({day, today()}))
+        flushed, summary = answer.result["flushed"], answer.result["summary"]
+        # Where it is not known which of several was meant, all of them may have been.
+        return [
+            TalkCompacted(home, key=key, days=days, flushed=flushed, summary=summary, sure=len(possible) == 1)
+            for key in possible
+            for home in sorted(world.talks.by_key[key].homes, key=str)
+        ]
+
+    call.effects = effects
+    call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world, any_owner=True)
+    return shows(call, acting, session_id, "said", "summary", any_owner=True)
+
+
+def complete(d: Draw) -> Call:
+    acting, fields = d.acting()
+    session_id = d.session_id(acting)
+    body = {**fields, **({"trigger_source": d.one_of(TRIGGERS)} if d.chance(0.8) else {})}
+    call = session_call(d, "POST", acting, session_id, "complete", body=body or None)
+    call.may = may_write(acting)
+    call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world, any_owner=True)
+    return call
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value
+    return [text for part in parts for text in _texts(part)]
+
+
+OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
+    f"PUT {SESSION}": (4, put_session),
+    f"GET {SESSION}": (5, get_session),
+    f"DELETE {SESSION}": (2, delete_session),
+    f"POST {SESSION}/messages": (14, append),
+    f"GET {SESSION}/messages": (7, list_messages),
+    f"DELETE {SESSION}/messages": (2, clear_messages),
+    f"POST {SESSION}/compact": (4, compact),
+    f"POST {SESSION}/complete": (2, complete),
+}
