@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -14,6 +15,7 @@ from pydantic import SecretStr
 
 from reverie_indexer.errors import DatabaseUnavailable, SetupError
 from reverie_indexer.settings import Settings
+from reverie_server.bench import scratch
 from reverie_server.doctor import say_tuned
 from reverie_server.tune import TuneOptions, tune, write_result
 
@@ -28,13 +30,18 @@ def databases(conninfo: str) -> set[str]:
         return {name for (name,) in connection.execute("SELECT datname FROM pg_database").fetchall()}
 
 
-async def test_both_ways_find_the_same_and_nothing_is_left_behind(conninfo: str, tmp_path: Path) -> None:
+async def test_both_ways_find_the_same_and_nothing_is_left_behind(
+    conninfo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other tests have databases of that kind at the same time.
+    tag = uuid.uuid4().hex
+    monkeypatch.setattr(scratch, "secrets", SimpleNamespace(token_hex=lambda _: tag))
     tuned = await tune(options(conninfo))
     assert [each.chunks for each in tuned.measured] == [60, 120]
     # HNSW's candidates are as many as there are passages, nearly: it finds all of the ten best.
     assert [each.recall for each in tuned.measured] == [1.0, 1.0]
     assert all(each.exact_ms > 0 and each.hnsw_ms > 0 for each in tuned.measured)
-    assert not any(name.startswith("reverie_bench_") for name in databases(conninfo))
+    assert not any(tag in name for name in databases(conninfo))
     with psycopg.connect(conninfo) as connection:
         assert connection.execute("SELECT count(*) FROM models").fetchone() == (0,)
     written = json.loads(write_result(tuned, tmp_path).read_text())
