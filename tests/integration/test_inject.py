@@ -282,3 +282,14 @@ async def test_with_the_default_model_what_answers_is_injected_and_other_questio
     for message in ("Write a limerick about volcanoes and the sea", "How do I reverse a list in Python?"):
         assert (await inject(runtime, message)).section == ""
     await slot.aclose()
+
+
+@pytest.mark.parametrize("message", ["What should I save to memory?", "How should I write dates in an entry?"])
+async def test_what_every_agent_starts_with_is_no_memory(runtime: Runtime, message: str) -> None:
+    await put(runtime, "notes/bike.md", "The bicycle has a frame of 54.")
+    await put(runtime, "SOUL.md", "You save an entry to memory with its dates.", Place("default", "wren", "team"))
+    injection = await inject(runtime, message)
+    assert (injection.section, injection.skipped) == ("", "no_match")
+    # It is there to be found, and would have been relevant.
+    found = await runtime.search.search(granted().search_request(message))
+    assert found.results[0].path in ("AGENTS.md", "SOUL.md")

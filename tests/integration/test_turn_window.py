@@ -251,3 +251,14 @@ class TestTrimming:
         await talk.chat(FULL, words=WORDS)
         assert len((await talk.context(model_max_tokens=100_000)).messages) == 2 * FULL + 1
         assert scripted.requests == []
+
+
+async def test_what_leaves_the_prompt_does_not_come_back_as_todays_notes(windowed: MakeRuntime) -> None:
+    talk = Talk(windowed(model=False, context_max_tokens=128_000))
+    await talk.chat(20, words=20)
+    whole, short = await talk.context("now?"), await talk.context("now?", emergency=True)
+    assert (len(whole.messages), len(short.messages)) == (41, 5)
+    assert "asking 1 " not in short.system_prompt
+    assert short.tokens < whole.tokens / 2
+    # All of a session fits as long as its messages do: what is in them does not count a second time as notes.
+    assert len((await talk.context("now?", model_max_tokens=whole.tokens * 3 // 2)).messages) == 41

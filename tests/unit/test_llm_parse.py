@@ -105,3 +105,9 @@ def test_a_body_without_an_answer_is_a_typed_error(body: bytes, reason: str) -> 
         read_completion(body)
     assert failed.value.reason == reason
     assert "secret" not in failed.value.detail
+
+
+def test_what_no_database_holds_is_not_in_an_answer() -> None:
+    """Seen in a black-box test: a NUL in a summary kept a session from ever being compacted."""
+    assert parse_answer('{"x": 1, "label": "a\\u0000b\\ud800"}', Point).label == "a\ufffdb\ufffd"
+    assert read_completion(completion("a\x00b")) == Answer("a\ufffdb", truncated=False)

@@ -16,6 +16,8 @@ T = TypeVar("T", bound=BaseModel)
 
 # Models that think aloud do it before the answer.
 _THINKING = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+# Escapes of JSON can stand for them.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_PROBLEM_CHARS = 2000
 _MAX_CANDIDATES = 200
 _DECODER = json.JSONDecoder()
@@ -82,7 +84,16 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            yield value
+            yield _storable(value)
+
+
+def _storable(value: Any) -> Any:
+    """A value of JSON without what no database holds as text."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    return {_storable(name): _storable(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _described(error: ValidationError) -> str:
@@ -95,7 +106,7 @@ def _text_of(content: Any) -> str:
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
+    return _UNSTORABLE.sub("\ufffd", content) if isinstance(content, str) else ""
 
 
 def _without_thinking(text: str) -> str:

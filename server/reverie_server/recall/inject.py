@@ -14,6 +14,7 @@ import structlog
 
 from reverie_indexer.chunk import note_date
 from reverie_indexer.errors import NotFound, ReverieError
+from reverie_indexer.files import seed_files
 from reverie_indexer.model import Tier
 from reverie_indexer.resources import read_resource
 from reverie_server.access.gate import Grant
@@ -28,6 +29,7 @@ from reverie_server.recall.telling import shortened, telling_sentences, with_rec
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.recall.trivial import is_trivial
 from reverie_server.spans import span
+from reverie_server.workspace.clear import INSTRUCTIONS
 
 log = structlog.get_logger()
 Skipped = Literal["trivial", "disabled", "no_match", "budget"]
@@ -107,6 +109,8 @@ class Injector:
         self._search = search
         self._count = count
         self._recalls = recalls
+        # What every agent starts with says nothing of anybody.
+        self._seeds = tuple(seed_files().values())
         self.outcomes: Counter[str] = Counter()
 
     async def inject(self, grant: Grant, asked: InjectRequest) -> Injection:
@@ -185,7 +189,8 @@ class Injector:
         """What is relevant enough and new to the prompt, and what of it fits."""
         threshold = settings.auto_inject_threshold if asked.threshold is None else asked.threshold
         max_tokens = settings.auto_inject_max_tokens if asked.max_tokens is None else asked.max_tokens
-        held = Held([asked.message, *asked.recent_user_messages, *asked.prompt_texts], frozenset(asked.in_prompt))
+        texts = [asked.message, *asked.recent_user_messages, *asked.prompt_texts, *self._seeds]
+        held = Held(texts, frozenset((*asked.in_prompt, *INSTRUCTIONS)))
         entries = select([_candidate(result, settings.time_zone) for result in results], threshold, held)
         return entries, fit(entries, _notice(), max_tokens, self._count)
 

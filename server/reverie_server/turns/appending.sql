@@ -3,10 +3,10 @@ SELECT message_id FROM messages
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND message_id = ANY(%(message_ids)s::text[])
 ORDER BY message_id;
 
--- last_spoken: what was said last with words; from the user it waits for its answer
+-- last_spoken: what was said last with words; from the user it waits for its answer, which no call of tools is
 SELECT seq, role, content, at, tokens, message_id, extra FROM messages
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND role IN ('user', 'assistant')
-  AND btrim(content, E' \t\r\n') <> ''
+  AND btrim(content, E' \t\r\n') <> '' AND NOT extra ? 'tool_calls'
 ORDER BY seq DESC LIMIT 1;
 
 -- last_tombstone: when something of a place was forgotten last, and how much there is

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Protocol
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from reverie_server.turns.model import Role, paired
@@ -37,6 +37,10 @@ class Spoken(Protocol):
     @property
     def at(self) -> datetime:
         """When, with an offset."""
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """What the protocol has beside: `tool_calls` above all."""
 
 
 @dataclass(frozen=True, slots=True)

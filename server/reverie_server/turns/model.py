@@ -106,18 +106,26 @@ class _Said(Protocol):
     @property
     def content(self) -> str: ...
 
+    @property
+    def extra(self) -> Mapping[str, Any]: ...
+
 
 _S = TypeVar("_S", bound=_Said)
 
 
 def paired(messages: Iterable[_S]) -> list[tuple[_S, _S]]:
-    """The exchanges of a conversation in order: each user message with the first answer to it that has words."""
+    """The exchanges of a conversation in order: each user message with the first answer to it that has words.
+
+    What is said beside a call of tools is no answer yet.
+    """
     found: list[tuple[_S, _S]] = []
     asked: _S | None = None
     for message in messages:
         if message.role == "user" and message.content.strip():
             asked = message
         elif message.role == "assistant" and message.content.strip() and asked is not None:
+            if message.extra.get("tool_calls"):
+                continue
             found.append((asked, message))
             asked = None
     return found

@@ -135,14 +135,16 @@ class Turns:
         max_tokens = asked.model_max_tokens or self._rules.context_max_tokens
         limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
         stable = await asyncio.to_thread(context.stable_parts, caller, files)
-        # With every line of the daily log, and all that memory may take: what is left for the conversation, at least.
-        most = [*stable, *await asyncio.to_thread(context.note_parts, files, limits, self._count)]
-        memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
-        window = self._window(max_tokens, self._system_tokens(context.system_prompt(most)) + memory_tokens)
-        summary, kept = await self._windowed(grant, spoken, message, window, emergency=asked.emergency)
-        shown = [neutralise(log_text(user, assistant)) for user, assistant in exchanges(kept)]
-        notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, shown)
+        # The log lines of all that the session has live, also of what gives way to a summary or to the window: what is
+        # left out with its message must not come back as a note.
+        live = [neutralise(log_text(user, assistant)) for user, assistant in exchanges(spoken.messages)]
+        notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
         parts = [*stable, *notes]
+        # With all that memory may take: what is left for the conversation, at least.
+        memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
+        window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
+        summary, kept = await self._windowed(grant, spoken, message, window, emergency=asked.emergency)
+        shown = {neutralise(log_text(user, assistant)) for user, assistant in exchanges(kept)}
         # What is said in the prompt is not recalled into it, in the words of the daily log neither.
         logged = [line for line in context.log_lines(files) if line.partition("] ")[2] in shown]
         held = [*(part.text for part in parts), summary, *logged, *(said.content for said in kept)]
@@ -297,9 +299,11 @@ class Turns:
 def visible(live: Sequence[Message], caller: str, message: Message) -> list[Message]:
     """The live messages as a prompt has them: nothing twice, and no fence in them.
 
-    Left out: a system message that is in the caller's system prompt or was said before, and the user's last one where
-    it is the current message, stored before it was answered. Pure.
+    Left out: a system message that is in the caller's system prompt or was said before, the user's last one where it is
+    the current message, stored before it was answered, and calls of tools that have no result, which no model takes.
+    Pure.
     """
+    answered = {said.extra.get("tool_call_id") for said in live if said.role == "tool"}
     found: list[Message] = []
     seen: set[str] = set()
     for said in live:
@@ -308,7 +312,14 @@ def visible(live: Sequence[Message], caller: str, message: Message) -> list[Mess
             if content.strip() in caller or content in seen:
                 continue
             seen.add(content)
-        found.append(said if content == said.content else replace(said, content=content))
+        own = said if content == said.content else replace(said, content=content)
+        if (calls := own.extra.get("tool_calls")) is not None:
+            kept = [call for call in calls if isinstance(call, dict) and call.get("id") in answered - {None}]
+            if not kept and not content.strip():
+                continue
+            extra = {name: value for name, value in own.extra.items() if name != "tool_calls"}
+            own = replace(own, extra={**extra, "tool_calls": kept} if kept else extra)
+        found.append(own)
     if found and found[-1].role == "user" and found[-1].content.strip() == message.content.strip():
         found.pop()
     return found
