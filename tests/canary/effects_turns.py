@@ -80,7 +80,8 @@ def exchanges(talk: Talk, new: Sequence[Said]) -> list[tuple[str, list[str]]]:
     for said in new:
         if said.role == "user" and said.text.strip():
             talk.waiting = said
-        elif said.role == "assistant" and said.text.strip():
+        elif said.role == "assistant" and said.text.strip() and not said.carried:
+            # What carries calls of tools is no answer yet.
             if talk.waiting is not None:
                 found.append((talk.waiting.day or "", [noted(talk.waiting), noted(said)]))
             talk.waiting = None
