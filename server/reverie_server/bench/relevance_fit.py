@@ -27,7 +27,6 @@ SET_BY: tuple[Group, ...] = ("elsewhere", "unrelated")
 FALSE_SHARE = 0.05
 _ROUNDS = 20
 _FIRST_SLOPE = 4.0
-_NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
