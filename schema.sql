@@ -67,8 +67,9 @@ CREATE TABLE IF NOT EXISTS slices (
 
 -- A session is a conversation; the message rows of one are in the order of `seq`, from 1. Messages up to
 -- `compacted_through` are compacted: `summary` stands for them in prompts, and they stay readable and searchable.
--- `completed_through` is up to where `session.completed` was published. The owner is null for a conversation of the
--- team; the slice is the one its messages are found in.
+-- `completed_through` is up to where `session.completed` was published, `summarised_through` up to where episodes were
+-- made of it, `extracted_through` up to where what it says was taken into the owner's files. The owner is null for a
+-- conversation of the team; the slice is the one its messages are found in.
 CREATE TABLE IF NOT EXISTS sessions (
     tenant_id         text COLLATE "C" NOT NULL,
     session_key       bigint GENERATED ALWAYS AS IDENTITY,
@@ -84,6 +85,8 @@ CREATE TABLE IF NOT EXISTS sessions (
     compactions       integer NOT NULL DEFAULT 0,
     compacted_through integer NOT NULL DEFAULT 0,
     completed_through integer NOT NULL DEFAULT 0,
+    summarised_through integer NOT NULL DEFAULT 0,
+    extracted_through integer NOT NULL DEFAULT 0,
     summary           text NOT NULL DEFAULT '',
     created_at        timestamptz NOT NULL DEFAULT now(),
     updated_at        timestamptz NOT NULL DEFAULT now(),
@@ -147,21 +150,61 @@ CREATE TABLE IF NOT EXISTS window_summaries (
     FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
 );
 
--- What happened that background work follows from, published in the transaction of its cause.
+-- What happened that background work follows from, published in the transaction of its cause, which also defers the jobs
+-- that follow. The payload has ids and numbers, never what anybody said.
 CREATE TABLE IF NOT EXISTS events (
     tenant_id   text COLLATE "C" NOT NULL,
     event_id    bigint GENERATED ALWAYS AS IDENTITY,
     slice_id    bigint NOT NULL,
     agent_id    text COLLATE "C" NOT NULL,
-    kind        text NOT NULL CHECK (kind IN ('session.completed')),
+    kind        text NOT NULL CHECK (kind IN ('session.completed', 'episodic.created', 'entity.upserted')),
     payload     jsonb NOT NULL,
     at          timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, event_id),
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 
--- A file; or, with a session, its transcript as the index knows it, which has no versions. A file's content is the
--- versions row of the current version. A deleted file keeps its row and history. note_day is the day of a daily note,
+-- An episode is what a stretch of a session comes to, found by search in the tier `episodic`. `method` says how it was
+-- summarised (by which prompt and model), `fallback` why a configured model was not used. It ends with its last message
+-- (`ended_at`) and is invisible from `expires_at` on; `semantic_at` is when the graph took what it says, `promoted_at`
+-- when dreaming did, into the file `promoted_to`. The owner is the session's.
+CREATE TABLE IF NOT EXISTS episodes (
+    tenant_id      text COLLATE "C" NOT NULL,
+    episode_id     bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    agent_id       text COLLATE "C" NOT NULL,
+    owner_key      text COLLATE "C",
+    session_key    bigint NOT NULL,
+    session_id     text COLLATE "C" NOT NULL,
+    from_seq       integer NOT NULL,
+    through_seq    integer NOT NULL,
+    compactions    integer NOT NULL,
+    summary        text NOT NULL,
+    abstract       text NOT NULL,
+    key_topics     text[] NOT NULL,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    fallback       text,
+    started_at     timestamptz NOT NULL,
+    ended_at       timestamptz NOT NULL,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    expires_at     timestamptz NOT NULL,
+    semantic_at    timestamptz,
+    promoted_at    timestamptz,
+    promoted_to    text,
+    PRIMARY KEY (tenant_id, episode_id),
+    UNIQUE (tenant_id, session_key, through_seq),
+    CHECK (from_seq <= through_seq),
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS episodes_of_slice ON episodes (tenant_id, slice_id, episode_id);
+CREATE INDEX IF NOT EXISTS episodes_expiring ON episodes (expires_at);
+
+-- A file; or, with a session, its transcript as the index knows it, or with an episode that, neither of which has
+-- versions. A file's content is the versions row of the current version. A deleted file keeps its row and history. note_day is the day of a daily note,
 -- by which `as_of` and age go instead of the time of writing.
 CREATE TABLE IF NOT EXISTS documents (
     tenant_id   text COLLATE "C" NOT NULL,
@@ -169,6 +212,8 @@ CREATE TABLE IF NOT EXISTS documents (
     slice_id    bigint NOT NULL,
     path        text COLLATE "C" NOT NULL CHECK (octet_length(path) <= 512),
     session_key bigint,
+    episode_id  bigint,
+    expires_at  timestamptz,
     enabled     boolean NOT NULL,
     sort_order  integer NOT NULL,
     version     integer NOT NULL,
@@ -179,13 +224,20 @@ CREATE TABLE IF NOT EXISTS documents (
     PRIMARY KEY (tenant_id, document_id),
     UNIQUE NULLS NOT DISTINCT (tenant_id, slice_id, path, session_key),
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
-    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
+    CHECK (episode_id IS NULL OR session_key IS NOT NULL),
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, episode_id) REFERENCES episodes (tenant_id, episode_id) ON DELETE CASCADE
 );
 -- What every prompt holds is found without looking through all files and conversations of a memory.
 CREATE INDEX IF NOT EXISTS documents_in_prompts ON documents (tenant_id, slice_id)
     WHERE enabled AND deleted_at IS NULL AND session_key IS NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS documents_of_session ON documents (tenant_id, session_key)
-    WHERE session_key IS NOT NULL;
+    WHERE session_key IS NOT NULL AND episode_id IS NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS documents_of_episode ON documents (tenant_id, episode_id)
+    WHERE episode_id IS NOT NULL;
+-- What has expired and is not pruned yet, which a search leaves out.
+CREATE INDEX IF NOT EXISTS documents_expiring ON documents (tenant_id, slice_id, expires_at)
+    INCLUDE (document_id) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS versions (
     tenant_id   text COLLATE "C" NOT NULL,
@@ -291,6 +343,43 @@ CREATE TABLE IF NOT EXISTS recalls (
     FOREIGN KEY (tenant_id, chunk_id) REFERENCES chunks (tenant_id, chunk_id) ON DELETE CASCADE
 );
 
+-- Where the lines of files come from that the server wrote by itself: of which stage, made by which prompt and model, of
+-- which messages, lines or episodes. A line is known by the hash of its essence (workspace/redaction.py), so that it
+-- keeps its origin when the file is sorted anew; a line without a row here was written by a person.
+CREATE TABLE IF NOT EXISTS derivations (
+    tenant_id      text COLLATE "C" NOT NULL,
+    derivation_id  bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    document_id    bigint NOT NULL,
+    line_sha256    bytea NOT NULL,
+    stage          text NOT NULL,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    sources        jsonb NOT NULL,
+    at             timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, derivation_id),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS derivations_of_line ON derivations (tenant_id, document_id, line_sha256);
+
+-- What a stage of consolidation last did for a slice. `last_error` is a code and a reason, never memory text.
+CREATE TABLE IF NOT EXISTS stages (
+    tenant_id       text COLLATE "C" NOT NULL,
+    slice_id        bigint NOT NULL,
+    stage           text NOT NULL,
+    last_started_at timestamptz,
+    last_success_at timestamptz,
+    last_failed_at  timestamptz,
+    last_status     text CHECK (last_status IN ('completed', 'skipped', 'failed')),
+    last_reason     text,
+    last_error      text,
+    last_method     text CHECK (last_method IN ('llm', 'extractive')),
+    PRIMARY KEY (tenant_id, slice_id, stage),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+
 -- How many calls a tenant has made of the language model on a day (UTC).
 CREATE TABLE IF NOT EXISTS model_calls (
     tenant_id text COLLATE "C" NOT NULL,
@@ -352,7 +441,8 @@ DECLARE
     t text;
 BEGIN
     FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors',
-        'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls'] LOOP
+        'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls',
+        'episodes', 'derivations', 'stages'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
@@ -367,3 +457,55 @@ BEGIN
     END LOOP;
 END $$;
 GRANT SELECT ON models TO reverie_app;
+
+-- The jobs are procrastinate's, whose tables are beside these (procrastinate_jobs), and reverie_app has no right to them.
+-- A job is deferred by this function in the transaction of its cause. `unit` is what jobs of a stage may run once at a
+-- time for. One that already waits for the unit is enough: its row is held until this transaction ends, so that no
+-- worker begins it before what it is for can be seen; one that waits for a later time than is wanted is brought forward.
+CREATE OR REPLACE FUNCTION defer_job(stage text, unit text, args jsonb, after_seconds double precision)
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    job_id bigint;
+    wanted constant timestamptz := CASE WHEN after_seconds > 0 THEN now() + make_interval(secs => after_seconds) END;
+    unit_lock constant text := stage || ':' || unit;
+BEGIN
+    IF args ->> 'tenant_id' IS DISTINCT FROM current_setting('reverie.tenant', true)
+       AND current_setting('reverie.maintenance', true) IS DISTINCT FROM 'on' THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a job is deferred for the tenant of the transaction';
+    END IF;
+    LOOP
+        SELECT j.id INTO job_id FROM procrastinate_jobs j
+        WHERE j.queueing_lock = unit_lock AND j.status = 'todo' FOR SHARE;
+        IF FOUND THEN
+            -- Who else holds it is not waited for: two that wait for each other would both fail.
+            UPDATE procrastinate_jobs j SET scheduled_at = wanted
+            WHERE j.id = (SELECT k.id FROM procrastinate_jobs k
+                          WHERE k.id = job_id AND k.scheduled_at > coalesce(wanted, now()) FOR UPDATE SKIP LOCKED);
+            RETURN job_id;
+        END IF;
+        BEGIN
+            RETURN (procrastinate_defer_jobs_v1(ARRAY[
+                ROW('reverie', stage, 0, unit_lock, unit_lock, args, wanted)::procrastinate_job_to_defer_v1]))[1];
+        EXCEPTION WHEN unique_violation THEN NULL;
+        END;
+    END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION defer_job(text, text, jsonb, double precision) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION defer_job(text, text, jsonb, double precision) TO reverie_app;
+
+-- The jobs of the agent and owner of the transaction (with owner `*` of all its owners), by what row-level security
+-- goes by; those of the team belong to everybody's.
+CREATE OR REPLACE FUNCTION own_jobs()
+RETURNS TABLE (job_id bigint, stage text, status text, owner_key text, scheduled_at timestamptz, attempts integer)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT j.id, j.task_name::text, j.status::text, j.args ->> 'owner_key', j.scheduled_at, j.attempts
+    FROM procrastinate_jobs j
+    WHERE j.queue_name = 'reverie'
+      AND j.args ->> 'tenant_id' = current_setting('reverie.tenant', true)
+      AND j.args ->> 'agent_id' = current_setting('reverie.agent', true)
+      AND (j.args ->> 'owner_key' IS NULL OR current_setting('reverie.owner', true) IN (j.args ->> 'owner_key', '*'))
+    ORDER BY j.id
+$$;
+REVOKE ALL ON FUNCTION own_jobs() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION own_jobs() TO reverie_app;
+CREATE INDEX IF NOT EXISTS jobs_of_agent ON procrastinate_jobs ((args ->> 'tenant_id'), (args ->> 'agent_id'));

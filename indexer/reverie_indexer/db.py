@@ -115,11 +115,21 @@ async def prepare_database(conninfo: str) -> DatabaseReport:
             if not facts["role_usable"]:
                 await connection.execute(SQL["create_role"])
                 await connection.execute(SQL["grant_role"])
+            if not facts["has_jobs"]:
+                await connection.execute(_jobs_schema())
             if not facts["has_schema"] or (await _one(connection, SQL["schema_sha256"]))["sha256"] != sha256:
                 await connection.execute(schema.encode())
                 await connection.execute(SQL["record_schema"], {"sha256": sha256})
             facts = await _one(connection, SQL["server_facts"])
     return DatabaseReport(facts["version"], facts["vector_version"], schema_current=True)
+
+
+def _jobs_schema() -> bytes:
+    """The tables of the queue of jobs."""
+    # It brings the queue's whole library along, and is needed once in a database's life.
+    from procrastinate.schema import SchemaManager
+
+    return SchemaManager.get_schema().encode()
 
 
 async def inspect_database(conninfo: str) -> tuple[DatabaseReport, str | None]:

@@ -8,7 +8,8 @@ SELECT current_setting('server_version_num')::int AS version_num,
        -- Since PostgreSQL 16 a member may be one without the right to become the role: who creates it is such a one.
        EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app' AND pg_has_role(current_user, oid,
                CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)) AS role_usable,
-       to_regclass('schema_info') IS NOT NULL AS has_schema;
+       to_regclass('schema_info') IS NOT NULL AS has_schema,
+       to_regclass('procrastinate_jobs') IS NOT NULL AS has_jobs;
 
 -- schema_sha256: which schema.sql was applied last
 SELECT sha256 FROM schema_info;

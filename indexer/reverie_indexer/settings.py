@@ -100,6 +100,28 @@ class Settings(BaseSettings):
     # A session that nobody has written to for so long is complete.
     session_idle_seconds: PositiveFloat = 1800.0
 
+    # Consolidation: what agents that set nothing themselves get, and what the stages go by (behaviour in the README).
+    consolidation_enabled: bool = True
+    auto_summarize_enabled: bool = True
+    emergence_enabled: bool = True
+    skip_cron_conversations: bool = True
+    compaction_enabled: bool = True
+    episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
+    extraction_cooldown_seconds: Annotated[float, Field(ge=0)] = 300.0
+    dreaming_debounce_seconds: Annotated[float, Field(ge=0)] = 600.0
+    dreaming_min_episodes: PositiveInt = 5
+    dreaming_max_episodes: PositiveInt = 10
+    # Background jobs: a server runs a worker beside it, unless told not to.
+    worker_enabled: bool = True
+    worker_concurrency: Annotated[int, Field(ge=1, le=100)] = 2
+    worker_poll_seconds: PositiveFloat = 5.0
+    # How often a job that fails is tried altogether; before each new try it waits twice as long as before the last.
+    job_max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
+    job_retry_seconds: Annotated[float, Field(ge=0)] = 15.0
+    job_timeout_seconds: PositiveFloat = 600.0
+    # How long the rows of jobs that are done are kept; those that failed stay until they are tried again.
+    job_keep_days: PositiveInt = 7
+
     # The language model: any OpenAI-compatible endpoint. Without one, what needs it goes its extractive way.
     llm_base_url: str | None = None
     llm_model: str | None = None

@@ -26,6 +26,7 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.app_consolidate import GivenStages, delays_of, wire_consolidation
 from reverie_server.app_turns import Given, language_model, token_counter, wire_turns
 from reverie_server.recall.expand import Expansion
 from reverie_server.recall.inject import Injector
@@ -199,11 +200,26 @@ def assemble(
     count_tokens = token_counter(settings)
     recalls = Recalls(database, tombstones.load_secret)
     recorder = Recorder(database, pipeline, tombstones, count_tokens, max_file_bytes=settings.max_file_bytes)
-    sessions = Sessions(database, pipeline, recorder)
+    sessions = Sessions(database, pipeline, recorder, delays_of(settings))
     llm = language_model(settings, database)
     injector = Injector(search, count_tokens, recalls)
     gate = Gate(database, defaults)
     wired = wire_turns(settings, Given(database, gate, pipeline, tombstones, sessions, injector, llm, count_tokens))
+    consolidation = wire_consolidation(
+        GivenStages(
+            settings=settings,
+            database=database,
+            models=models,
+            gate=gate,
+            pipeline=pipeline,
+            search=search,
+            long_term=long_term,
+            tombstones=tombstones,
+            sessions=sessions,
+            llm=llm,
+            count_tokens=count_tokens,
+        )
+    )
     return Runtime(
         settings=settings,
         database=database,
@@ -237,6 +253,7 @@ def assemble(
         session_compaction=wired.session_compaction,
         compactions=wired.compactions,
         proxy=wired.proxy,
+        consolidation=consolidation,
     )
 
 
@@ -299,7 +316,9 @@ async def upkeep(runtime: Runtime) -> None:
     prune_at = 0.0
     while not is_cancelled():
         try:
-            await complete_idle_sessions(runtime.database, idle_seconds=runtime.settings.session_idle_seconds)
+            await complete_idle_sessions(
+                runtime.database, delays_of(runtime.settings), idle_seconds=runtime.settings.session_idle_seconds
+            )
             await _upkeep_once(runtime)
             if time.monotonic() >= prune_at:
                 prune_at = time.monotonic() + PRUNE_INTERVAL_SECONDS

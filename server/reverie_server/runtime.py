@@ -11,6 +11,7 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
+from reverie_server.app_consolidate import Consolidation
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.expand import Expansion
 from reverie_server.recall.inject import Injector
@@ -64,3 +65,4 @@ class Runtime:
     session_compaction: SessionCompaction
     compactions: SessionCompactions
     proxy: Proxy | None  # None without a language model
+    consolidation: Consolidation

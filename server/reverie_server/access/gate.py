@@ -100,6 +100,17 @@ class Gate:
         # Without isolation there is one memory for all who use the agent, whoever writes.
         return grant, place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
 
+    async def for_stage(self, tenant_id: str, agent_id: str, owner_key: str | None) -> tuple[Grant, Place]:
+        """What a stage of consolidation may do for a slice, and the slice's place; it acts for nobody's key.
+
+        `owner_key` is the slice's, None for the team's. Raises NotFound for an agent that is gone, MemoryDisabled.
+        """
+        row = await self._agent(tenant_id, agent_id)
+        if row is None:
+            raise NotFound(f"there is no agent {agent_id!r}")
+        grant = self._grant(Caller(tenant_id, "admin"), agent_id, owner_key, row)
+        return grant, place_for(grant.reader, None)
+
     def _to_read(self, grant: Grant, row: DictRow) -> Grant:
         """The grant without a leader whose memory is switched off: nobody reads that, its members neither."""
         leader = row["leader_settings"]

@@ -117,6 +117,6 @@ async def complete_session(
     """Say that the conversation is over for now: what follows from it is done in the background."""
     body = body or wire_sessions.Complete.model_validate({})
     grant, _ = await system.gate.write(who, a, body.resolved_owner(), None)
-    published = await system.sessions.complete(grant.reader, s, body.trigger_source)
-    jobs = [wire_sessions.Job(id=str(event.event_id), kind=event.kind) for event in published]
+    deferred = await system.sessions.complete(grant.reader, s, body.trigger_source)
+    jobs = [wire_sessions.Job(id=str(job.job_id), kind=job.stage) for job in deferred]
     return wire_sessions.Jobs(jobs=jobs)

@@ -150,7 +150,7 @@ class Complete(Owner):
 
 
 class Job(BaseModel):
-    """What follows from it, done in the background."""
+    """A stage of consolidation that follows from it, in the background; see `pipeline`."""
 
     id: str
     kind: str
@@ -159,7 +159,7 @@ class Job(BaseModel):
 class Jobs(BaseModel):
     """What was started; nothing where nothing was said since the last time."""
 
-    model_config = shown(jobs=[{"id": "17", "kind": "session.completed"}])
+    model_config = shown(jobs=[{"id": "17", "kind": "episodic"}, {"id": "18", "kind": "extraction"}])
 
     jobs: list[Job]
 

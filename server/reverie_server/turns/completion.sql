@@ -8,13 +8,17 @@ WITH due AS (
     FROM due WHERE s.tenant_id = %(tenant_id)s AND s.session_key = due.session_key
     RETURNING s.tenant_id, s.slice_id, s.agent_id, s.owner_key, s.session_key, s.session_id, s.compactions, s.last_seq,
               due.completed_through + 1 AS from_seq
+), published AS (
+    INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
+    SELECT tenant_id, slice_id, agent_id, 'session.completed',
+           %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id,
+               'owner_key', owner_key, 'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
+    FROM done
+    RETURNING tenant_id, slice_id, agent_id, payload
 )
-INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
-SELECT tenant_id, slice_id, agent_id, %(kind)s,
-       %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id, 'owner_key', owner_key,
-           'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
-FROM done
-RETURNING event_id;
+SELECT p.tenant_id, p.slice_id, p.agent_id, l.owner_key, p.payload
+FROM published p
+JOIN slices l ON l.tenant_id = p.tenant_id AND l.slice_id = p.slice_id;
 
 -- publish_idle: the same for sessions of any tenant that nobody has written to for so long, those of longest ago first
 WITH due AS (
@@ -27,9 +31,15 @@ WITH due AS (
     FROM due WHERE s.tenant_id = due.tenant_id AND s.session_key = due.session_key
     RETURNING s.tenant_id, s.slice_id, s.agent_id, s.owner_key, s.session_key, s.session_id, s.compactions, s.last_seq,
               due.completed_through + 1 AS from_seq
+), published AS (
+    INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
+    SELECT tenant_id, slice_id, agent_id, 'session.completed',
+           %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id,
+               'owner_key', owner_key, 'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
+    FROM done
+    RETURNING tenant_id, slice_id, agent_id, payload
 )
-INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
-SELECT tenant_id, slice_id, agent_id, %(kind)s,
-       %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id, 'owner_key', owner_key,
-           'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
-FROM done;
+SELECT p.tenant_id, p.slice_id, p.agent_id, l.owner_key, p.payload
+FROM published p
+JOIN slices l ON l.tenant_id = p.tenant_id AND l.slice_id = p.slice_id
+ORDER BY p.tenant_id, p.slice_id;

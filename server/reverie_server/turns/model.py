@@ -160,11 +160,3 @@ class Appended:
     session: Session
     stored: int
     is_new: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """An event that was published, by id and kind."""
-
-    event_id: int
-    kind: str

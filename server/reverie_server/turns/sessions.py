@@ -19,12 +19,14 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.gate import Grant
+from reverie_server.consolidate.jobs import Delays
+from reverie_server.consolidate.model import Deferred
 from reverie_server.turns.appending import Recorder
 from reverie_server.turns.completion import publish_completed
 from reverie_server.turns.given import MAX_METADATA_BYTES, check_json
 from reverie_server.turns.lookup import SQL as LOOKUP
 from reverie_server.turns.lookup import Key, lock_session, look_up
-from reverie_server.turns.model import Appended, Completed, Message, NewCompaction, NewMessage, Session, State
+from reverie_server.turns.model import Appended, Message, NewCompaction, NewMessage, Session, State
 from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
@@ -65,10 +67,11 @@ class Sessions:
     its slice; it returns at once and raises nothing.
     """
 
-    def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder) -> None:
+    def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder, delays: Delays) -> None:
         self._database = database
         self._pipeline = pipeline
         self._recorder = recorder
+        self._delays = delays
         self.after_append: Callable[[Grant, Place, Session], None] = lambda *_: None
 
     async def find(self, reader: Reader, session_id: str) -> Session:
@@ -154,13 +157,16 @@ class Sessions:
         count = max(0, session.last_seq - session.compacted_through)
         return await self.messages(reader, session, after=session.compacted_through, limit=count)
 
-    async def complete(self, reader: Reader, session_id: str, trigger_source: str) -> list[Completed]:
-        """Publish that what was said since the last time is complete; nothing where nothing was. NotFound."""
+    async def complete(self, reader: Reader, session_id: str, trigger_source: str) -> list[Deferred]:
+        """Publish that what was said since the last time is complete; the jobs that follow. Nothing said: none.
+
+        NotFound.
+        """
         async with self._database.tenant(reader.tenant_id) as connection:
-            published = await publish_completed(connection, Key.of(reader, session_id), trigger_source)
-        if published is None:
+            deferred = await publish_completed(connection, Key.of(reader, session_id), trigger_source, self._delays)
+        if deferred is None:
             raise NotFound(f"there is no session {session_id!r}")
-        return published
+        return deferred
 
     async def clear(self, reader: Reader, session_id: str) -> None:
         """Remove all messages of a session for good, from the index and its summaries too; NotFound.

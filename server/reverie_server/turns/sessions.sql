@@ -44,8 +44,8 @@ DELETE FROM messages WHERE tenant_id = %(tenant_id)s AND session_key = %(session
 
 -- empty_session: a session without messages; its numbers go on, so that no compaction under way fits any more
 UPDATE sessions
-SET message_count = 0, tokens = 0, compacted_through = last_seq, completed_through = last_seq, summary = '',
-    updated_at = clock_timestamp()
+SET message_count = 0, tokens = 0, compacted_through = last_seq, completed_through = last_seq,
+    summarised_through = last_seq, extracted_through = last_seq, summary = '', updated_at = clock_timestamp()
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;
 
 -- drop_session: the session

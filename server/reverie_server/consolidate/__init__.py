@@ -1,0 +1,1 @@
+"""Consolidation: conversations become lasting memory in the background, one stage after the other."""

@@ -1,0 +1,61 @@
+"""One question of a stage to the language model: a validated answer, or why the stage goes its extractive way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import structlog
+from pydantic import BaseModel
+
+from reverie_server.consolidate.model import EXTRACTIVE, Made
+from reverie_server.llm.errors import LanguageModelUnavailable
+from reverie_server.llm.prompts import load_prompt
+from reverie_server.llm.provider import LanguageModel
+
+log = structlog.get_logger()
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """An answer and how it was made. Without one, `fallback` is why a model that is configured gave none."""
+
+    value: T | None
+    made: Made
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[T]):
+    """A prompt by name, what is put into it, the answer it asks for, and what that may cost."""
+
+    prompt: str
+    inputs: Mapping[str, str]
+    answer: type[T]
+    max_tokens: int
+    timeout_seconds: float
+
+
+async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]) -> Asked[T]:
+    """Ask, holding no connection; the answer was repaired once where it did not validate.
+
+    Whatever the model fails at is no error here: the stage goes its extractive way. Raises DatabaseUnavailable.
+    """
+    if model is None:
+        return Asked(None, EXTRACTIVE)
+    try:
+        answer = await model.structured(
+            tenant_id,
+            load_prompt(question.prompt),
+            question.inputs,
+            question.answer,
+            max_tokens=question.max_tokens,
+            timeout_seconds=question.timeout_seconds,
+        )
+    except LanguageModelUnavailable as error:
+        log.warning("stage_without_model", prompt=question.prompt, reason=error.reason)
+        return Asked(None, EXTRACTIVE, error.reason)
+    made = Made("llm", answer.prompt, answer.prompt_version, answer.model)
+    return Asked(answer.value, made)

@@ -1,0 +1,126 @@
+"""The values of consolidation. Frozen, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Stage = Literal["extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction"]
+STAGES: tuple[Stage, ...] = ("extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction")
+EventKind = Literal["session.completed", "episodic.created", "entity.upserted"]
+Trigger = Literal["event", "cron", "api", "retry"]
+Method = Literal["llm", "extractive"]
+Status = Literal["completed", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One run of a stage on one slice: what a job is for. It has ids only, never what anybody said.
+
+    `owner_key` is the slice's: None is the team's memory, also of an agent without isolation. `session_key` is set for
+    `episodic`, and for an `extraction` of one conversation by hand; `episode_id` for `semantic`; `topic` for a focused
+    `emergence`. `trigger` is why it runs; `is_last_attempt` that a failure now is for good.
+    """
+
+    stage: Stage
+    tenant_id: str
+    agent_id: str
+    owner_key: str | None
+    session_key: int | None = None
+    episode_id: int | None = None
+    trigger: Trigger = "event"
+    topic: str | None = None
+    is_last_attempt: bool = False
+
+    @property
+    def unit(self) -> str:
+        """What jobs of a stage run for one at a time: the session, the episode, or the slice."""
+        if self.stage == "episodic" and self.session_key is not None:
+            return f"{self.tenant_id}/session/{self.session_key}"
+        if self.episode_id is not None:
+            return f"{self.tenant_id}/episode/{self.episode_id}"
+        return f"{self.tenant_id}/{self.agent_id}/{self.owner_key or ''}"
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """As a job keeps it."""
+        named = ("tenant_id", "agent_id", "owner_key", "session_key", "episode_id", "trigger", "topic")
+        return {name: getattr(self, name) for name in named}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run of a stage came to. `reason` is for people and holds no memory text.
+
+    `method` is None where nothing was made; `fallback` is the code of why a configured model was not used.
+    """
+
+    status: Status
+    reason: str
+    method: Method | None = None
+    fallback: str | None = None
+    report_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How something was made: by which prompt and model (None: without a model)."""
+
+    method: Method
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+
+
+EXTRACTIVE = Made("extractive")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that background work follows from. `payload` has ids and numbers only."""
+
+    kind: EventKind
+    tenant_id: str
+    agent_id: str
+    owner_key: str | None
+    slice_id: int
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """A job that was deferred, by id and stage."""
+
+    job_id: int
+    stage: Stage
+
+
+class Runs(Protocol):
+    """A stage of consolidation."""
+
+    async def run(self, work: Work) -> Outcome:
+        """Run a piece of work to its end.
+
+        At least once and maybe twice at the same time, so that whatever it writes is one transaction that finds out
+        whether somebody was faster. Raises ReverieError for what may pass, and is then run again later.
+        """
+
+
+def message_source(session_id: str, messages: Sequence[tuple[int, str | None]]) -> dict[str, Any]:
+    """A source: messages of a session, by number and by the caller's own id (None: it gave none)."""
+    return {
+        "kind": "messages",
+        "session_id": session_id,
+        "messages": [{"seq": seq, "id": message_id} for seq, message_id in messages],
+    }
+
+
+def lines_source(path: str, start_line: int, end_line: int) -> dict[str, Any]:
+    """A source: lines of a file, 1-based and inclusive, as it was when they were read."""
+    return {"kind": "lines", "path": path, "start_line": start_line, "end_line": end_line}
+
+
+def episode_source(episode_id: int, session_id: str) -> dict[str, Any]:
+    """A source: an episode."""
+    return {"kind": "episode", "episode_id": str(episode_id), "session_id": session_id}
