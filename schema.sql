@@ -68,7 +68,8 @@ CREATE TABLE IF NOT EXISTS slices (
 -- A session is a conversation; the message rows of one are in the order of `seq`, from 1. Messages up to
 -- `compacted_through` are compacted: `summary` stands for them in prompts, and they stay readable and searchable.
 -- `completed_through` is up to where `session.completed` was published, `summarised_through` up to where episodes were
--- made of it, `extracted_through` up to where what it says was taken into the owner's files. The owner is null for a
+-- made of it, `extracted_through` up to where what it says was taken into the owner's files, `extraction_seen_through` up to
+-- where it was found to be too little for that until more is said. The owner is null for a
 -- conversation of the team; the slice is the one its messages are found in.
 CREATE TABLE IF NOT EXISTS sessions (
     tenant_id         text COLLATE "C" NOT NULL,
@@ -87,6 +88,7 @@ CREATE TABLE IF NOT EXISTS sessions (
     completed_through integer NOT NULL DEFAULT 0,
     summarised_through integer NOT NULL DEFAULT 0,
     extracted_through integer NOT NULL DEFAULT 0,
+    extraction_seen_through integer NOT NULL DEFAULT 0,
     summary           text NOT NULL DEFAULT '',
     created_at        timestamptz NOT NULL DEFAULT now(),
     updated_at        timestamptz NOT NULL DEFAULT now(),
@@ -95,6 +97,8 @@ CREATE TABLE IF NOT EXISTS sessions (
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 CREATE INDEX IF NOT EXISTS sessions_idle ON sessions (updated_at) WHERE completed_through < last_seq;
+CREATE INDEX IF NOT EXISTS sessions_to_extract ON sessions (tenant_id, slice_id, session_key)
+    WHERE extracted_through < completed_through AND extraction_seen_through < completed_through;
 
 -- What was said, verbatim. `message_id` is the caller's own id: a repeated one is the same message. `extra` has what
 -- the roles of a model's protocol need beside the content: tool_calls, tool_call_id, name.
@@ -164,8 +168,12 @@ CREATE TABLE IF NOT EXISTS events (
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 
+-- Which stretches of sessions are of jobs by the clock is asked of a slice.
+CREATE INDEX IF NOT EXISTS events_of_cron ON events (tenant_id, slice_id) WHERE payload ->> 'trigger_source' = 'cron';
+
 -- An episode is what a stretch of a session comes to, found by search in the tier `episodic`. `method` says how it was
--- summarised (by which prompt and model), `fallback` why a configured model was not used. It ends with its last message
+-- summarised (by which prompt and model), `fallback` why a configured model was not used, which is then asked again, and
+-- `attempts` how often it was. It ends with its last message
 -- (`ended_at`) and is invisible from `expires_at` on; `semantic_at` is when the graph took what it says, `promoted_at`
 -- when dreaming did, into the file `promoted_to`. The owner is the session's.
 CREATE TABLE IF NOT EXISTS episodes (
@@ -187,6 +195,7 @@ CREATE TABLE IF NOT EXISTS episodes (
     prompt_version text,
     model          text,
     fallback       text,
+    attempts       integer NOT NULL DEFAULT 1,
     started_at     timestamptz NOT NULL,
     ended_at       timestamptz NOT NULL,
     created_at     timestamptz NOT NULL DEFAULT now(),
@@ -202,6 +211,7 @@ CREATE TABLE IF NOT EXISTS episodes (
 );
 CREATE INDEX IF NOT EXISTS episodes_of_slice ON episodes (tenant_id, slice_id, episode_id);
 CREATE INDEX IF NOT EXISTS episodes_expiring ON episodes (expires_at);
+CREATE INDEX IF NOT EXISTS episodes_to_remake ON episodes (created_at) WHERE fallback IS NOT NULL;
 
 -- A file; or, with a session, its transcript as the index knows it, or with an episode that, neither of which has
 -- versions. A file's content is the versions row of the current version. A deleted file keeps its row and history. note_day is the day of a daily note,
@@ -342,6 +352,7 @@ CREATE TABLE IF NOT EXISTS recalls (
     PRIMARY KEY (tenant_id, chunk_id, recall_id),
     FOREIGN KEY (tenant_id, chunk_id) REFERENCES chunks (tenant_id, chunk_id) ON DELETE CASCADE
 );
+CREATE INDEX IF NOT EXISTS recalls_of_slice ON recalls (tenant_id, slice_id, at);
 
 -- Where the lines of files come from that the server wrote by itself: of which stage, made by which prompt and model, of
 -- which messages, lines or episodes. A line is known by the hash of its essence (workspace/redaction.py), so that it
@@ -364,7 +375,44 @@ CREATE TABLE IF NOT EXISTS derivations (
 );
 CREATE INDEX IF NOT EXISTS derivations_of_line ON derivations (tenant_id, document_id, line_sha256);
 
--- What a stage of consolidation last did for a slice. `last_error` is a code and a reason, never memory text.
+-- Stretches of sessions that were taken into files without the configured model, since it failed, with the note of
+-- a day (`noted_on`): it is asked again at `due_at`.
+CREATE TABLE IF NOT EXISTS extraction_retries (
+    tenant_id   text COLLATE "C" NOT NULL,
+    session_key bigint NOT NULL,
+    through_seq integer NOT NULL,
+    from_seq    integer NOT NULL,
+    slice_id    bigint NOT NULL,
+    attempts    integer NOT NULL,
+    noted_on    date NOT NULL,
+    reason      text NOT NULL,
+    due_at      timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, session_key, through_seq),
+    FOREIGN KEY (tenant_id, session_key) REFERENCES sessions (tenant_id, session_key) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS extraction_retries_of_slice ON extraction_retries (tenant_id, slice_id, due_at);
+
+-- Each compaction of a MEMORY.md, those that were refused too: how it was made, of which version, and in `version_after`
+-- what it made of it (null: nothing was to be done, or `reason` says why not).
+CREATE TABLE IF NOT EXISTS memory_compactions (
+    tenant_id      text COLLATE "C" NOT NULL,
+    slice_id       bigint NOT NULL,
+    number         bigint GENERATED ALWAYS AS IDENTITY,
+    document_id    bigint NOT NULL,
+    version_before integer NOT NULL,
+    version_after  integer,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    reason         text,
+    at             timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id, number),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
+);
+
+-- What a stage of consolidation last did for a slice. `last_error` is a code and a reason, never memory text;
+-- `nightly_on` the last day, in the agent's time zone, on which it was begun by the clock.
 CREATE TABLE IF NOT EXISTS stages (
     tenant_id       text COLLATE "C" NOT NULL,
     slice_id        bigint NOT NULL,
@@ -376,8 +424,54 @@ CREATE TABLE IF NOT EXISTS stages (
     last_reason     text,
     last_error      text,
     last_method     text CHECK (last_method IN ('llm', 'extractive')),
+    nightly_on      date,
     PRIMARY KEY (tenant_id, slice_id, stage),
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+
+-- What each run of emergence or dreaming saw, concluded and changed, and why; `promoted` and `rejected` are its candidates
+-- with their scores, the latter with the gate that stopped them. `path` is the file it wrote, from which version to which.
+-- `night` is the day it began in the agent's time zone: a night by cron has one report that did not fail.
+CREATE TABLE IF NOT EXISTS reports (
+    tenant_id      text COLLATE "C" NOT NULL,
+    report_id      text COLLATE "C" NOT NULL,
+    slice_id       bigint NOT NULL,
+    mode           text NOT NULL CHECK (mode IN ('full', 'focused', 'dreaming')),
+    topic          text,
+    trigger        text NOT NULL CHECK (trigger IN ('event', 'cron', 'api', 'retry')),
+    night          date NOT NULL,
+    started_at     timestamptz NOT NULL,
+    ended_at       timestamptz NOT NULL,
+    status         text NOT NULL CHECK (status IN ('success', 'skipped', 'failed')),
+    reason         text NOT NULL,
+    seen           jsonb NOT NULL,
+    promoted       jsonb NOT NULL,
+    rejected       jsonb NOT NULL,
+    diff           text NOT NULL,
+    path           text,
+    version_before integer,
+    version_after  integer,
+    method         text CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    fallback       text,
+    PRIMARY KEY (tenant_id, report_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS reports_of_slice ON reports (tenant_id, slice_id, started_at, report_id);
+CREATE UNIQUE INDEX IF NOT EXISTS reports_of_night ON reports (tenant_id, slice_id, night)
+    WHERE mode = 'full' AND trigger = 'cron' AND status <> 'failed';
+
+-- Who has seen the morning card of a report; '' is whoever asks without an owner.
+CREATE TABLE IF NOT EXISTS report_views (
+    tenant_id text COLLATE "C" NOT NULL,
+    report_id text COLLATE "C" NOT NULL,
+    viewer    text COLLATE "C" NOT NULL,
+    slice_id  bigint NOT NULL,
+    at        timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, report_id, viewer),
+    FOREIGN KEY (tenant_id, report_id) REFERENCES reports (tenant_id, report_id) ON DELETE CASCADE
 );
 
 -- How many calls a tenant has made of the language model on a day (UTC).
@@ -427,6 +521,223 @@ CREATE TABLE IF NOT EXISTS keys (
     revoked_at    timestamptz
 );
 
+-- The knowledge graph of a slice: what its conversations speak of (entities), and how these hang together and when
+-- (relations). Both are derived, from what was said of them: the rows of `mentions` and `statements`, each with its
+-- session, its messages, the episode they were read in, and how that was done. An episode may be gone (it expires), so
+-- its id is no foreign key. What is merged into another entity keeps its row and its mentions, and points to the other:
+-- taking that back is setting it to null and deriving anew.
+--
+-- `since` is the first time anything is known of. `language` is the one whose analyser made its terms, `model_id` the
+-- model that embedded the present text (null: it waits), `deduped_at` when the entity was compared with its neighbours (null: it is to be).
+CREATE TABLE IF NOT EXISTS entities (
+    tenant_id      text COLLATE "C" NOT NULL,
+    entity_id      bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    external_id    text COLLATE "C" NOT NULL CHECK (octet_length(external_id) <= 800),
+    type           text COLLATE "C" NOT NULL CHECK (type IN ('person', 'organization', 'project', 'product', 'technology',
+                       'task', 'event', 'document', 'concept', 'location')),
+    name           text NOT NULL,
+    name_key       text COLLATE "C" NOT NULL,
+    description    text NOT NULL DEFAULT '',
+    aliases        text[] NOT NULL DEFAULT '{}',
+    properties     jsonb NOT NULL DEFAULT '{}',
+    confidence     real NOT NULL,
+    since          timestamptz NOT NULL,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    language       text NOT NULL,
+    model_id       smallint REFERENCES models (model_id),
+    merged_into    bigint,
+    deduped_at     timestamptz,
+    created_at     timestamptz NOT NULL,
+    updated_at     timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, entity_id),
+    UNIQUE (tenant_id, slice_id, type, external_id),
+    CHECK (merged_into <> entity_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, merged_into) REFERENCES entities (tenant_id, entity_id)
+);
+CREATE INDEX IF NOT EXISTS entities_by_name ON entities (tenant_id, slice_id, name_key, entity_id)
+    WHERE merged_into IS NULL;
+CREATE INDEX IF NOT EXISTS entities_merged ON entities (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX IF NOT EXISTS entities_to_dedup ON entities (tenant_id, slice_id, entity_id)
+    WHERE merged_into IS NULL AND deduped_at IS NULL;
+CREATE INDEX IF NOT EXISTS entities_to_embed ON entities (model_id, entity_id) WHERE merged_into IS NULL;
+
+-- By which words an entity is found (as `postings` are, and for the same reason), by which whole names it is known, and
+-- its vector, apart from the wide row. Of merged entities there is nothing here.
+CREATE TABLE IF NOT EXISTS entity_terms (
+    tenant_id text COLLATE "C" NOT NULL,
+    slice_id  bigint NOT NULL,
+    term      text COLLATE "C" NOT NULL,
+    entity_id bigint NOT NULL,
+    weight    real NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id, term, entity_id) INCLUDE (weight),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS entity_terms_of_entity ON entity_terms (tenant_id, entity_id);
+CREATE TABLE IF NOT EXISTS entity_names (
+    tenant_id text COLLATE "C" NOT NULL,
+    slice_id  bigint NOT NULL,
+    name_key  text COLLATE "C" NOT NULL,
+    entity_id bigint NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id, name_key, entity_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS entity_names_of_entity ON entity_names (tenant_id, entity_id);
+CREATE TABLE IF NOT EXISTS entity_vectors (
+    tenant_id text COLLATE "C" NOT NULL,
+    slice_id  bigint NOT NULL,
+    entity_id bigint NOT NULL,
+    model_id  smallint NOT NULL REFERENCES models (model_id),
+    type      text COLLATE "C" NOT NULL,
+    embedding halfvec NOT NULL,
+    PRIMARY KEY (tenant_id, entity_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS entity_vectors_of_slice ON entity_vectors (tenant_id, slice_id, model_id, type);
+
+-- What one episode says of an entity.
+CREATE TABLE IF NOT EXISTS mentions (
+    tenant_id      text COLLATE "C" NOT NULL,
+    mention_id     bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    entity_id      bigint NOT NULL,
+    episode_id     bigint NOT NULL,
+    session_key    bigint NOT NULL,
+    session_id     text COLLATE "C" NOT NULL,
+    seqs           integer[] NOT NULL,
+    said_at        timestamptz NOT NULL,
+    name           text NOT NULL,
+    description    text NOT NULL,
+    aliases        text[] NOT NULL,
+    properties     jsonb NOT NULL,
+    confidence     real NOT NULL,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    recorded_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, mention_id),
+    UNIQUE (tenant_id, entity_id, episode_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS mentions_of_episode ON mentions (tenant_id, slice_id, episode_id);
+CREATE INDEX IF NOT EXISTS mentions_of_session ON mentions (tenant_id, session_key);
+
+-- A fact over a stretch of time, half-open: `valid_to` null is until further notice. No two rows of a fact overlap, and
+-- none of a relation that a subject has one of at a time (graph_vocabulary.py) overlaps another of it.
+CREATE TABLE IF NOT EXISTS relations (
+    tenant_id      text COLLATE "C" NOT NULL,
+    relation_id    bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    source_id      bigint NOT NULL,
+    name           text COLLATE "C" NOT NULL CHECK (name IN ('works_on', 'manages', 'reports_to', 'collaborates_with',
+                       'belongs_to', 'part_of', 'depends_on', 'blocks', 'created', 'completed', 'assigned_to',
+                       'scheduled_for', 'located_in', 'based_at', 'uses', 'implements', 'integrates_with', 'authored',
+                       'references', 'provides', 'requires', 'related_to')),
+    target_id      bigint NOT NULL,
+    confidence     real NOT NULL,
+    valid_from     timestamptz NOT NULL,
+    valid_to       timestamptz,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    recorded_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, relation_id),
+    CHECK (source_id <> target_id),
+    CHECK (valid_from < valid_to),
+    FOREIGN KEY (tenant_id, source_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, target_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+-- Traversal reads the newest of what is valid, from either end, and stops: also at a hub.
+CREATE INDEX IF NOT EXISTS relations_from ON relations
+    (tenant_id, source_id, (coalesce(valid_to, 'infinity'::timestamptz)), valid_from, relation_id);
+CREATE INDEX IF NOT EXISTS relations_to ON relations
+    (tenant_id, target_id, (coalesce(valid_to, 'infinity'::timestamptz)), valid_from, relation_id);
+
+-- What one episode says of a relation. It holds from `since` on and, where that was said, until `until`; without `since`
+-- it says only that it ended. The entities are those it was said of, whatever they are merged into by now; `relation_id`
+-- is the stretch of time it is part of, null where it is of none (both ends are one entity now).
+CREATE TABLE IF NOT EXISTS statements (
+    tenant_id      text COLLATE "C" NOT NULL,
+    statement_id   bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    source_id      bigint NOT NULL,
+    name           text COLLATE "C" NOT NULL,
+    target_id      bigint NOT NULL,
+    since          timestamptz,
+    until          timestamptz,
+    relation_id    bigint,
+    episode_id     bigint NOT NULL,
+    session_key    bigint NOT NULL,
+    session_id     text COLLATE "C" NOT NULL,
+    seqs           integer[] NOT NULL,
+    said_at        timestamptz NOT NULL,
+    confidence     real NOT NULL,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    recorded_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, statement_id),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, source_id, name, target_id, episode_id, since, until),
+    CHECK (since IS NOT NULL OR until IS NOT NULL),
+    FOREIGN KEY (tenant_id, source_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, target_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, relation_id) REFERENCES relations (tenant_id, relation_id) ON DELETE SET NULL (relation_id)
+);
+CREATE INDEX IF NOT EXISTS statements_to ON statements (tenant_id, target_id, name);
+CREATE INDEX IF NOT EXISTS statements_of_relation ON statements (tenant_id, relation_id);
+CREATE INDEX IF NOT EXISTS statements_of_episode ON statements (tenant_id, slice_id, episode_id);
+CREATE INDEX IF NOT EXISTS statements_of_session ON statements (tenant_id, session_key);
+
+-- Pairs that may be one: for a person to merge or to dismiss. A dismissed pair is never merged by itself, nor one whose
+-- merge a person took back.
+CREATE TABLE IF NOT EXISTS duplicates (
+    tenant_id    text COLLATE "C" NOT NULL,
+    duplicate_id bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id     bigint NOT NULL,
+    first_id     bigint NOT NULL,
+    second_id    bigint NOT NULL,
+    cosine       real,
+    jaro_winkler real NOT NULL,
+    state        text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'dismissed', 'merged')),
+    found_at     timestamptz NOT NULL,
+    decided_at   timestamptz,
+    decided_by   text,
+    PRIMARY KEY (tenant_id, duplicate_id),
+    UNIQUE (tenant_id, first_id, second_id),
+    CHECK (first_id < second_id),
+    FOREIGN KEY (tenant_id, first_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, second_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS duplicates_of_slice ON duplicates (tenant_id, slice_id, duplicate_id);
+CREATE INDEX IF NOT EXISTS duplicates_second ON duplicates (tenant_id, second_id);
+
+-- Which entity was merged into which, by whom (`server`: the stage), why, and whether it was taken back.
+CREATE TABLE IF NOT EXISTS merges (
+    tenant_id    text COLLATE "C" NOT NULL,
+    merge_id     bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id     bigint NOT NULL,
+    kept_id      bigint NOT NULL,
+    absorbed_id  bigint NOT NULL,
+    cosine       real,
+    jaro_winkler real,
+    by           text NOT NULL,
+    at           timestamptz NOT NULL,
+    undone_by    text,
+    undone_at    timestamptz,
+    PRIMARY KEY (tenant_id, merge_id),
+    FOREIGN KEY (tenant_id, kept_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, absorbed_id) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS merges_of_kept ON merges (tenant_id, kept_id, merge_id);
+CREATE INDEX IF NOT EXISTS merges_of_absorbed ON merges (tenant_id, absorbed_id, merge_id);
+
 -- Row-level security: by tenant everywhere, by the transaction's slices where rows belong to somebody. The slices
 -- themselves are visible by agent and owner (`*`: every owner of the agent, for an admin's listing and clearing);
 -- reverie_app has no right at all to the keys, neither those of callers nor that of the tombstones.
@@ -442,7 +753,9 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors',
         'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls',
-        'episodes', 'derivations', 'stages'] LOOP
+        'episodes', 'derivations', 'stages', 'extraction_retries', 'memory_compactions',
+        'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
+        'duplicates', 'merges', 'reports', 'report_views'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
@@ -457,6 +770,11 @@ BEGIN
     END LOOP;
 END $$;
 GRANT SELECT ON models TO reverie_app;
+
+-- Workers look for jobs every few seconds, and at once when this transaction has committed.
+CREATE OR REPLACE FUNCTION wake_workers() RETURNS void LANGUAGE sql AS $$
+    SELECT pg_notify('procrastinate_queue_v1#reverie', '{"type": "job_inserted", "job_id": 0}');
+$$;
 
 -- The jobs are procrastinate's, whose tables are beside these (procrastinate_jobs), and reverie_app has no right to them.
 -- A job is deferred by this function in the transaction of its cause. `unit` is what jobs of a stage may run once at a
@@ -481,6 +799,9 @@ BEGIN
             UPDATE procrastinate_jobs j SET scheduled_at = wanted
             WHERE j.id = (SELECT k.id FROM procrastinate_jobs k
                           WHERE k.id = job_id AND k.scheduled_at > coalesce(wanted, now()) FOR UPDATE SKIP LOCKED);
+            IF wanted IS NULL THEN
+                PERFORM wake_workers();
+            END IF;
             RETURN job_id;
         END IF;
         BEGIN
@@ -493,14 +814,24 @@ END $$;
 REVOKE ALL ON FUNCTION defer_job(text, text, jsonb, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION defer_job(text, text, jsonb, double precision) TO reverie_app;
 
--- The jobs of the agent and owner of the transaction (with owner `*` of all its owners), by what row-level security
--- goes by; those of the team belong to everybody's.
-CREATE OR REPLACE FUNCTION own_jobs()
-RETURNS TABLE (job_id bigint, stage text, status text, owner_key text, scheduled_at timestamptz, attempts integer)
+-- Why a job last failed: a code, never memory text; and how many workers have died while they ran it.
+CREATE TABLE IF NOT EXISTS job_errors (
+    job_id  bigint PRIMARY KEY REFERENCES procrastinate_jobs (id) ON DELETE CASCADE,
+    error   text NOT NULL,
+    deaths  integer NOT NULL DEFAULT 0,
+    at      timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- The unfinished jobs of the agent and owner of the transaction (with owner `*` of all its owners), by what row-level
+-- security goes by; those of the team belong to everybody's.
+DROP FUNCTION IF EXISTS own_jobs();
+CREATE FUNCTION own_jobs()
+RETURNS TABLE (job_id bigint, stage text, status text, owner_key text, scheduled_at timestamptz, attempts integer,
+               error text, failed_at timestamptz)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    SELECT j.id, j.task_name::text, j.status::text, j.args ->> 'owner_key', j.scheduled_at, j.attempts
-    FROM procrastinate_jobs j
-    WHERE j.queue_name = 'reverie'
+    SELECT j.id, j.task_name::text, j.status::text, j.args ->> 'owner_key', j.scheduled_at, j.attempts, e.error, e.at
+    FROM procrastinate_jobs j LEFT JOIN job_errors e ON e.job_id = j.id
+    WHERE j.queue_name = 'reverie' AND j.status IN ('todo', 'doing', 'failed')
       AND j.args ->> 'tenant_id' = current_setting('reverie.tenant', true)
       AND j.args ->> 'agent_id' = current_setting('reverie.agent', true)
       AND (j.args ->> 'owner_key' IS NULL OR current_setting('reverie.owner', true) IN (j.args ->> 'owner_key', '*'))
@@ -508,4 +839,41 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 $$;
 REVOKE ALL ON FUNCTION own_jobs() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION own_jobs() TO reverie_app;
+
+-- Give those of own_jobs() that failed for good all their attempts again: of a stage, one job, or (null) all; how many.
+CREATE OR REPLACE FUNCTION retry_own_jobs(of_stage text, only_job bigint)
+RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    retried bigint[];
+BEGIN
+    WITH again AS (UPDATE procrastinate_jobs j SET status = 'todo', attempts = 0, scheduled_at = NULL, queueing_lock = NULL,
+                                    worker_id = NULL
+    FROM own_jobs() o
+    WHERE j.id = o.job_id AND j.status = 'failed'
+      AND (of_stage IS NULL OR o.stage = of_stage) AND (only_job IS NULL OR o.job_id = only_job)
+    RETURNING j.id)
+    SELECT coalesce(array_agg(id), '{}') INTO retried FROM again;
+    UPDATE job_errors SET deaths = 0 WHERE job_id = ANY (retried);
+    PERFORM wake_workers();
+    RETURN cardinality(retried);
+END $$;
+REVOKE ALL ON FUNCTION retry_own_jobs(text, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION retry_own_jobs(text, bigint) TO reverie_app;
+
+-- The next job that may run, now taken by a worker. Its queueing lock says that one waits, which it no longer does: kept,
+-- it would be in the way of putting the job back when another waits by then.
+CREATE OR REPLACE FUNCTION take_job(queues text[], worker bigint)
+RETURNS procrastinate_jobs LANGUAGE plpgsql AS $$
+DECLARE
+    taken procrastinate_jobs;
+BEGIN
+    taken := procrastinate_fetch_job_v2(queues, worker);
+    IF taken.id IS NOT NULL THEN
+        UPDATE procrastinate_jobs SET queueing_lock = NULL WHERE id = taken.id;
+    END IF;
+    RETURN taken;
+END $$;
 CREATE INDEX IF NOT EXISTS jobs_of_agent ON procrastinate_jobs ((args ->> 'tenant_id'), (args ->> 'agent_id'));
+-- Which jobs wait for a lock: taking one asks that of each candidate.
+CREATE INDEX IF NOT EXISTS jobs_of_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing');
+CREATE INDEX IF NOT EXISTS events_by_time ON events (at);

@@ -12,10 +12,10 @@ import hashlib
 import os
 import shutil
 import socket
+import ssl
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -24,6 +24,7 @@ import pytest
 import uvicorn
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
+from tests.clusters import Databases, clusters_root, sweep
 from tests.scripted_model import ScriptedModel, scripted_model
 
 from reverie_indexer.db import Database, prepare_database
@@ -40,17 +41,14 @@ from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
 
 # Lost on a crash, which is right for databases that live as long as one test. Tests of crashes start their own.
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
-
-
-@contextmanager
-def reachable_directory(prefix: str) -> Iterator[Path]:
-    """A directory that an unprivileged user can reach, which pytest's own under root is not."""
-    directory = Path(tempfile.mkdtemp(prefix=prefix))
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    # It lies in memory, where a gigabyte of log is not for the asking.
+    "max_wal_size": "256MB",
+}
 
 
 @pytest.fixture(scope="session")
@@ -59,8 +57,9 @@ def server_conninfo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if url := os.environ.get("REVERIE_TEST_DATABASE_URL"):
         yield url
         return
+    sweep()
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)
-    data_dir = Path(tempfile.gettempdir()) / f"reverie-tests-{run[:12]}"
+    data_dir = clusters_root() / f"reverie-tests-{run[:12]}"
     server = EmbeddedPostgres(data_dir, options=FAST)
     try:
         yield server.start()
@@ -92,14 +91,19 @@ def template_database(server_conninfo: str) -> str:
     return name
 
 
+@pytest.fixture(scope="session")
+def databases(server_conninfo: str, template_database: str) -> Iterator[Databases]:
+    """What makes and drops the tests' databases."""
+    with Databases(server_conninfo, template_database) as databases:
+        yield databases
+
+
 @pytest.fixture
-def conninfo(server_conninfo: str, template_database: str) -> Iterator[str]:
+def conninfo(databases: Databases) -> Iterator[str]:
     """A fresh database with the schema, gone after the test."""
-    name = sql.Identifier(f"test_{uuid.uuid4().hex[:16]}")
-    with psycopg.connect(server_conninfo, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template_database)))
-        yield pg_conninfo.make_conninfo(server_conninfo, dbname=name.as_string().strip('"'))
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+    name = f"test_{uuid.uuid4().hex[:16]}"
+    yield databases.create(name)
+    databases.drop(name)
 
 
 @pytest.fixture
@@ -168,6 +172,8 @@ def workspace(runtime: Runtime) -> Workspace:
     return runtime.workspace
 
 
+# For http:// alone: without it a client loads the machine's certificates, which takes 20 ms.
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 ServeRuntime = Callable[[Runtime], Awaitable[str]]
 
 
@@ -196,5 +202,5 @@ async def serve_runtime() -> AsyncIterator[ServeRuntime]:
 async def client(serve_runtime: ServeRuntime, runtime: Runtime) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client of a server with an empty memory; paths are relative to `/api/v1`."""
     base_url = await serve_runtime(runtime)
-    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", timeout=30) as client:
+    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", timeout=30, verify=PLAIN) as client:
         yield client

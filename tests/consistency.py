@@ -10,13 +10,15 @@ from zoneinfo import ZoneInfo
 import psycopg
 from psycopg.rows import dict_row
 
+from reverie_indexer.episode_index import passages_of_episode
 from reverie_indexer.pipeline import Rules, passages_of
 from reverie_indexer.transcript import passages_of_message
 
 Row = dict[str, Any]
 
 _DOCUMENTS = """
-SELECT d.tenant_id, d.document_id, d.slice_id, d.session_key, d.path, d.version, d.deleted_at IS NOT NULL AS deleted,
+SELECT d.tenant_id, d.document_id, d.slice_id, d.session_key, d.episode_id, d.expires_at, d.path, d.version,
+       d.deleted_at IS NOT NULL AS deleted,
        v.content, v.sha256, v.size, v.deleted AS version_deleted,
        h.versions, h.newest, h.strays
 FROM documents d
@@ -36,7 +38,10 @@ _SESSIONS = """
 SELECT s.*, a.settings, d.document_id, d.path, d.slice_id AS document_slice_id
 FROM sessions s
 JOIN agents a ON a.tenant_id = s.tenant_id AND a.agent_id = s.agent_id
-LEFT JOIN documents d ON d.tenant_id = s.tenant_id AND d.session_key = s.session_key
+LEFT JOIN documents d ON d.tenant_id = s.tenant_id AND d.session_key = s.session_key AND d.episode_id IS NULL
+"""
+_EPISODES = """
+SELECT e.*, a.settings FROM episodes e JOIN agents a ON a.tenant_id = e.tenant_id AND a.agent_id = e.agent_id
 """
 _MESSAGES = "SELECT * FROM messages ORDER BY tenant_id, session_key, seq"
 _POSTINGS = "SELECT tenant_id, chunk_id, slice_id, document_id, tier::text AS tier, term, tf, length FROM postings"
@@ -79,11 +84,15 @@ def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -
     slices = cursor.execute(_SLICES).fetchall()
     sessions = cursor.execute(_SESSIONS).fetchall()
     messages = cursor.execute(_MESSAGES).fetchall()
+    episodes = cursor.execute(_EPISODES).fetchall()
     active = cursor.execute("SELECT model_id FROM models WHERE active").fetchall()
     present = [chunk for chunk in chunks if chunk["valid_to"] is None]
     rules = rules or Rules()
     of_sessions = {(row["tenant_id"], row["document_id"]) for row in documents if row["session_key"] is not None}
-    spoken = [chunk for chunk in chunks if (chunk["tenant_id"], chunk["document_id"]) in of_sessions]
+    summed_up = [row for row in documents if row["episode_id"] is not None]
+    of_episodes = {(row["tenant_id"], row["document_id"]) for row in summed_up}
+    spoken = [chunk for chunk in chunks if (chunk["tenant_id"], chunk["document_id"]) in of_sessions - of_episodes]
+    told = [chunk for chunk in chunks if (chunk["tenant_id"], chunk["document_id"]) in of_episodes]
     return [
         *_document_faults(
             [row for row in documents if row["session_key"] is None],
@@ -91,6 +100,7 @@ def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -
             rules,
         ),
         *_session_faults(sessions, messages, spoken, rules),
+        *_episode_faults(episodes, summed_up, told, rules),
         *_past_faults(documents, chunks, slices),
         *_posting_faults(chunks, postings),
         *_slice_faults(slices, chunks),
@@ -170,6 +180,8 @@ def _session_faults(sessions: list[Row], messages: list[Row], chunks: list[Row],
             faults.append(f"{name}: a message {own[-1]['seq']} after the last, {session['last_seq']}")
         if max(session["compacted_through"], session["completed_through"]) > session["last_seq"]:
             faults.append(f"{name}: compacted or completed beyond its end")
+        if session["summarised_through"] > session["completed_through"]:
+            faults.append(f"{name}: summarised beyond what is complete")
         if any(message["slice_id"] != session["slice_id"] for message in own):
             faults.append(f"{name}: messages of another slice")
         if session["document_id"] is not None and (
@@ -192,6 +204,47 @@ def _session_faults(sessions: list[Row], messages: list[Row], chunks: list[Row],
         if expected != actual:
             faults.append(f"{name}: chunks are not those of its messages\n  expected {expected}\n  actual   {actual}")
     return faults + [f"{len(orphans)} chunks of no session {key}" for key, orphans in of_document.items()]
+
+
+def _episode_faults(episodes: list[Row], documents: list[Row], chunks: list[Row], rules: Rules) -> list[str]:
+    """Each episode has one document, and there the passages of its summary by the rules and the zone of its agent."""
+    faults = []
+    by_episode = {(row["tenant_id"], row["episode_id"]): row for row in documents}
+    of_document: dict[tuple[str, int], list[Row]] = {}
+    for chunk in chunks:
+        of_document.setdefault((chunk["tenant_id"], chunk["document_id"]), []).append(chunk)
+    for episode in episodes:
+        name = (
+            f"{episode['tenant_id']}/{episode['owner_key']}/episodes/{episode['session_id']}/{episode['through_seq']}"
+        )
+        document = by_episode.pop((episode["tenant_id"], episode["episode_id"]), None)
+        if document is None:
+            faults.append(f"{name}: no document")
+            continue
+        where = (document["path"], document["slice_id"], document["session_key"], document["expires_at"])
+        path = f"episodes/{episode['session_id']}/{episode['through_seq']}"
+        if where != (path, episode["slice_id"], episode["session_key"], episode["expires_at"]):
+            faults.append(f"{name}: its document is {where}")
+        own = episode["settings"]
+        of_agent = rules.of_agent(own)
+        day = episode["ended_at"].astimezone(ZoneInfo(own.get("time_zone", "UTC"))).date()
+        expected = [
+            ("episodic", p.chunk.ordinal, p.chunk.text, p.context, p.sha256, p.term_count, sorted(p.terms))
+            for p in passages_of_episode(episode["summary"], episode["key_topics"], day, of_agent)
+        ]
+        found = of_document.get((document["tenant_id"], document["document_id"]), [])
+        actual = [
+            (
+                *(chunk[key] for key in ("tier", "ordinal", "text", "context", "passage_sha256", "term_count")),
+                sorted(chunk["terms"]),
+            )
+            for chunk in found
+        ]
+        if expected != actual:
+            faults.append(f"{name}: chunks are not those of its summary\n  expected {expected}\n  actual   {actual}")
+        if {(chunk["valid_from"], chunk["slice_id"]) for chunk in found} - {(episode["ended_at"], episode["slice_id"])}:
+            faults.append(f"{name}: passages of another time or slice")
+    return faults + [f"a document of no episode: {key}" for key in by_episode]
 
 
 def _expected_of_session(session: Row, messages: list[Row], rules: Rules) -> list[tuple[Any, ...]]:

@@ -169,6 +169,7 @@ class Database:
         recover: Callable[[], Awaitable[None]] | None = None,
         patience_seconds: float = 20.0,
     ) -> None:
+        self.conninfo = conninfo
         self._timeout_ms = int(statement_timeout_seconds * 1000)
         self._recover = recover
         self._recovery = asyncio.Lock()

@@ -107,10 +107,39 @@ class Settings(BaseSettings):
     skip_cron_conversations: bool = True
     compaction_enabled: bool = True
     episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
+    episodic_timeout_seconds: PositiveFloat = 30.0
     extraction_cooldown_seconds: Annotated[float, Field(ge=0)] = 300.0
+    # What extraction looks at; what a model is given at a time: messages, characters of each, tokens to answer with.
+    extraction_min_messages: PositiveInt = 4
+    extraction_min_chars: Annotated[int, Field(ge=0)] = 10
+    extraction_max_messages: Annotated[int, Field(ge=2, le=1000)] = 30
+    extraction_message_chars: Annotated[int, Field(ge=100)] = 2000
+    extraction_max_tokens: Annotated[int, Field(ge=100)] = 1000
+    extraction_timeout_seconds: PositiveFloat = 60.0
+    # No background work makes MEMORY.md longer than this.
+    memory_max_chars: Annotated[int, Field(ge=1000)] = 8000
+    memory_compact_timeout_seconds: PositiveFloat = 120.0
     dreaming_debounce_seconds: Annotated[float, Field(ge=0)] = 600.0
     dreaming_min_episodes: PositiveInt = 5
     dreaming_max_episodes: PositiveInt = 10
+    dreaming_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4096
+    # So many daily notes, the newest, are looked at each night, and what candidates for MEMORY.md need.
+    emergence_days: PositiveInt = 7
+    emergence_min_recalls: Annotated[int, Field(ge=0)] = 3
+    emergence_min_queries: Annotated[int, Field(ge=0)] = 2
+    emergence_max_age_days: PositiveInt = 30
+    emergence_min_score: Share = 0.4
+    emergence_timeout_seconds: PositiveFloat = 60.0
+    # Past it, older entries of DREAMS.md are summarised and move to the archive of their month.
+    dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
+    # The knowledge graph: from which confidence on it takes what is said; from which cosine and likeness of names (Jaro-
+    # Winkler) on two entities are one, and from which cosine a person is asked; what a search may read, and how long.
+    semantic_min_confidence: Share = 0.75
+    dedup_merge_cosine: Share = 0.98
+    dedup_merge_names: Share = 0.85
+    dedup_candidate_cosine: Share = 0.90
+    graph_max_rows: Annotated[int, Field(ge=10, le=100_000)] = 2000
+    graph_timeout_seconds: PositiveFloat = 5.0
     # Background jobs: a server runs a worker beside it, unless told not to.
     worker_enabled: bool = True
     worker_concurrency: Annotated[int, Field(ge=1, le=100)] = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 from pydantic import ValidationError
 
-from reverie_indexer import vectors
 from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed import Embedder
-from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch, ReverieError, SetupError
+from reverie_indexer.errors import SetupError
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.pipeline import Rules as IndexRules
 from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
@@ -28,6 +27,7 @@ from reverie_server.agents.agents import Agents
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.app_consolidate import GivenStages, delays_of, wire_consolidation
 from reverie_server.app_turns import Given, language_model, token_counter, wire_turns
+from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.expand import Expansion
 from reverie_server.recall.inject import Injector
 from reverie_server.recall.rank import Weights
@@ -36,7 +36,6 @@ from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.turns.appending import Recorder
-from reverie_server.turns.completion import complete_idle_sessions
 from reverie_server.turns.sessions import Sessions
 from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.compaction import Compaction
@@ -44,7 +43,6 @@ from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
 from reverie_server.workspace.keyword import KeywordSearch
 from reverie_server.workspace.longterm import LongTermMemory
-from reverie_server.workspace.retention import prune_history
 from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -52,10 +50,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 log = structlog.get_logger()
-PRUNE_INTERVAL_SECONDS = 3600.0
 RECALLS_PATIENCE_SECONDS = 5.0
-# An edit that is taken back within a week costs no model call.
-CACHE_KEEP_DAYS = 7
 
 
 def data_dir_of(settings: Settings) -> Path:
@@ -176,9 +171,15 @@ def agent_defaults(settings: Settings) -> AgentSettings:
 
 
 def assemble(
-    settings: Settings, database: Database, models: ModelSlot, *, embed_wait_seconds: float | None = None
+    settings: Settings,
+    database: Database,
+    models: ModelSlot,
+    *,
+    embed_wait_seconds: float | None = None,
+    llm: LanguageModel | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Runtime:
-    """Everything over a database and a model, wired."""
+    """Everything over a database and a model, wired. `llm` stands in for the configured one, `now` for the clock."""
     index_rules = IndexRules(
         chunk_max_chars=settings.chunk_max_chars,
         language=settings.language,
@@ -193,15 +194,15 @@ def assemble(
     )
     defaults = agent_defaults(settings)
     pipeline = Pipeline(database, models, index_rules)
-    search = Search(database, models, search_rules)
+    search = Search(database, models, search_rules, now=now)
     tombstones = Tombstones(database)
     workspace = Workspace(database, pipeline)
     long_term = LongTermMemory(workspace)
     count_tokens = token_counter(settings)
-    recalls = Recalls(database, tombstones.load_secret)
+    recalls = Recalls(database, tombstones.load_secret, now=now)
     recorder = Recorder(database, pipeline, tombstones, count_tokens, max_file_bytes=settings.max_file_bytes)
     sessions = Sessions(database, pipeline, recorder, delays_of(settings))
-    llm = language_model(settings, database)
+    llm = llm or language_model(settings, database)
     injector = Injector(search, count_tokens, recalls)
     gate = Gate(database, defaults)
     wired = wire_turns(settings, Given(database, gate, pipeline, tombstones, sessions, injector, llm, count_tokens))
@@ -218,6 +219,7 @@ def assemble(
             sessions=sessions,
             llm=llm,
             count_tokens=count_tokens,
+            now=now,
         )
     )
     return Runtime(
@@ -230,7 +232,7 @@ def assemble(
         long_term=long_term,
         keywords=KeywordSearch(database),
         compaction=Compaction(database, pipeline, long_term),
-        expansion=Expansion(database),
+        expansion=Expansion(database, now=now),
         snapshots=Snapshots(
             database,
             pipeline,
@@ -238,7 +240,7 @@ def assemble(
             without_forgotten=tombstones.without_forgotten,
         ),
         tombstones=tombstones,
-        forgetting=Forgetting(database, pipeline, search, tombstones, count_tokens),
+        forgetting=Forgetting(database, pipeline, search, tombstones, consolidation.forgetting, count_tokens),
         clearing=Clearing(database),
         keys=Keys(database),
         gate=gate,
@@ -296,92 +298,15 @@ async def open_runtime(
             await models.aclose()
 
 
-def is_cancelled() -> bool:
-    """Whether this task was asked to end.
-
-    Before Python 3.12 `asyncio.wait_for`, which the database driver uses, now and then swallows a cancellation; a
-    task that would otherwise run for ever asks.
-    """
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
-async def upkeep(runtime: Runtime) -> None:
-    """Until cancelled: publish that silent sessions are complete, load a model that could not be loaded, embed what
-    waits, give large slices their index, and every hour remove history and cached vectors that are kept no longer.
-
-    Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
-    """
-    interval = runtime.settings.backfill_interval_seconds
-    prune_at = 0.0
-    while not is_cancelled():
-        try:
-            await complete_idle_sessions(
-                runtime.database, delays_of(runtime.settings), idle_seconds=runtime.settings.session_idle_seconds
-            )
-            await _upkeep_once(runtime)
-            if time.monotonic() >= prune_at:
-                prune_at = time.monotonic() + PRUNE_INTERVAL_SECONDS
-                await prune_history(
-                    runtime.database,
-                    keep_days=runtime.settings.version_keep_days,
-                    keep_count=runtime.settings.version_keep_count,
-                )
-                await vectors.prune_cache(runtime.database, keep_days=CACHE_KEEP_DAYS)
-        except ModelMismatch:
-            raise
-        except EmbedderUnavailable as error:
-            log.warning("backfill_waits", detail=error.detail)
-        except ReverieError as error:
-            log.warning("upkeep_failed", code=error.code, detail=error.detail)
-        except Exception:  # the edge of a job: a fault in it must not take the server along
-            log.exception("upkeep_failed")
-        try:
-            async with asyncio.timeout(interval):
-                await runtime.pipeline.backfill_wanted.wait()
-                # What asked for the back-fill may be a model that is down: not more often than once a second.
-                await asyncio.sleep(min(1.0, interval))
-        except TimeoutError:
-            pass
-
-
-async def _upkeep_once(runtime: Runtime) -> None:
-    if runtime.models.state == "failed":
-        await runtime.models.fill(runtime.database)
-    else:
-        await runtime.models.wait()
-    if isinstance(runtime.models.error, ModelMismatch):
-        raise runtime.models.error
-    runtime.pipeline.backfill_wanted.clear()
-    while not is_cancelled() and await runtime.pipeline.backfill():
-        pass
-    await vectors.promote_large_slices(
-        runtime.database,
-        exact_max_chunks=runtime.settings.exact_max_chunks,
-        max_partitions=runtime.settings.max_partitions,
-    )
-
-
 def create_app(runtime: Runtime) -> FastAPI:
     """The HTTP application over a running system; `/mcp` answers while its lifespan is entered."""
     # These are slow to import, and no other command than `serve` needs them.
     from fastapi import FastAPI
 
-    from reverie_server.http import (
-        agents,
-        files,
-        inject,
-        longterm,
-        memory,
-        operations,
-        problems,
-        proxy,
-        sessions,
-        snapshots,
-        tools,
-        turns,
-    )
+    from reverie_server.http import operations, problems, proxy, snapshots
     from reverie_server.http.counters import TurnCounters
+    from reverie_server.http.job_metrics import JobMetrics
+    from reverie_server.http.routes import RESPONSES, routes
     from reverie_server.mcp.endpoint import McpEndpoint
     from reverie_server.tools.catalogue import REGISTRY
 
@@ -391,23 +316,15 @@ def create_app(runtime: Runtime) -> FastAPI:
         title="Reverie",
         summary="A memory server for AI agents",
         version=version("reverie"),
-        responses={422: {"model": problems.Problem, "description": "Not valid"}},
+        responses=RESPONSES,
     )
     app.state.runtime = runtime
     metrics = operations.Metrics()
     metrics.registry.register(TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder))
-    app.include_router(operations.router)
-    app.include_router(operations.metrics_router(metrics))
-    app.include_router(agents.router, prefix="/api/v1")
-    app.include_router(files.router, prefix="/api/v1")
-    app.include_router(memory.router, prefix="/api/v1")
-    app.include_router(inject.router, prefix="/api/v1")
-    app.include_router(longterm.router, prefix="/api/v1")
-    app.include_router(snapshots.router, prefix="/api/v1")
-    app.include_router(sessions.router, prefix="/api/v1")
-    app.include_router(turns.router, prefix="/api/v1")
-    app.include_router(tools.router, prefix="/api/v1")
-    app.include_router(proxy.router)
+    app.router.routes.extend(routes().routes)
+    jobs = JobMetrics(runtime.consolidation.runner, runtime.consolidation.health)
+    metrics.registry.register(jobs)
+    app.include_router(operations.metrics_router(metrics, jobs.look))
     app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(operations.HeadAsGet)

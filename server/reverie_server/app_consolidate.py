@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from reverie_indexer.db import Database
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Gate
+from reverie_server.consolidate.candidates import Rules as CandidateRules
+from reverie_server.consolidate.cron import Cron, NightlyDefaults
+from reverie_server.consolidate.dedup import Dedup, DedupParts, DedupRules
+from reverie_server.consolidate.dreaming import Dreaming, DreamingParts, DreamingRules
+from reverie_server.consolidate.emergence import Emergence, EmergenceParts, EmergenceRules
+from reverie_server.consolidate.episode_catalogue import Episodes
+from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodicRules
+from reverie_server.consolidate.episodic import Episodic, EpisodicParts
+from reverie_server.consolidate.extraction import Extraction
+from reverie_server.consolidate.extraction_text import ExtractionRules
+from reverie_server.consolidate.extraction_writing import ExtractionTools
+from reverie_server.consolidate.forgetting import DerivedForgetting
+from reverie_server.consolidate.graph_search import GraphRules, GraphSearch
+from reverie_server.consolidate.graph_upkeep import GraphUpkeep
+from reverie_server.consolidate.graph_view import GraphView
+from reverie_server.consolidate.health import Health
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.model import Runs, Stage
+from reverie_server.consolidate.morning import Morning
+from reverie_server.consolidate.queue import JobRules, Queue
+from reverie_server.consolidate.reports import Reports
+from reverie_server.consolidate.running import StageRunner
+from reverie_server.consolidate.semantic import Semantic, SemanticParts, SemanticRules
+from reverie_server.consolidate.sources import LineSources
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.sessions import Sessions
 from reverie_server.workspace.longterm import LongTermMemory
 from reverie_server.workspace.tombstones import Tombstones
+
+if TYPE_CHECKING:
+    from reverie_server.consolidate.worker import Worker
 
 
 def delays_of(settings: Settings) -> Delays:
@@ -27,7 +54,7 @@ def delays_of(settings: Settings) -> Delays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenStages:
-    """What the stages are wired over."""
+    """What the stages are wired over. `now` gives the time, with its zone: a year can be simulated."""
 
     settings: Settings
     database: Database
@@ -40,6 +67,7 @@ class GivenStages:
     sessions: Sessions
     llm: LanguageModel | None
     count_tokens: CountTokens
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +76,171 @@ class Consolidation:
 
     delays: Delays
     stages: Mapping[Stage, Runs]
+    queue: Queue
+    runner: StageRunner
+    cron: Cron
+    health: Health
+    episodes: Episodes
+    graph: KnowledgeGraph
+    forgetting: DerivedForgetting
+    emergence: Emergence
+    reports: Reports
+    morning: Morning
+    sources: LineSources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeGraph:
+    """What is asked of the knowledge graph, and changed in it by people."""
+
+    search: GraphSearch
+    view: GraphView
+    upkeep: GraphUpkeep
 
 
 def wire_consolidation(given: GivenStages) -> Consolidation:
     """The stages over a running system."""
-    return Consolidation(delays=delays_of(given.settings), stages={})
+    settings = given.settings
+    stages: dict[Stage, Runs] = {}
+    making = EpisodeMaking(
+        given.llm, given.count_tokens, EpisodicRules(timeout_seconds=settings.episodic_timeout_seconds)
+    )
+    stages["episodic"] = _episodic(given, making)
+    stages["extraction"] = _extraction(given)
+    stages["dreaming"] = _dreaming(given)
+    stages["emergence"] = emergence = _emergence(given)
+    stages["semantic"] = _semantic(given)
+    stages["dedup"] = _dedup(given)
+    rules = JobRules(settings.job_max_attempts, settings.job_retry_seconds, settings.job_timeout_seconds)
+    queue = Queue(given.database, rules)
+    defaults = NightlyDefaults(
+        settings.time_zone, settings.memory_enabled, settings.emergence_enabled, settings.compaction_enabled
+    )
+    return Consolidation(
+        delays=delays_of(settings),
+        stages=stages,
+        queue=queue,
+        runner=StageRunner(queue, stages),
+        cron=Cron(given.database, defaults, now=given.now),
+        health=Health(given.database),
+        emergence=emergence,
+        reports=Reports(given.database),
+        morning=Morning(given.database, now=given.now),
+        sources=LineSources(given.database, now=given.now),
+        episodes=Episodes(
+            given.database, given.pipeline, given.search, has_model=given.llm is not None, now=given.now
+        ),
+        graph=_graph(given),
+        forgetting=DerivedForgetting(making, delays_of(settings), given.now),
+    )
+
+
+def _episodic(given: GivenStages, making: EpisodeMaking) -> Episodic:
+    parts = EpisodicParts(
+        given.database,
+        given.gate,
+        given.pipeline,
+        given.tombstones,
+        making,
+        delays_of(given.settings),
+        now=given.now,
+    )
+    return Episodic(parts)
+
+
+def _semantic(given: GivenStages) -> Semantic:
+    rules = SemanticRules(given.settings.semantic_min_confidence)
+    parts = SemanticParts(
+        given.database, given.gate, given.tombstones, given.llm, delays_of(given.settings), rules, now=given.now
+    )
+    return Semantic(parts)
+
+
+def _dedup(given: GivenStages) -> Dedup:
+    settings = given.settings
+    rules = DedupRules(settings.dedup_merge_cosine, settings.dedup_merge_names, settings.dedup_candidate_cosine)
+    return Dedup(DedupParts(given.database, given.gate, given.models, rules, now=given.now))
+
+
+def _graph(given: GivenStages) -> KnowledgeGraph:
+    rules = GraphRules(given.settings.graph_max_rows, given.settings.graph_timeout_seconds)
+    return KnowledgeGraph(
+        search=GraphSearch(given.database, given.models, rules, now=given.now),
+        view=GraphView(given.database),
+        upkeep=GraphUpkeep(given.database, now=given.now),
+    )
+
+
+def _extraction(given: GivenStages) -> Extraction:
+    settings = given.settings
+    rules = ExtractionRules(
+        min_messages=settings.extraction_min_messages,
+        min_chars=settings.extraction_min_chars,
+        max_messages=settings.extraction_max_messages,
+        message_chars=settings.extraction_message_chars,
+        max_tokens=settings.extraction_max_tokens,
+        timeout_seconds=settings.extraction_timeout_seconds,
+        max_chars=settings.memory_max_chars,
+    )
+    tools = ExtractionTools(
+        database=given.database,
+        gate=given.gate,
+        pipeline=given.pipeline,
+        tombstones=given.tombstones,
+        model=given.llm,
+        count=given.count_tokens,
+        rules=rules,
+        cooldown_seconds=settings.extraction_cooldown_seconds,
+        now=given.now,
+    )
+    return Extraction(tools)
+
+
+def _dreaming(given: GivenStages) -> Dreaming:
+    settings = given.settings
+    rules = DreamingRules(
+        min_episodes=settings.dreaming_min_episodes,
+        max_episodes=settings.dreaming_max_episodes,
+        max_tokens=settings.dreaming_max_tokens,
+        timeout_seconds=settings.emergence_timeout_seconds,
+        diary_max_chars=settings.dreams_max_chars,
+    )
+    parts = DreamingParts(
+        given.database, given.gate, given.pipeline, given.tombstones, given.llm, given.count_tokens
+    )
+    return Dreaming(parts, rules, now=given.now)
+
+
+def _emergence(given: GivenStages) -> Emergence:
+    settings = given.settings
+    rules = EmergenceRules(
+        note_count=settings.emergence_days,
+        candidates=CandidateRules(
+            min_score=settings.emergence_min_score,
+            min_recalls=settings.emergence_min_recalls,
+            min_queries=settings.emergence_min_queries,
+            max_age_days=settings.emergence_max_age_days,
+        ),
+        timeout_seconds=settings.emergence_timeout_seconds,
+        diary_max_chars=settings.dreams_max_chars,
+    )
+    parts = EmergenceParts(
+        given.database, given.gate, given.pipeline, given.search, given.tombstones, given.llm
+    )
+    return Emergence(parts, rules, now=given.now)
+
+
+def wire_worker(settings: Settings, database: Database, consolidation: Consolidation) -> Worker:
+    """A worker over a running system. Slow to import, and of no use to most commands."""
+    from reverie_server.consolidate.worker import Periodic, Worker, WorkerRules
+
+    async def prune() -> None:
+        await consolidation.queue.prune(settings.job_keep_days)
+        await consolidation.episodes.prune(datetime.now(UTC))
+
+    async def begin_nightly() -> None:
+        await consolidation.cron.defer_nightly()
+
+    periodic = [Periodic("prune", "0 */6 * * *", prune), Periodic("nightly", "*/5 * * * *", begin_nightly)]
+    rules = WorkerRules(settings.worker_concurrency, settings.worker_poll_seconds)
+    return Worker(database, consolidation.queue, consolidation.runner, periodic, rules)

@@ -9,6 +9,7 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Gate
+from reverie_server.consolidate.morning import Morning
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.endpoint import Endpoint, EndpointConfig
 from reverie_server.llm.provider import LanguageModel
@@ -90,7 +91,7 @@ def wire_turns(settings: Settings, given: Given) -> Wired:
     kept = WindowSummaries(given.database, keep_seconds=settings.summary_keep_seconds)
     turns = Turns(
         given.database,
-        Conversations(given.sessions, compactions, summaries, kept),
+        Conversations(given.sessions, compactions, summaries, kept, Morning(given.database)),
         given.injector,
         given.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),

@@ -16,6 +16,7 @@ from reverie_server.cli_admin import embeddings_cli, keys_cli, models_cli
 from reverie_server.cli_bench import bench_cli
 from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
 from reverie_server.cli_index import index
+from reverie_server.cli_jobs import jobs_cli, worker
 from reverie_server.cli_mcp import mcp
 from reverie_server.cli_snapshots import export_snapshot, import_snapshot
 from reverie_server.cli_turns import chat, context, inject
@@ -36,7 +37,9 @@ cli.add_typer(keys_cli, name="keys")
 cli.add_typer(models_cli, name="models")
 cli.add_typer(embeddings_cli, name="embeddings")
 cli.add_typer(bench_cli, name="bench")
+cli.add_typer(jobs_cli, name="jobs")
 cli.command("index")(index)
+cli.command("worker")(worker)
 cli.command("mcp")(mcp)
 cli.command("export")(export_snapshot)
 cli.command("import")(import_snapshot)
@@ -69,10 +72,11 @@ def _complain(sentence: str, status: int) -> int:
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = None,
+    no_worker: Annotated[bool, typer.Option("--no-worker", help="Leave background jobs to `reverie worker`.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Serve the HTTP API."""
-    settings = load_settings(host=host, port=port, data_dir=data_dir)
+    """Serve the HTTP API, and run background jobs beside it."""
+    settings = load_settings(host=host, port=port, data_dir=data_dir, worker_enabled=False if no_worker else None)
     run(_serve(settings))
 
 
@@ -122,7 +126,9 @@ async def _serve(settings: Settings) -> None:
     import asyncio
     import socket
 
-    from reverie_server.app import create_app, open_runtime, upkeep
+    from reverie_server.app import create_app, open_runtime
+    from reverie_server.cli_jobs import work_beside
+    from reverie_server.upkeep import upkeep
 
     with tcp_socket(settings.host) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -140,8 +146,10 @@ async def _serve(settings: Settings) -> None:
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
             keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
 
-            def stop_server(_: asyncio.Task[None]) -> None:
-                server.should_exit = True
+            def stop_server(task: asyncio.Task[None]) -> None:
+                # Upkeep ends where it cannot go on; a server without a worker has one that ends at once.
+                if task is keeping or (not task.cancelled() and task.exception() is not None):
+                    server.should_exit = True
 
             keeping.add_done_callback(stop_server)
             # From here on a connection waits instead of being refused.
@@ -156,8 +164,15 @@ async def _serve(settings: Settings) -> None:
             for number in STOP_SIGNALS:
                 asyncio.get_running_loop().remove_signal_handler(number)
                 signal.signal(number, lambda *_: None)
-            await server.serve(sockets=[listener])
-            keeping.cancel()
+            working = asyncio.create_task(work_beside(runtime), name="worker")
+            working.add_done_callback(stop_server)
+            try:
+                await server.serve(sockets=[listener])
+            finally:
+                for task in (working, keeping):
+                    task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await working
             with suppress(asyncio.CancelledError):
                 await keeping
 

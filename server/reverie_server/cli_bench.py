@@ -130,6 +130,46 @@ def bench_inject(
     run(work())
 
 
+@bench_cli.command("dreams")
+def bench_dreams(
+    nights: Annotated[int, typer.Option(min=1, max=3650, help="How many nights.")] = 365,
+    owners: Annotated[int, typer.Option(min=1, max=100, help="How many people.")] = 3,
+    model: Annotated[str, typer.Option(help="`scripted`: one that now and then errs; `none`.")] = "scripted",
+    results: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("benchmarks/results"),
+    seed: int = 20261122,
+    database_url: Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in a database of its own.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Live through a made-up year: what becomes of what people said?"""
+    from rich.console import Console
+
+    from reverie_server.app import embedder_loader
+    from reverie_server.bench.dreams import DreamsOptions, run_dreams
+    from reverie_server.bench.dreams_report import render, write_result
+
+    settings = load_settings(data_dir=data_dir, log_level="error")
+    load = embedder_loader(settings)
+    if load is None or model not in ("scripted", "none"):
+        raise SetupError("a year needs an embedder, and the model `scripted` or `none`")
+    options = DreamsOptions(
+        settings,
+        load,
+        database_url=database_url,
+        nights=nights,
+        owners=owners,
+        seed=seed,
+        model="scripted" if model == "scripted" else "none",
+        progress=lambda doing: print(doing, file=sys.stderr),
+    )
+
+    async def work() -> None:
+        report = await run_dreams(options)
+        render(report, Console())
+        print(f"written to {write_result(report, results)}")
+
+    run(work())
+
+
 async def load_configured(settings: Settings) -> Embedder:
     """The configured embedder; a function of a module, so that processes of a measurement's own can be given it."""
     from reverie_server.app import embedder_loader

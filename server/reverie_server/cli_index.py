@@ -46,7 +46,8 @@ async def _index(settings: Settings, path: Path, agent: str, owner: str | None, 
     from reverie_indexer.files import check_agent_id
     from reverie_indexer.watch import changes
     from reverie_server.access.keys import OPERATOR
-    from reverie_server.app import is_cancelled, open_runtime
+    from reverie_server.app import open_runtime
+    from reverie_server.cancelled import is_cancelled
 
     # Nobody waits for an answer here: every file gets its vectors before it is written.
     async with open_runtime(settings, embed_wait_seconds=24 * 3600, model_at_once=False) as runtime:
@@ -93,7 +94,7 @@ def _say(summary: Summary) -> None:
 
 async def _embed_waiting(runtime: Runtime, place: Place) -> None:
     """What an earlier run stored while there was no model; of this place only, for others may have much."""
-    from reverie_server.app import is_cancelled
+    from reverie_server.cancelled import is_cancelled
 
     if not await runtime.pipeline.is_waiting(place):
         return

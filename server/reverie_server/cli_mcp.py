@@ -138,6 +138,7 @@ async def _hold(
 
     # In a thread, since importing takes long too.
     app = await asyncio.to_thread(importlib.import_module, "reverie_server.app")
+    upkeep = importlib.import_module("reverie_server.upkeep").upkeep
     failure: ReverieError = SetupError("the memory server stopped while it started")
     try:
         async with app.open_runtime(settings) as runtime:
@@ -145,7 +146,7 @@ async def _hold(
             await identity.connection(runtime)
             opened.set_result(runtime)
             try:
-                await app.upkeep(runtime)
+                await upkeep(runtime)
             finally:
                 # While there is a database yet, what was asked for is answered.
                 await transport.finish()

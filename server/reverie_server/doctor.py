@@ -15,6 +15,7 @@ from rich.console import Console
 from reverie_indexer.db import Database, inspect_database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.slot import ModelSlot
+from reverie_server.consolidate.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
@@ -68,6 +69,7 @@ async def examine(settings: Settings) -> list[str]:
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
                 await slot.aclose()
+            say("jobs", _of_jobs(await Health(database).totals(), settings))
             try:
                 _say_model(language_model(settings, database), say)
             except ReverieError as error:
@@ -133,6 +135,15 @@ def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) 
         say("llm", "none configured: summaries and notes go their extractive way")
     else:
         say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+def _of_jobs(totals: Totals, settings: Settings) -> str:
+    workers = f"{totals.workers} workers" if totals.workers else "no worker runs now"
+    if not settings.worker_enabled:
+        workers += " (worker_enabled = False)"
+    counts = ", ".join(f"{totals.of_state(state)} {state}" for state in STATES)
+    hint = "; `reverie jobs list --failed` shows why, `reverie jobs retry` tries them again"
+    return f"{workers}; {counts}{hint if totals.of_state('failed') else ''}"
 
 
 def effective(settings: Settings) -> Iterator[str]:

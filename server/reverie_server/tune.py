@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -204,7 +205,7 @@ async def _propose(stage: _Stage, agent_id: str, point: np.ndarray[Any, np.dtype
     rules = Rules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
     vector = QueryVector(point, stage.material.model_id, stage.identity)
     async with stage.database.tenant(TENANT, snapshot=True) as connection:
-        searched = await open_slices(connection, request, QueryTerms((), ()))
+        searched = await open_slices(connection, request, QueryTerms((), ()), now=datetime.now(UTC))
         return await _timed(connection, request, rules, searched, vector)
 
 

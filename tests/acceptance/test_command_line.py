@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.clusters import cluster_directory
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 REVERIE = [sys.executable, "-m", "reverie_server.cli"]
@@ -23,9 +24,8 @@ REVERIE = [sys.executable, "-m", "reverie_server.cli"]
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A data directory of this module, with the model that needs no loading."""
-    with tempfile.TemporaryDirectory(prefix="reverie-cli-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name) / "data"
+    with cluster_directory() as directory:
+        yield directory / "data"
 
 
 def reverie(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -180,9 +180,8 @@ def test_the_demo_shows_what_it_promises() -> None:
 
 
 def test_keys_are_made_listed_and_revoked_and_close_the_server(tmp_path: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="reverie-keys-") as name:
-        Path(name).chmod(0o755)
-        where = ["--data-dir", Path(name) / "data"]
+    with cluster_directory() as directory:
+        where = ["--data-dir", directory / "data"]
         done = reverie("keys", "create", "--tenant", "acme", "--role", "member", "--owner", "user:1", "--json", *where)
         assert done.returncode == 0, done.stderr
         made = json.loads(done.stdout)

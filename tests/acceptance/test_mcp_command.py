@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from tests.clusters import cluster_directory
 
 from reverie_server.runtime import Runtime
 
@@ -32,9 +32,8 @@ HANDSHAKE = {
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A data directory with an embedded PostgreSQL of this module's."""
-    with tempfile.TemporaryDirectory(prefix="reverie-mcp-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name) / "data"
+    with cluster_directory() as directory:
+        yield directory / "data"
 
 
 def is_stopped(data_dir: Path) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.archives import Raw, snapshot
+from tests.clusters import cluster_directory
 
 REVERIE = [sys.executable, "-m", "reverie_server.cli"]
 
@@ -19,15 +19,14 @@ REVERIE = [sys.executable, "-m", "reverie_server.cli"]
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A data directory with two agents' files in it."""
-    with tempfile.TemporaryDirectory(prefix="reverie-snapshots-") as name:
-        Path(name).chmod(0o755)
-        notes = Path(name) / "notes"
+    with cluster_directory() as directory:
+        notes = directory / "notes"
         (notes / "memory").mkdir(parents=True)
         (notes / "memory" / "2026-04-03.md").write_bytes("# 2026-04-03\r\n\r\nDas Käuzchen.\r\n".encode())
         (notes / "other.md").write_text("not in a snapshot")
-        done = reverie("index", notes, "--agent", "wren", "--owner", "user:42", "--data-dir", Path(name) / "data")
+        done = reverie("index", notes, "--agent", "wren", "--owner", "user:42", "--data-dir", directory / "data")
         assert done.returncode == 0, done.stderr
-        yield Path(name) / "data"
+        yield directory / "data"
 
 
 def reverie(*arguments: object, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:

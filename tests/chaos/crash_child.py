@@ -21,6 +21,9 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodicRules
+from reverie_server.consolidate.forgetting import DerivedForgetting
+from reverie_server.consolidate.jobs import Delays
 from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import estimate_tokens
@@ -78,7 +81,8 @@ def arm(instant: str) -> None:
 
 async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> forget.Receipt:
     """Forget the passage that is not in both texts."""
-    forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database))
+    derived = DerivedForgetting(EpisodeMaking(None, estimate_tokens, EpisodicRules()), Delays())
+    forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database), derived)
     grant = Grant(OPERATOR, Reader("default", "wren", None), AgentSettings())
     return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 
@@ -87,7 +91,7 @@ def sessions_of(database: Database, pipeline: Pipeline) -> sessions.Sessions:
     """The conversations of a database."""
     buried = tombstones.Tombstones(database)
     recorder = appending.Recorder(database, pipeline, buried, estimate_tokens, max_file_bytes=1_048_576)
-    return sessions.Sessions(database, pipeline, recorder)
+    return sessions.Sessions(database, pipeline, recorder, Delays())
 
 
 async def append_turn(database: Database, pipeline: Pipeline) -> Appended:

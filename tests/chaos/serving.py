@@ -24,9 +24,13 @@ CLIENTS = 4
 
 
 class Server:
-    """One data directory, and the server process that works on it now. Times itself out rather than hang."""
+    """One data directory, and the server process that works on it now. Times itself out rather than hang.
 
-    def __init__(self, data_dir: Path) -> None:
+    `settings` by their names in the environment; without them there is no worker of background jobs.
+    """
+
+    def __init__(self, data_dir: Path, **settings: str) -> None:
+        self._settings = {"REVERIE_EMBEDDER": "hashing", "REVERIE_WORKER_ENABLED": "false", **settings}
         self.data_dir = data_dir.resolve()
         self.base_url = ""
         self.log: deque[str] = deque(maxlen=400)
@@ -37,7 +41,7 @@ class Server:
         command = [sys.executable, "-m", "reverie_server.cli", "serve", "--port", "0", "--data-dir", str(self.data_dir)]
         process = self._process = subprocess.Popen(
             command,
-            env={**given, "REVERIE_EMBEDDER": "hashing"},
+            env={**given, **self._settings},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

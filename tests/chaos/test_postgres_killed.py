@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from tests.clusters import cluster_directory
 
 from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.postgres_host import is_live, kill_all, read_lock_file
@@ -31,12 +31,10 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="reverie-test-")).resolve()
-    directory.chmod(0o755)
-    with EmbeddedPostgres(directory / "home"):
-        pass
-    yield directory / "home"
-    shutil.rmtree(directory)
+    with cluster_directory() as directory:
+        with EmbeddedPostgres(directory / "home"):
+            pass
+        yield directory / "home"
 
 
 @pytest.fixture

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,23 +15,21 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.chaos.serving import Load, Server
+from tests.clusters import cluster_directory
 from tests.consistency import assert_index_consistent
 
 from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.postgres_host import kill_all
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    directory = Path(tempfile.mkdtemp(prefix="reverie-chaos-"))
-    server = Server(directory)
-    try:
-        yield server
-    finally:
-        if server.is_running:
-            server.kill()
-        kill_all(directory.resolve() / "postgres", time.monotonic() + 20)
-        shutil.rmtree(directory, ignore_errors=True)
+    with cluster_directory() as directory:
+        server = Server(directory)
+        try:
+            yield server
+        finally:
+            if server.is_running:
+                server.kill()
 
 
 async def kill_during(load: Load, kills: int, kill: Callable[[], None]) -> None:

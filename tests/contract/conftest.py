@@ -21,7 +21,7 @@ PROBLEM_FIELDS = {"type", "title", "status", "detail", "code"}
 # What no answer may carry: SQL, a stack trace, a path of the server, a name of its inside.
 LEAKS = re.compile(
     r"\b(?:SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|Traceback|File \"|\.py\b|psycopg|site-packages"
-    r"|/work/|/home/|/usr/|/tmp/|/root/|reverie_indexer|reverie_server|pydantic\.dev"
+    r"|/work/|/home/|/usr/|/tmp/|/dev/shm/|/root/|reverie_indexer|reverie_server|pydantic\.dev"
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -20,6 +19,7 @@ import psutil
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.clusters import cluster_directory
 
 from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
@@ -41,22 +41,16 @@ with EmbeddedPostgres(Path(sys.argv[1])) as server:
 @pytest.fixture
 def base() -> Iterator[Path]:
     """A directory that the server's user can reach, unlike pytest's own; nothing in it survives the test."""
-    directory = Path(tempfile.mkdtemp(prefix="reverie-test-")).resolve()
-    directory.chmod(0o755)
-    yield directory
-    for cluster in directory.rglob("postgres"):
-        kill_all(cluster, time.monotonic() + 10)
-    shutil.rmtree(directory)
+    with cluster_directory() as directory:
+        yield directory
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="reverie-test-")).resolve()
-    directory.chmod(0o755)
-    with EmbeddedPostgres(directory / "home"):
-        pass
-    yield directory / "home"
-    shutil.rmtree(directory)
+    with cluster_directory() as directory:
+        with EmbeddedPostgres(directory / "home"):
+            pass
+        yield directory / "home"
 
 
 @pytest.fixture

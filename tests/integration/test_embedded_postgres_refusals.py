@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.clusters import cluster_directory
 
 from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.postgres_host import kill_all
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 
@@ -22,12 +20,8 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the serve
 @pytest.fixture
 def base() -> Iterator[Path]:
     """A directory that the server's user can reach, unlike pytest's own; nothing in it survives the test."""
-    directory = Path(tempfile.mkdtemp(prefix="reverie-test-")).resolve()
-    directory.chmod(0o755)
-    yield directory
-    for cluster in directory.rglob("postgres"):
-        kill_all(cluster, time.monotonic() + 10)
-    shutil.rmtree(directory)
+    with cluster_directory() as directory:
+        yield directory
 
 
 def mode(path: Path) -> int:

@@ -57,3 +57,20 @@ def test_a_line_of_another_memory_is_another_conversation() -> None:
 def test_texts_are_asked_for_only_where_both_are_shown() -> None:
     pool = pool_of([NOTE, passage(2, ANSWER), passage(3, "a file", "document", "MEMORY.md")], (), {})
     assert [may_repeat(pool, places) for places in ([0, 1], [0, 2], [1, 2], [])] == [True, False, False, False]
+
+
+EPISODE = passage(7, f"- Assistant: {ANSWER}", "episodic", "episodes/web:1/2")
+
+
+def test_a_passage_of_an_episode_gives_way_to_what_it_repeats() -> None:
+    assert told(EPISODE, passage(2, ANSWER)) == {0}
+    assert told(NOTE, EPISODE) == {1}
+    assert told(NOTE, EPISODE, passage(2, ANSWER)) == {0, 1}
+
+
+def test_a_passage_of_an_episode_that_says_more_stays() -> None:
+    more = passage(7, "Marguerite inspects the crane and Bo writes it down.", "episodic", "episodes/web:1/2")
+    assert told(more, NOTE, passage(2, ANSWER), places=[0, 1]) == set()
+    assert told(EPISODE, passage(2, "Something else altogether was said.")) == set()
+    pool = pool_of([EPISODE, passage(2, ANSWER), passage(3, "a file", "document", "MEMORY.md")], (), {})
+    assert [may_repeat(pool, places) for places in ([0, 1], [0, 2], [0])] == [True, False, False]

@@ -36,5 +36,9 @@ DELETE FROM vectors v USING chunks c
 WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
   AND v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id;
 
+-- delete_jobs: the jobs of an agent; last, since who defers one holds its row after the slice's and the session's
+DELETE FROM procrastinate_jobs
+WHERE queue_name = 'reverie' AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'agent_id' = %(agent_id)s;
+
 -- delete_agent: the agent; slices, files, versions and chunks go with it
 DELETE FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;

@@ -10,6 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from reverie_indexer.errors import ValidationFailed
+from reverie_server.bench.plots_dreams import draw_dreams
 from reverie_server.bench.plots_ingest import draw_ingest
 from reverie_server.bench.plots_inject import draw_inject
 from reverie_server.bench.plots_latency import draw_breakdown, draw_latency
@@ -24,6 +25,7 @@ DRAWN: Mapping[str, Mapping[str, Draw]] = {
     "scale": {"scale": draw_scale},
     "ingest": {"ingest": draw_ingest},
     "inject-": {"inject-": draw_inject},
+    "dreams-": {"dreams-": draw_dreams},
 }
 _DOTS_PER_INCH = 160
 

@@ -30,10 +30,24 @@ async def defer(connection: Connection, work: Work, *, after_seconds: float = 0.
     """Defer a job in the caller's transaction, which acts for the work's tenant; it runs once that has committed.
 
     Where one of the same stage and unit already waits, that one is enough, and comes no later than asked for.
+    ValueError for work with a topic, which is what somebody said: forgetting does not look into jobs.
     """
+    if work.topic is not None:
+        raise ValueError("a job holds ids, never what anybody said")
     params = {"stage": work.stage, "unit": work.unit, "args": Jsonb(work.args), "after_seconds": after_seconds}
     row = await (await connection.execute(SQL["defer"], params)).fetchone()
     return Deferred(int((row or {})["job_id"]), work.stage)
+
+
+async def defer_many(connection: Connection, works: Sequence[Work]) -> None:
+    """Defer a job for each, of any tenants, in the caller's maintenance transaction; all are of one stage."""
+    if works:
+        params = {
+            "stage": works[0].stage,
+            "units": [work.unit for work in works],
+            "args": [Jsonb(work.args) for work in works],
+        }
+        await connection.execute(SQL["defer_many"], params)
 
 
 async def publish(connection: Connection, event: Event, delays: Delays) -> list[Deferred]:

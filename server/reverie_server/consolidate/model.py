@@ -123,4 +123,9 @@ def lines_source(path: str, start_line: int, end_line: int) -> dict[str, Any]:
 
 def episode_source(episode_id: int, session_id: str) -> dict[str, Any]:
     """A source: an episode."""
-    return {"kind": "episode", "episode_id": str(episode_id), "session_id": session_id}
+    return {"kind": "episode", "episode_id": episode_name(episode_id), "session_id": session_id}
+
+
+def episode_name(episode_id: int) -> str:
+    """The id of an episode as everybody outside sees it; passages have ids of digits alone."""
+    return f"ep-{episode_id}"

@@ -12,7 +12,7 @@ from reverie_server.http.problems import may_answer
 from reverie_server.recall.inject import Injection, InjectRequest, nothing
 from reverie_server.recall.request import check_not_blank
 from reverie_server.runtime import Runtime
-from reverie_server.turns.held import held_by_prompt
+from reverie_server.turns.held import held_by_prompt, visible_from
 
 router = APIRouter(
     prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(400, 401, 403, 404, 409, 413, 422, 503)
@@ -43,6 +43,7 @@ async def _asked(system: Runtime, grant: Grant, body: wire_inject.InjectBody) ->
         recent_user_messages=body.recent_user_messages,
         prompt_texts=[] if wanted is None else await held_by_prompt(system.database, system.sessions, grant, wanted),
         in_prompt=body.in_prompt,
+        in_session=None if wanted is None else await visible_from(system.sessions, grant, wanted),
         max_tokens=body.max_tokens,
         threshold=body.threshold,
     )

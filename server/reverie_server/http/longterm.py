@@ -10,6 +10,7 @@ from fastapi import Path as PathParameter
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.http import wire_longterm as wire
+from reverie_server.http import wire_sources
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.workspace.files import place_for
@@ -76,6 +77,20 @@ async def restore_backup(
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     written = await system.compaction.restore(place, name, by=grant.author)
     return wire.RestoreResult(name=name, size_after=written.bytes_written, version=written.version)
+
+
+@router.get("/{memory_id}/sources")
+async def memory_sources(
+    a: Agent,
+    memory_id: Annotated[str, PathParameter(description="An id that search or injection gave", examples=["1204"])],
+    system: System,
+    who: Who,
+    query: Annotated[wire.MemoryOwner, Query()],
+) -> wire_sources.MemorySources:
+    """Where a memory comes from: who or what wrote each line, of which messages, and by which prompt and model."""
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    found = await system.consolidation.sources.of(grant.reader, memory_id)
+    return wire_sources.MemorySources.model_validate(found, from_attributes=True)
 
 
 def _place(grant: Grant) -> Place:

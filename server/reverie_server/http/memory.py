@@ -70,4 +70,5 @@ async def reindex_place(
     grant, place = await system.gate.write(who, a, owner, scope)
     done = await reindex(system.database, system.pipeline, place)
     done += await reindex_messages(system.database, system.pipeline, place, grant.settings)
+    done += await system.consolidation.episodes.reindex(place, grant.settings)
     return wire_memory.Reindexed.model_validate(done, from_attributes=True)

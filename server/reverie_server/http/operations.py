@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from fastapi import APIRouter, Response
@@ -95,8 +95,8 @@ async def readyz(system: System) -> JSONResponse:
     return JSONResponse(body.model_dump(), 503 if reasons else 200)
 
 
-def metrics_router(metrics: Metrics) -> APIRouter:
-    """The route that shows one server's metrics."""
+def metrics_router(metrics: Metrics, look: Callable[[], Awaitable[None]]) -> APIRouter:
+    """The route that shows one server's metrics; `look` is awaited before each time."""
     own = APIRouter(tags=["Operations"])
 
     shown = {CONTENT_TYPE_LATEST.partition(";")[0]: {"example": "reverie_embedder_ready 1.0\n"}}
@@ -105,6 +105,7 @@ def metrics_router(metrics: Metrics) -> APIRouter:
     async def show(system: System) -> Response:
         """Metrics in Prometheus' text format."""
         metrics.ready.set(system.models.state == "ready")
+        await look()
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return own

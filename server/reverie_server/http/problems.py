@@ -15,6 +15,7 @@ from starlette.routing import Match
 
 from reverie_indexer import errors
 from reverie_server.access.origin import MisdirectedRequest
+from reverie_server.consolidate.graph_search import GraphTimeout
 from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
 from reverie_server.workspace.strict_zip import NotAnArchive
 
@@ -37,6 +38,7 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.DatabaseUnavailable: 503,
     errors.EmbedderUnavailable: 503,
     LanguageModelUnavailable: 503,
+    GraphTimeout: 503,
     NoLanguageModel: 503,
 }
 _CODES = {
@@ -63,6 +65,8 @@ _TITLES = {
 # Clients of OpenAI's protocol show what stands in the member `error`.
 _OPENAI_PATH = "/v1/"
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+# Control routes answer in an envelope, which clients of such systems know.
+_CONTROL_PATHS = ("/memory/", "/api/v1/memory/")
 _EXAMPLES = {
     400: ("bad_request", "There was an error parsing the body"),
     401: ("unauthorized", "give a valid key as `Authorization: Bearer <api key>`"),
@@ -117,7 +121,10 @@ def problem(
 def _to(
     request: Request, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **extra: Any
 ) -> JSONResponse:
-    """A problem as the response to a request: on routes of OpenAI's protocol in the form of that, too."""
+    """A problem as the response to a request: on routes of OpenAI's protocol in the form of that, too, on control
+    routes in their envelope."""
+    if request.url.path.startswith(_CONTROL_PATHS):
+        return JSONResponse({"code": 500, "msg": detail, "error": code}, status, dict(headers or {}))
     if request.url.path.startswith(_OPENAI_PATH):
         kind = _OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
         extra["error"] = {"message": detail, "type": kind, "param": None, "code": code}

@@ -90,25 +90,30 @@ class KeywordResponse(BaseModel):
 
 
 class CompactResult(BaseModel):
-    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes; `version` is the file's."""
+    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes; `version` is the file's.
+
+    `fallback` is why a configured model was not used, or what it proposed was refused.
+    """
 
     model_config = shown(
         compacted=True,
         reason=None,
-        method="extractive",
+        method="llm",
         backup=BACKUP,
         size_before=3912,
         size_after=3104,
         version=18,
+        fallback=None,
     )
 
     compacted: bool
     reason: str | None
-    method: Literal["extractive"]
+    method: Literal["llm", "extractive"]
     backup: str | None
     size_before: int
     size_after: int
     version: int
+    fallback: str | None
 
 
 class BackupEntry(BaseModel):

@@ -12,7 +12,7 @@ from reverie_indexer.db import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
 from reverie_server.http.wire import Owner, Text, example, shown
 from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.forget import Target
+from reverie_server.workspace.forget import ForgetTier, Target
 
 _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 
@@ -73,7 +73,7 @@ class ForgottenItem(BaseModel):
     Of the tier `message`, in one session: how many of its messages hold it.
     """
 
-    tier: Tier
+    tier: ForgetTier
     path: str
     text: str
     present: bool
@@ -81,7 +81,8 @@ class ForgottenItem(BaseModel):
 
 
 class Removed(BaseModel):
-    """Counts of one tier. Of `message`, `files` are sessions and `versions` messages."""
+    """Counts of one tier. Of `message`, `files` are sessions and `versions` messages; of `episodic`, `fact` and
+    `report`, `files` are those that were made again, changed or removed."""
 
     files: int
     passages: int
@@ -98,14 +99,14 @@ class Receipt(BaseModel):
 
     dry_run: bool
     items: list[ForgottenItem]
-    removed: dict[Tier, Removed]
+    removed: dict[ForgetTier, Removed]
     embeddings: int
     tombstones: int
     still_shared: list[str]
 
 
 class Clear(Owner):
-    """What to clear: files and messages that fit every condition given. Without an owner: the team's."""
+    """What to clear: files, episodes and messages that fit every condition given. Without an owner: the team's."""
 
     model_config = example(older_than_days=365, path_prefix="memory/", owner_key="user:42", dry_run=True)
 
@@ -126,7 +127,7 @@ class Clear(Owner):
 
 
 class Cleared(BaseModel):
-    """How many things of each tier were, or would be, removed; of `document`, files, of `message`, messages."""
+    """How many things of each tier were, or would be, removed: files, episodes, messages."""
 
     model_config = shown(dry_run=True, removed={"document": 12, "episodic": 0, "message": 0})
 

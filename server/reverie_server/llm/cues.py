@@ -28,7 +28,8 @@ _LEAST_SHARE = 0.12
 class Cues:
     """The cues of one language: a pattern for each kind, over text from `folded`.
 
-    `opening` finds chatter, `question` what asks, at the beginning of a sentence only.
+    `opening` finds chatter, `question` what asks, `lead` what asks to remember the rest, at the beginning of a sentence
+    only. A language without leads has none.
     """
 
     language: str
@@ -39,6 +40,7 @@ class Cues:
     opening: re.Pattern[str]
     filler: re.Pattern[str]
     question: re.Pattern[str]
+    lead: re.Pattern[str] | None = None
 
 
 def folded(text: str) -> str:
@@ -96,6 +98,7 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
         # Filler is a word of its own also where others are not: 那 begins many.
         re.compile(rf"(?:{gap}(?:{pattern('filler')})(?:[,，、.!！:：~〜…]+\s*|\s+))+"),
         re.compile(rf"(?:{pattern('question')})"),
+        re.compile(rf"(?:{pattern('lead')}){gap}") if "lead" in table else None,
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from reverie_indexer.split import split
-from reverie_server.llm.cues import cues_of, folded
+from reverie_server.llm.cues import Cues, cues_of, folded
 from reverie_server.llm.salience import NOTABLE, asks, rarity, salience, sentences
 from reverie_server.recall.fences import strip_injected
 from reverie_server.turns.model import Message
@@ -20,35 +21,94 @@ _CANDIDATES = 200
 # Words that two lines share, of all words of both, from which on they say the same.
 _SAME_SHARE = 0.75
 _UNSPACED_ENDS = ("。", "！", "？", "」", "』")
+# What is left of a sentence without its lead, and says nothing without it.
+_FEWEST_CHARS = 6
+_NOT_CUT = ("to ", "me ", "when ", "how ", "what ")
 _SAID_BY = {"user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A line for a note, and the message that says it."""
+
+    line: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a user asked to remember or stated to prefer: as a line of its own, with the sentence as it was said."""
+
+    text: str
+    category: Literal["preferences", "profile", "notes"]
+    message: Message
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence, or a few that follow each other. `at`: the number of its message, and its own within that."""
+    """A sentence, or a few that follow each other. `at`: the number of its message, and its own within that.
+
+    `cues` are those of its message's language, `kinds` the ones that speak for it.
+    """
 
     message: Message
     at: tuple[int, int]
     text: str
     score: float
     asks: bool
-    settles: bool
+    cues: Cues | None
+    kinds: frozenset[str]
 
 
 def notable(messages: Sequence[Message]) -> list[str]:
+    """The lines of `noted`."""
+    return [note.line for note in noted(messages)]
+
+
+def noted(messages: Sequence[Message], *, without: Collection[str] = ()) -> list[Noted]:
     """Lines for a daily note: what the user stated, and what the assistant states as agreed; in order, distinct.
 
     At most 20 of at most 300 characters, the best where there are more; nothing notable: empty. Questions, greetings,
-    code blocks, tool output and what memory had injected are never among them. A line that was said on another day
-    (UTC) than the last message ends with its date.
+    code blocks, tool output and what memory had injected are never among them, nor the sentences `without`. A line that
+    was said on another day (UTC) than the last message ends with its date.
     """
     worth = [
         piece
         for piece in _pieces(messages)
-        if not piece.asks and piece.score >= NOTABLE and (piece.message.role == "user" or piece.settles)
+        if not piece.asks
+        and piece.score >= NOTABLE
+        and (piece.message.role == "user" or "decision" in piece.kinds)
+        and piece.text not in without
     ]
     lines = _distinct(_joined(_best(worth, _CANDIDATES)))
-    return [_note_line(line, messages[-1]) for line in _best(lines, MAX_LINES)]
+    return [Noted(_note_line(line, messages[-1]), line.message) for line in _best(lines, MAX_LINES)]
+
+
+def stated(messages: Sequence[Message]) -> list[Stated]:
+    """What the user asked to remember, and preferences that are notable, in order, distinct.
+
+    Without the words that ask to remember, where a language has some that can be left out; with the day (UTC) it was
+    said, where that decides what it means.
+    """
+    found = [
+        piece
+        for piece in _pieces(messages)
+        if piece.message.role == "user"
+        and not piece.asks
+        and ("remember" in piece.kinds or ("preference" in piece.kinds and piece.score >= NOTABLE))
+    ]
+    return [
+        Stated(_as_fact(piece), _category(piece.kinds), piece.message, piece.text)
+        for piece in _distinct(_best(found, MAX_LINES))
+    ]
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a text asks to remember something, in any of the languages that have cues."""
+    found = sentences(strip_injected(text))
+    cues = cues_of(folded("\n".join(found)))
+    return any("remember" in _kinds(sentence, cues) and not asks(sentence, cues) for sentence in found)
 
 
 def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, count: CountTokens) -> str:
@@ -89,10 +149,45 @@ def _pieces(messages: Sequence[Message]) -> list[_Piece]:
     for number, message, found in said:
         cues = cues_of(folded("\n".join(found)), common)
         for place, text in enumerate(found):
-            settles = cues is not None and cues.kinds["decision"].search(folded(text)) is not None
             score = salience(text, cues, rare)
-            pieces.append(_Piece(message, (number, place), text, score, asks(text, cues), settles))
+            kinds = _kinds(text, cues)
+            pieces.append(_Piece(message, (number, place), text, score, asks(text, cues), cues, kinds))
     return pieces
+
+
+def _kinds(sentence: str, cues: Cues | None) -> frozenset[str]:
+    """The kinds of cues that a sentence has; a lead asks to remember, also where its words alone do not."""
+    if cues is None:
+        return frozenset()
+    text = folded(sentence)
+    kinds = {kind for kind, pattern in cues.kinds.items() if pattern.search(text)}
+    return frozenset(kinds | {"remember"} if _lead_end(sentence, cues) else kinds)
+
+
+def _lead_end(sentence: str, cues: Cues) -> int:
+    """Where what is to be remembered begins, behind the words that ask for it; 0: there are none that can be cut."""
+    text = folded(sentence)
+    if cues.lead is None or len(text) != len(sentence):
+        return 0
+    filler = cues.filler.match(text)
+    lead = cues.lead.match(text, filler.end() if filler else 0)
+    return lead.end() if lead else 0
+
+
+def _as_fact(piece: _Piece) -> str:
+    said = " ".join(piece.text.split())
+    cut = said[_lead_end(said, piece.cues) if piece.cues else 0 :]
+    # "Remember to call" is no lead and a fact.
+    whole = len(cut) < _FEWEST_CHARS or folded(cut).startswith(_NOT_CUT)
+    dated = f" ({piece.message.at.date().isoformat()})" if "time" in piece.kinds else ""
+    text = said if whole else cut[0].upper() + cut[1:]
+    return f"{_cut(text, MAX_LINE_CHARS - len(dated))}{dated}"
+
+
+def _category(kinds: Collection[str]) -> Literal["preferences", "profile", "notes"]:
+    if "preference" in kinds:
+        return "preferences"
+    return "profile" if {"fact", "self"} <= set(kinds) else "notes"
 
 
 def _best(pieces: Sequence[_Piece], count: int) -> list[_Piece]:

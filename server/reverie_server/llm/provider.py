@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import structlog
@@ -18,6 +18,7 @@ from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed, RawAns
 from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.llm.parse import Answer, InvalidAnswer, parse_answer, read_completion
 from reverie_server.llm.prompts import Prompt, load_prompt
+from reverie_server.llm.schema import response_format
 
 __all__ = ["Completion", "EndpointConfig", "LanguageModel", "LanguageModelUnavailable", "Structured"]
 
@@ -26,6 +27,9 @@ T = TypeVar("T", bound=BaseModel)
 
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 8.0
+# What endpoints answer to a `response_format` that they do not know, or cannot use; and where they fail over it.
+_SCHEMA_STATUSES = frozenset({400, 422, 501})
+_SCHEMA_WORDS = ("response_format", "schema", "grammar")
 _TRUNCATED = "It was cut off at the limit of its length: write less."
 
 
@@ -51,12 +55,17 @@ class Structured(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What one use of the model may take. `deadline` is the event loop's time."""
+    """What one use of the model may take. `deadline` is the event loop's time; `answer` is to have this form."""
 
     tenant_id: str
     max_tokens: int
     temperature: float
     deadline: float
+    answer: type[BaseModel] | None = None
+
+
+class _SchemaRefused(Exception):
+    """A request with a schema was refused, or answered without a text, which may be the schema's fault."""
 
 
 class LanguageModel:
@@ -69,6 +78,7 @@ class LanguageModel:
         # What this model does not take, learned from its refusals.
         self._renamed_limit = False
         self._without_temperature = False
+        self._without_schema = False
 
     @property
     def model(self) -> str:
@@ -119,10 +129,11 @@ class LanguageModel:
     ) -> Structured[T]:
         """The model's answer as a value. One that does not validate is asked for once more, with what is wrong.
 
+        The endpoint is given the answer's JSON schema, unless it has refused one: what it does with it is its affair.
         Time-out and errors are those of `complete`; of two answers that do not validate the reason is `unusable`, or
         `truncated` where the second was cut off.
         """
-        call = self._call(tenant_id, max_tokens, temperature, timeout_seconds)
+        call = replace(self._call(tenant_id, max_tokens, temperature, timeout_seconds), answer=answer)
         messages = prompt.messages(inputs)
         first = await self._ask(call, messages)
         try:
@@ -163,6 +174,18 @@ class LanguageModel:
             raise LanguageModelUnavailable("unusable", detail) from None
 
     async def _ask(self, call: _Call, messages: Sequence[Mapping[str, str]]) -> Answer:
+        """The answer to messages. An endpoint that answers once its schema is left out gets none any more."""
+        if call.answer is not None and not self._without_schema:
+            try:
+                return await self._sent(call, messages)
+            except _SchemaRefused:
+                answer = await self._sent(replace(call, answer=None), messages)
+            self._without_schema = True
+            log.info("language_model_takes_no_schema", host=self.host)
+            return answer
+        return await self._sent(replace(call, answer=None), messages)
+
+    async def _sent(self, call: _Call, messages: Sequence[Mapping[str, str]]) -> Answer:
         """The answer to messages, after retries of what may pass, as long as the deadline has room for them."""
         loop = asyncio.get_running_loop()
         pause, retries = _FIRST_PAUSE_SECONDS, 0
@@ -171,9 +194,11 @@ class LanguageModel:
             await self._budget.spend(call.tenant_id)
             answered = await self._endpoint.post(self._body(call, messages), call.deadline)
             if not isinstance(answered, Failed):
-                return read_completion(answered)
+                return _read(call, answered)
             if self._learned(answered):
                 continue
+            if call.answer is not None and _may_be_the_schema(answered):
+                raise _SchemaRefused
             wait = answered.wait_seconds
             if wait is None:
                 wait = pause * random.uniform(0.75, 1.0)  # noqa: S311  (spreads clients, protects nothing)
@@ -194,6 +219,8 @@ class LanguageModel:
         }
         if not self._without_temperature:
             body["temperature"] = call.temperature
+        if call.answer is not None:
+            body["response_format"] = response_format(call.answer)
         return body
 
     def _learned(self, failed: Failed) -> bool:
@@ -207,6 +234,23 @@ class LanguageModel:
             self._without_temperature = True
             return True
         return False
+
+
+def _read(call: _Call, body: bytes) -> Answer:
+    try:
+        return read_completion(body)
+    except LanguageModelUnavailable as error:
+        # Some servers put what a schema made into a field of their own.
+        if call.answer is not None and error.reason == "empty":
+            raise _SchemaRefused from None
+        raise
+
+
+def _may_be_the_schema(failed: Failed) -> bool:
+    """Whether a failure may be about the schema. Each endpoint has its own words for it, some none at all."""
+    if failed.status in _SCHEMA_STATUSES:
+        return failed.code != "context_length_exceeded"
+    return failed.status == 500 and any(word in failed.message.lower() for word in _SCHEMA_WORDS)
 
 
 def _validated(answer: Answer, model: type[T]) -> T:

@@ -49,12 +49,13 @@ class Searched:
     """The slices that a search sees, and what BM25 needs of them.
 
     `frequencies` has each term of the query that occurs, in its order, with the number of passages that hold it.
-    `active_model_id` is the model whose vectors the index has.
+    `active_model_id` is the model whose vectors the index has; `expired` are the documents that nobody sees any more.
     """
 
     slices: Sequence[Slice]
     frequencies: Mapping[str, int]
     active_model_id: int | None
+    expired: Sequence[int] = ()
 
     @property
     def chunk_count(self) -> int:
@@ -71,8 +72,9 @@ class Searched:
         return next(s for s in self.slices if s.slice_id == slice_id)
 
 
-async def open_slices(connection: Connection, request: Request, terms: QueryTerms) -> Searched:
-    """Open what the request may see to this transaction. NotFound for an unknown agent."""
+async def open_slices(connection: Connection, request: Request, terms: QueryTerms, *, now: datetime) -> Searched:
+    """Open what the request may see to this transaction; what has expired at `now` it does not. NotFound for an unknown
+    agent."""
     slices = await visible_slices(
         connection,
         request.tenant_id,
@@ -89,15 +91,17 @@ async def open_slices(connection: Connection, request: Request, terms: QueryTerm
         "tenant_id": request.tenant_id,
         "slice_ids": [s.slice_id for s in slices],
         "terms": list(terms.terms),
+        "now": now,
     }
     async with connection.pipeline():
         active = await connection.execute(SQL["active_model_id"])
+        gone = await connection.execute(SQL["expired"], params)
         counted = await connection.execute(SQL["term_frequencies"], params)
         model = await active.fetchone()
         found = {row["term"]: row["df"] for row in await counted.fetchall()}
-    return Searched(
-        slices, {term: found[term] for term in terms.terms if term in found}, model["model_id"] if model else None
-    )
+        expired = [row["document_id"] for row in await gone.fetchall()]
+    frequencies = {term: found[term] for term in terms.terms if term in found}
+    return Searched(slices, frequencies, model["model_id"] if model else None, expired)
 
 
 async def propose(
@@ -159,6 +163,7 @@ def _parameters(request: Request, rules: Rules, searched: Searched, vector: Quer
         "producers": producers,
         "others": sorted(set(frequencies) - set(producers)),
         "tiers": list(request.tiers),
+        "expired": list(searched.expired),
         "path_prefix": request.path_prefix,
         "as_of": request.as_of,
         "as_of_day": None if request.as_of is None else _day_of(request.as_of, rules.time_zone),

@@ -3,10 +3,20 @@ SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('hnsw.ef_search', %(ef_search)s, true),
        set_config('hnsw.max_scan_tuples', '200000', true);
 
+-- expired: the documents of some slices that nobody sees any more, and that are not pruned yet
+SELECT document_id FROM documents
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+  AND expires_at IS NOT NULL AND expires_at <= %(now)s
+ORDER BY document_id;
+
 -- term_frequencies: in how many passages of the visible slices each term of the query stands
 SELECT p.term, count(*) AS df
 FROM postings p
 WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = ANY(%(terms)s::text[])
+  AND p.document_id <> ALL(ARRAY(
+      SELECT document_id FROM documents
+      WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+        AND expires_at IS NOT NULL AND expires_at <= %(now)s))
 GROUP BY p.term;
 
 -- join_by_hash: from here to the end of the transaction. The planner takes the matches of a query for one row, and
@@ -18,7 +28,8 @@ SELECT set_config('enable_nestloop', 'off', true);
 -- the places of both in `terms`, from 1. A row of chunks or documents is looked up by its key (LIMIT 1), whatever the
 -- planner thinks of the tables' sizes. With `as_of` the slices include their past twins, and the passages are those of
 -- that time (in_time). What stands beside a candidate is evidence for it and no result: it has no path. The exact scan's
--- distances are kept and not computed again. A message has the time at which it was said.
+-- distances are kept and not computed again. A message has the time at which it was said, an episode that of its last one.
+-- What has expired is left out by its document (`expired`), which the covering indexes have.
 WITH weights AS MATERIALIZED (
     SELECT term, idf, place::smallint
     FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) WITH ORDINALITY AS w(term, idf, place)
@@ -48,7 +59,7 @@ WITH weights AS MATERIALIZED (
     JOIN weights w ON w.term = p.term
     WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[])
       AND p.term = ANY(%(producers)s::text[])
-      AND p.tier = ANY(%(tiers)s::memory_tier[])
+      AND p.tier = ANY(%(tiers)s::memory_tier[]) AND p.document_id <> ALL(%(expired)s::bigint[])
       AND (%(path_prefix)s::text IS NULL OR p.document_id IN (SELECT document_id FROM in_prefix))
       AND (%(as_of)s::timestamptz IS NULL OR p.chunk_id IN (SELECT chunk_id FROM in_time))
     GROUP BY p.chunk_id
@@ -57,7 +68,7 @@ WITH weights AS MATERIALIZED (
     FROM vectors v
     WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = ANY(%(exact_slice_ids)s::bigint[])
       AND v.model_id = %(model_id)s::smallint AND v.partition_id = 0 AND v.covered = %(covered)s::boolean
-      AND v.tier = ANY(%(tiers)s::memory_tier[])
+      AND v.tier = ANY(%(tiers)s::memory_tier[]) AND v.document_id <> ALL(%(expired)s::bigint[])
       AND (%(path_prefix)s::text IS NULL OR v.document_id IN (SELECT document_id FROM in_prefix))
       AND (%(as_of)s::timestamptz IS NULL OR v.chunk_id IN (SELECT chunk_id FROM in_time))
 ), candidates AS MATERIALIZED (
@@ -70,7 +81,8 @@ WITH weights AS MATERIALIZED (
            CASE WHEN %(with_context)s THEN left(c.text, %(label_chars)s) END AS label,
            %(with_context)s AND c.text ~ '[?？؟]\W*$' AS asks,
            d.path,
-           extract(epoch FROM CASE WHEN c.tier <> 'message' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
+           extract(epoch FROM CASE WHEN c.tier NOT IN ('message', 'episodic')
+                                        AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
                                    THEN d.updated_at ELSE c.valid_from END)::float8 AS updated_at
     FROM candidates k
     CROSS JOIN LATERAL (
@@ -120,9 +132,9 @@ LEFT JOIN LATERAL (
       AND o.term = ANY(%(others)s::text[]) AND o.chunk_id = k.chunk_id
 ) f ON cardinality(%(others)s::text[]) > 0;
 
--- passages: what is shown of passages
-SELECT c.chunk_id, c.text,
-       CASE WHEN c.tier <> 'message' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
+-- passages: what is shown of passages, and the episode whose summary one is of
+SELECT c.chunk_id, c.text, e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
+       CASE WHEN c.tier NOT IN ('message', 'episodic') AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
             THEN d.updated_at ELSE c.valid_from END AS updated_at
 FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
 CROSS JOIN LATERAL (
@@ -130,9 +142,13 @@ CROSS JOIN LATERAL (
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
 CROSS JOIN LATERAL (
-    SELECT note_day, updated_at FROM documents
+    SELECT note_day, updated_at, episode_id FROM documents
     WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
-) d;
+) d
+LEFT JOIN LATERAL (
+    SELECT episode_id, abstract, session_id, from_seq, through_seq FROM episodes
+    WHERE tenant_id = %(tenant_id)s AND episode_id = d.episode_id LIMIT 1
+) e ON true;
 
 -- under_path: how many passages of one large slice stand under a path (no more than `most` + 1 are counted), and, if that
 -- is at most `most`, the nearest of them. An index of the whole slice finds few of a small part of it; each is looked at.
@@ -143,7 +159,7 @@ WITH inside AS MATERIALIZED (
         WHERE tenant_id = %(tenant_id)s AND document_id = d.document_id AND valid_to IS NULL OFFSET 0
     ) c
     WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.deleted_at IS NULL
-      AND starts_with(d.path, %(path_prefix)s::text)
+      AND starts_with(d.path, %(path_prefix)s::text) AND d.document_id <> ALL(%(expired)s::bigint[])
     LIMIT %(most)s::bigint + 1
 ), counted AS MATERIALIZED (
     SELECT count(*) AS count FROM inside
@@ -166,7 +182,7 @@ SELECT v.chunk_id
 FROM vectors v
 WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s
   AND v.partition_id = %(partition_id)s AND v.model_id = %(model_id)s::smallint
-  AND v.tier = ANY(%(tiers)s::memory_tier[])
+  AND v.tier = ANY(%(tiers)s::memory_tier[]) AND v.document_id <> ALL(%(expired)s::bigint[])
   AND (%(path_prefix)s::text IS NULL OR v.document_id IN (
       SELECT d.document_id FROM documents d
       WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s

@@ -9,6 +9,7 @@
     ## Today's Notes
     ## Recent Context
     ### 2026-04-02                  the days before, newest first
+    ## Morning Card                 what entered the memory, in the first conversation of a day
     </memory-files>
     <memory-context> … </memory-context>
 
@@ -33,6 +34,10 @@ LONG_TERM = ("MEMORY.md", "memory.md")
 # Of a window, what the notes of today may take: the oldest of them give way.
 TODAY_SHARE = 0.25
 RECENT = "## Recent Context"
+CARD = "## Morning Card"
+# Data, and what it is for.
+_CARD_INTRO = "New in long-term memory since the last conversation; the user may confirm, correct or forget each:"
+_CARD_MAX_TOKENS = 200
 _SEPARATOR = "\n\n"
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 # A line of nothing else says nothing.
@@ -144,6 +149,16 @@ def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: 
     if recent:
         parts.append(Part("recent_context", _SEPARATOR.join([RECENT, *recent])))
     return parts
+
+
+def card_parts(entries: Sequence[str], count: CountTokens) -> list[Part]:
+    """The morning card, as far as it stays small: the first entries that fit; none for no entries."""
+    lines = [CARD, "", _CARD_INTRO]
+    for entry in entries:
+        line = f"- {' '.join(neutralise(entry).split())}"
+        if count("\n".join([*lines, line])) <= _CARD_MAX_TOKENS:
+            lines.append(line)
+    return [Part("morning_card", "\n".join(lines))] if len(lines) > 3 else []
 
 
 def log_lines(files: PromptFiles) -> list[str]:

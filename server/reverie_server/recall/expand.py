@@ -1,26 +1,27 @@
-"""A passage with what stands around it."""
+"""A passage with what stands around it; of an episode all that it says, and what it is made of."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from psycopg.rows import DictRow
 
 from reverie_indexer import slices
-from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Scope, Tier
 from reverie_indexer.queries import Queries
+from reverie_server.consolidate.episodes import Episode, read_episodes, sources_of
 from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 NEIGHBOURS = 3
 MAX_CHARS = 4000
-_ID = re.compile(r"[1-9][0-9]{0,18}")
+_ID = re.compile(r"(?P<episode>ep-)?(?P<number>[1-9][0-9]{0,18})")
 _MAX_ID = 2**63 - 1
 
 
@@ -55,6 +56,16 @@ class Expanded:
     more_after: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ExpandedEpisode:
+    """An episode with the messages that it is made of, as far as they are there still."""
+
+    episode: Episode
+    sources: Sequence[Mapping[str, Any]]
+    scope: Scope
+    resolved_from: Literal["personal", "team", "global", "leader"]
+
+
 def surroundings(lengths_before: Sequence[int], lengths_after: Sequence[int], budget: int) -> tuple[int, int]:
     """How many neighbours before and after fit into `budget` characters, nearest first and by turns. Pure.
 
@@ -78,47 +89,71 @@ def surroundings(lengths_before: Sequence[int], lengths_after: Sequence[int], bu
 
 
 class Expansion:
-    """Shows passages of the memory that a reader sees."""
+    """Shows passages of the memory that a reader sees. `now` gives the time, by which episodes expire."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
+        self._now = now
 
-    async def expand(self, reader: Reader, passage_id: str) -> Expanded:
-        """The passage of that id, as search gave it, with up to three neighbours on each side.
+    async def expand(self, reader: Reader, shown_id: str) -> Expanded | ExpandedEpisode:
+        """The passage of that id, as search gave it, with up to three neighbours on each side; or the episode that it
+        is a passage of, or whose own id it is.
 
-        With the neighbours it has at most about 4,000 characters. NotFound for an id that is none, is gone, or
+        With the neighbours a passage has at most about 4,000 characters. NotFound for an id that is none, is gone, or
         stands for what the reader does not see. A team member sees what its leader shares too.
         """
-        if not _ID.fullmatch(passage_id) or int(passage_id) > _MAX_ID:
+        match = _ID.fullmatch(shown_id)
+        if match is None or int(match["number"]) > _MAX_ID:
             raise NotFound("there is no passage with this id")
+        number, is_episode = int(match["number"]), match["episode"] is not None
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            found = await _expand(connection, reader, int(passage_id))
+            found = await self._expand(connection, reader, number, is_episode=is_episode)
             if found is None and reader.leader_agent_id is not None:
                 # What the leader shares; never what is personal there.
                 leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
-                shared = await _expand(connection, leader, int(passage_id))
+                shared = await self._expand(connection, leader, number, is_episode=is_episode)
                 found = replace(shared, resolved_from="leader") if shared else None
         if found is None:
             raise NotFound("there is no passage with this id")
         return found
 
+    async def _expand(
+        self, connection: Connection, reader: Reader, number: int, *, is_episode: bool
+    ) -> Expanded | ExpandedEpisode | None:
+        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+        if is_episode:
+            return await self._episode(connection, reader, visible, number)
+        params: dict[str, Any] = {
+            "tenant_id": reader.tenant_id,
+            "slice_ids": [s.slice_id for s in visible],
+            "chunk_id": number,
+            "now": self._now(),
+        }
+        row = await (await connection.execute(SQL["passage"], params)).fetchone()
+        if row is None:
+            return None
+        if row["episode_id"] is not None:
+            return await self._episode(connection, reader, visible, row["episode_id"])
+        # One more than is shown on each side tells whether the file goes on.
+        span = {"first": row["ordinal"] - NEIGHBOURS - 1, "last": row["ordinal"] + NEIGHBOURS + 1}
+        cursor = await connection.execute(SQL["neighbours"], {**params, "document_id": row["document_id"], **span})
+        passages = await cursor.fetchall()
+        own = next(i for i, passage in enumerate(passages) if passage["chunk_id"] == number)
+        return _expanded(row, passages[:own], passages[own], passages[own + 1 :])
 
-async def _expand(connection: Connection, reader: Reader, chunk_id: int) -> Expanded | None:
-    visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-    params: dict[str, Any] = {
-        "tenant_id": reader.tenant_id,
-        "slice_ids": [s.slice_id for s in visible],
-        "chunk_id": chunk_id,
-    }
-    row = await (await connection.execute(SQL["passage"], params)).fetchone()
-    if row is None:
-        return None
-    # One more than is shown on each side tells whether the file goes on.
-    span = {"first": row["ordinal"] - NEIGHBOURS - 1, "last": row["ordinal"] + NEIGHBOURS + 1}
-    cursor = await connection.execute(SQL["neighbours"], {**params, "document_id": row["document_id"], **span})
-    passages = await cursor.fetchall()
-    own = next(i for i, passage in enumerate(passages) if passage["chunk_id"] == chunk_id)
-    return _expanded(row, passages[:own], passages[own], passages[own + 1 :])
+    async def _episode(
+        self, connection: Connection, reader: Reader, visible: Sequence[Slice], number: int
+    ) -> ExpandedEpisode | None:
+        by_id = {slice_.slice_id: slice_ for slice_ in visible}
+        found = await read_episodes(
+            connection, reader.tenant_id, list(by_id), now=self._now(), episode_ids=[number], limit=1
+        )
+        if not found:
+            return None
+        sources = await sources_of(connection, reader.tenant_id, found)
+        own = by_id[found[0].slice_id]
+        scope = slices.scope_of(own.agent_id, own.owner_key)
+        return ExpandedEpisode(found[0], sources[number], scope, scope)
 
 
 def _expanded(row: DictRow, before: list[DictRow], own: DictRow, after: list[DictRow]) -> Expanded:

@@ -1,12 +1,12 @@
--- passage: one passage of the visible slices, with its file; a message has the time at which it was said
-SELECT c.chunk_id, c.tier, c.ordinal, c.heading_path, c.document_id, d.path, d.version,
-       CASE WHEN c.tier = 'message' THEN c.valid_from ELSE d.updated_at END AS updated_at,
+-- passage: one passage of the visible slices, with its file or episode; a message has the time at which it was said
+SELECT c.chunk_id, c.tier, c.ordinal, c.heading_path, c.document_id, d.path, d.version, d.episode_id,
+       CASE WHEN c.tier IN ('message', 'episodic') THEN c.valid_from ELSE d.updated_at END AS updated_at,
        s.agent_id, s.owner_key
 FROM chunks c
 JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = %(chunk_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND d.deleted_at IS NULL;
+  AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > %(now)s);
 
 -- neighbours: the passages of a file from one ordinal to another, in the order of the file
 SELECT chunk_id, ordinal, start_line, end_line, text

@@ -19,6 +19,7 @@ from reverie_indexer.model import Tier
 from reverie_indexer.resources import read_resource
 from reverie_server.access.gate import Grant
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.recall.episodes import of_episode
 from reverie_server.recall.fences import strip_injected
 from reverie_server.recall.recalls import Recalls
 from reverie_server.recall.request import Outcome, Result
@@ -44,13 +45,15 @@ class InjectRequest:
     """A message of the user's, and what the prompt holds besides it.
 
     `recent_user_messages` are in their order. What is contained in a text of `prompt_texts`, or named by id or path in
-    `in_prompt`, is not injected again. None: as the agent's settings have it.
+    `in_prompt`, is not injected again; nor is an episode of messages that the prompt has, which are those of a session
+    from a number on (`in_session`). None: as the agent's settings have it.
     """
 
     message: str
     recent_user_messages: Sequence[str] = ()
     prompt_texts: Sequence[str] = ()
     in_prompt: Sequence[str] = ()
+    in_session: tuple[str, int] | None = None
     max_tokens: int | None = None
     threshold: float | None = None
 
@@ -191,7 +194,8 @@ class Injector:
         max_tokens = settings.auto_inject_max_tokens if asked.max_tokens is None else asked.max_tokens
         texts = [asked.message, *asked.recent_user_messages, *asked.prompt_texts, *self._seeds]
         held = Held(texts, frozenset((*asked.in_prompt, *INSTRUCTIONS)))
-        entries = select([_candidate(result, settings.time_zone) for result in results], threshold, held)
+        new = [result for result in results if not _is_of_session(result, asked.in_session)]
+        entries = select([_candidate(result, settings.time_zone) for result in new], threshold, held)
         return entries, fit(entries, _notice(), max_tokens, self._count)
 
     def _counted(self, grant: Grant, outcome: str, injection: Injection) -> Injection:
@@ -228,10 +232,18 @@ def _candidate(result: Result, time_zone: str) -> Candidate:
         tier=result.tier,
         path=result.path,
         day=_day(result.path, result.tier, result.updated_at, time_zone),
-        text=result.text,
+        text=result.text if result.episode is None else of_episode(result.text, result.episode.abstract),
         relevance=result.relevance,
         score=result.score,
     )
+
+
+def _is_of_session(result: Result, in_session: tuple[str, int] | None) -> bool:
+    """Whether a passage is of an episode whose messages are all in the prompt."""
+    if result.episode is None or in_session is None:
+        return False
+    session_id, first = in_session
+    return result.episode.session_id == session_id and result.episode.from_seq >= first
 
 
 def _day(path: str, tier: Tier, at: datetime, time_zone: str) -> date:

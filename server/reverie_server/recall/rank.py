@@ -251,8 +251,8 @@ def select(
 
     Order is total: score, then newer, then id. `min_score` is compared with the score before the boost. Of
     passages with the same text, or the same path and lines, in several scopes the most personal stays, and of
-    messages with the same text the best. Other tiers than documents take at most half of the places, rounded up, while
-    documents are left.
+    messages, and of episodes, with the same text the best. Other tiers than documents take at most half of the
+    places, rounded up, while documents are left.
     """
     order = np.lexsort((pool.chunk_id[: pool.proposed], -pool.updated_at, -scores.score))
     kept = (scores.base_score >= min_score) | is_exact
@@ -287,12 +287,17 @@ def _shadowed(pool: Pool) -> set[int]:
 
 
 def _said_once(pool: Pool, ordered: Sequence[int]) -> list[int]:
-    """The places without messages whose text another message before them has: what is said often is found once."""
-    best: dict[int, int] = {}
+    """The places without those, of messages and of episodes, whose text another of its tier before has: what is said
+    often is found once."""
+    best: dict[tuple[Tier, int], int] = {}
     for place in ordered:
-        if pool.tier[place] == "message":
-            best.setdefault(pool.text_key[place], place)
-    return [place for place in ordered if pool.tier[place] != "message" or best[pool.text_key[place]] == place]
+        if pool.tier[place] != "document":
+            best.setdefault((pool.tier[place], pool.text_key[place]), place)
+    return [
+        place
+        for place in ordered
+        if pool.tier[place] == "document" or best[pool.tier[place], pool.text_key[place]] == place
+    ]
 
 
 def _with_quota(tiers: Sequence[Tier], ordered: Sequence[int], limit: int) -> list[int]:

@@ -56,6 +56,17 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class EpisodeOf:
+    """The episode that a passage is of, and the messages of a session that it is made of."""
+
+    episode_id: int
+    abstract: str
+    session_id: str
+    from_seq: int
+    through_seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """A passage that was found, with how: the scores are those of `rank.Scores`.
 
@@ -94,6 +105,7 @@ class Result:
     relevance: float
     plan: Plan
     slice_chunks: int
+    episode: EpisodeOf | None = None
 
 
 @dataclass(frozen=True, slots=True)

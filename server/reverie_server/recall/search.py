@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ from reverie_server.recall.rank import (
     select,
 )
 from reverie_server.recall.repeats import may_repeat, repeated
-from reverie_server.recall.request import Mode, Outcome, Request, Result, Rules, check_query
+from reverie_server.recall.request import EpisodeOf, Mode, Outcome, Request, Result, Rules, check_query
 from reverie_server.spans import span
 
 # Below, the vector of a query says nothing, and would outweigh its words. Scripts lie far to either side.
@@ -72,12 +73,20 @@ class _Scored:
 
 
 class Search:
-    """Finds passages of the memory an owner may see with one agent."""
+    """Finds passages of the memory an owner may see with one agent. `now` gives the time, by which things expire."""
 
-    def __init__(self, database: Database, models: ModelSlot, rules: Rules) -> None:
+    def __init__(
+        self,
+        database: Database,
+        models: ModelSlot,
+        rules: Rules,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._database = database
         self._models = models
         self.rules = rules
+        self._now = now
 
     async def search(self, request: Request, rules: Rules | None = None) -> Outcome:
         """The best passages for a query, by the server's rules or an agent's; else what the leader shares.
@@ -106,7 +115,7 @@ class Search:
         embedded = time.perf_counter()
         async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
             with span("scope"):
-                searched = await open_slices(connection, request, terms)
+                searched = await open_slices(connection, request, terms, now=self._now())
             if vector is not None and vector.model_id != searched.active_model_id:
                 warnings.append(MODEL_MOVED)
                 vector = None
@@ -237,8 +246,15 @@ def _result(asked: _Asked, searched: Searched, scored: _Scored, place: int, show
         similarity=None if math.isnan(similarity) else similarity,
         plan="hnsw" if slice_.slice_id in scored.by_index else "exact",
         slice_chunks=slice_.chunk_count,
+        episode=_episode_of(shown),
         **scored.scores.of(place),
     )
+
+
+def _episode_of(shown: DictRow) -> EpisodeOf | None:
+    if shown["episode_id"] is None:
+        return None
+    return EpisodeOf(**{name: shown[name] for name in EpisodeOf.__slots__})
 
 
 def _mode_done(asked: Mode, found: _Found) -> Mode:

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from reverie_indexer.errors import ValidationFailed
+from reverie_server.consolidate.graph_answers import parse_instant
+from reverie_server.consolidate.graph_search import MAX_DEPTH
+from reverie_server.consolidate.graph_vocabulary import EntityType
 from reverie_server.http.wire import LineNumber, Text
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+def _moment(given: object) -> object:
+    """A date or time as models write it."""
+    found = parse_instant(given) if isinstance(given, str) else None
+    if found is None:
+        raise ValueError("a date (2026-04-03) or a time of RFC 3339")
+    return found
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str)]
 
 
 class Arguments(BaseModel):
@@ -41,6 +56,16 @@ class MemoryExpand(Arguments):
     """Of `memory_expand`."""
 
     id: str
+
+
+class KnowledgeGraphSearch(Arguments):
+    """Of `knowledge_graph_search`."""
+
+    query: Text | None = None
+    entity_id: str | None = None
+    entity_type: EntityType | None = None
+    max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 2
+    as_of: Moment | None = None
 
 
 class SaveMemory(Arguments):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie_server.tools import arguments, files, memory, recall
+from reverie_server.tools import arguments, files, graph, memory, recall
 from reverie_server.tools.registry import Hints, Registry, tool
 
 _READS = Hints(read_only=True, idempotent=True)
@@ -15,6 +15,7 @@ REGISTRY = Registry(
         tool("memory_search", arguments.MemorySearch, _READS, recall.memory_search),
         tool("memory_get", arguments.MemoryGet, _READS, recall.memory_get),
         tool("memory_expand", arguments.MemoryExpand, _READS, recall.memory_expand),
+        tool("knowledge_graph_search", arguments.KnowledgeGraphSearch, _READS, graph.knowledge_graph_search),
         tool("save_memory", arguments.SaveMemory, _ADDS, memory.save_memory),
         tool("update_memory", arguments.UpdateMemory, _EDITS, memory.update_memory),
         tool("forget_memory", arguments.ForgetMemory, _SETS, memory.forget_memory),

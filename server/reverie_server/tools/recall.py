@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reverie_server.recall.expand import Around
+from reverie_server.consolidate.model import episode_name
+from reverie_server.recall.expand import Around, ExpandedEpisode
 from reverie_server.recall.request import Result, check_query
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
@@ -12,6 +14,9 @@ from reverie_server.tools.files import check_markdown, seconds, shown_file
 
 if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
+
+# A model pays for every word: longer lists of messages are left out.
+MAX_SOURCE_MESSAGES = 50
 
 
 async def memory_search(system: Runtime, by: Connection, given: arguments.MemorySearch) -> dict[str, Any]:
@@ -43,9 +48,11 @@ async def memory_get(system: Runtime, by: Connection, given: arguments.MemoryGet
 
 
 async def memory_expand(system: Runtime, by: Connection, given: arguments.MemoryExpand) -> dict[str, Any]:
-    """A passage with its surroundings."""
+    """A passage with its surroundings, or a whole episode."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
     found = await system.expansion.expand(grant.reader, given.id)
+    if isinstance(found, ExpandedEpisode):
+        return _episode(found)
     return {
         **_around(found.passage),
         "tier": found.tier,
@@ -60,6 +67,32 @@ async def memory_expand(system: Runtime, by: Connection, given: arguments.Memory
         "more_before": found.more_before,
         "more_after": found.more_after,
     }
+
+
+def _episode(found: ExpandedEpisode) -> dict[str, Any]:
+    episode = found.episode
+    return {
+        "id": episode_name(episode.episode_id),
+        "tier": "episodic",
+        "path": episode.path,
+        "session_id": episode.session_id,
+        "summary": episode.summary,
+        "key_topics": list(episode.key_topics),
+        "method": episode.method,
+        "scope": found.scope,
+        "resolved_from": found.resolved_from,
+        "started_at": seconds(episode.started_at),
+        "ended_at": seconds(episode.ended_at),
+        "expires_at": seconds(episode.expires_at),
+        "sources": [_brief(source) for source in found.sources],
+    }
+
+
+def _brief(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A source without the list of its messages where that is long: the numbers of the first and the last say it."""
+    if len(source["messages"]) <= MAX_SOURCE_MESSAGES:
+        return dict(source)
+    return {name: value for name, value in source.items() if name != "messages"}
 
 
 def _passage(result: Result) -> dict[str, Any]:

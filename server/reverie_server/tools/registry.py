@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie_indexer.errors import DatabaseUnavailable, NotFound, ReverieError
@@ -28,7 +29,7 @@ class Hints:
     idempotent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
     """A tool. `run` raises ReverieError for what the caller did wrong."""
 
@@ -38,7 +39,7 @@ class Tool:
     run: Handler[Any]
     description: Description
 
-    @property
+    @cached_property
     def schema(self) -> JsonObject:
         """The JSON schema of the arguments."""
         return schema_of(self.takes, self.description.arguments)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from weakref import WeakValueDictionary
@@ -21,14 +21,16 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_indexer.transcript import Said
 from reverie_server.access.gate import Grant
+from reverie_server.consolidate.derive import Derived, record
+from reverie_server.consolidate.model import EXTRACTIVE, message_source
 from reverie_server.recall.tokens import CountTokens, message_tokens
 from reverie_server.turns import daily_log
 from reverie_server.turns.cutting import cut
 from reverie_server.turns.given import check_given, cleaned, with_content
 from reverie_server.turns.lookup import Key, lock_session, look_up
-from reverie_server.turns.model import Appended, Message, NewMessage, Session
+from reverie_server.turns.model import Appended, Message, NewMessage, Session, paired
 from reverie_server.workspace import sections
-from reverie_server.workspace.tombstones import Tombstones
+from reverie_server.workspace.tombstones import Tombstones, standing
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
@@ -71,13 +73,16 @@ class _Prepared:
 class _Recording:
     """What is stored in the transaction that holds the slice's lock, with the log's files at `paths`.
 
-    `waiting` passages have no vector yet.
+    `waiting` passages have no vector yet. `exchanges` are the log's entries with the messages they tell of; those of
+    notes in `full` are not written.
     """
 
     key: Key
     seen: _Seen
     prepared: _Prepared
     paths: Sequence[str] = ()
+    exchanges: Sequence[tuple[daily_log.Entry, Sequence[Message]]] = ()
+    full: set[str] = field(default_factory=set)
     outcome: Session | None = None
     is_new: bool = False
     waiting: int = 0
@@ -89,7 +94,7 @@ class _Recording:
             raise _RacedError
         session, self.is_new = locked
         seen_seq = self.seen.session.last_seq if self.seen.session else 0
-        tombstones = await _tombstones(connection, self.key.tenant_id, [slice_.slice_id])
+        tombstones = await standing(connection, self.key.tenant_id, [slice_.slice_id])
         if session.last_seq != seen_seq or session.state == "terminated" or tombstones != self.seen.tombstones:
             raise _RacedError
         messages = self.prepared.messages
@@ -123,6 +128,19 @@ class _Recording:
         if self.paths:
             logged = {"slice_id": slice_.slice_id, "paths": list(self.paths), "reason": LOG_REASON}
             await connection.execute(SQL["drop_superseded"], {**params, **logged})
+            await self._record_log(connection, slice_, session, dict(zip(map(id, messages), seqs, strict=True)))
+
+    async def _record_log(
+        self, connection: Connection, slice_: Slice, session: Session, seqs: Mapping[int, int]
+    ) -> None:
+        """Which messages the lines of the log tell of. New ones have their numbers by identity."""
+        derived = [
+            Derived(entry.path, [entry.line], EXTRACTIVE, LOG_REASON, [message_source(session.session_id, numbered)])
+            for entry, said in self.exchanges
+            if entry.path in self.paths and entry.path not in self.full
+            for numbered in [[(seqs.get(id(message), message.seq), message.message_id) for message in said]]
+        ]
+        await record(connection, self.key.tenant_id, slice_.slice_id, derived)
 
 
 class Recorder:
@@ -190,14 +208,14 @@ class Recorder:
             found = await look_up(connection, key, any_owner=True)
             if found is None:
                 own = await own_slices(connection, place)
-                return _Seen(None, place, tombstones=await _tombstones(connection, key.tenant_id, own))
+                return _Seen(None, place, tombstones=await standing(connection, key.tenant_id, own))
             session, place = found
             ids = [message.message_id for message in given if message.message_id is not None]
             params = {"tenant_id": key.tenant_id, "session_key": session.session_key, "message_ids": ids}
             known = await (await connection.execute(SQL["known_ids"], params)).fetchall()
             last = await (await connection.execute(SQL["last_spoken"], params)).fetchone()
             waiting = Message(**last) if last and last["role"] == "user" else None
-            tombstones = await _tombstones(connection, key.tenant_id, [session.slice_id])
+            tombstones = await standing(connection, key.tenant_id, [session.slice_id])
         return _Seen(session, place, frozenset(row["message_id"] for row in known), waiting, tombstones)
 
     async def _prepare(self, grant: Grant, seen: _Seen, given: Sequence[NewMessage], now: datetime) -> _Prepared:
@@ -229,10 +247,11 @@ class Recorder:
         """One transaction, the daily log in it; without the log where that may not be written."""
         waiting = [recording.seen.waiting] if recording.seen.waiting is not None else []
         spoken = [*waiting, *recording.prepared.messages]
-        full: set[str] = set()
-        changes = self._log_changes(daily_log.entries(spoken, grant.settings.time_zone), full)
+        entries = daily_log.entries(spoken, grant.settings.time_zone)
+        changes = self._log_changes(entries, recording.full)
         place = recording.seen.place
         recording.paths = [change.path for change in changes]
+        recording.exchanges = list(zip(entries, paired(spoken), strict=True))
         try:
             await self._pipeline.write_many(place, changes, recording.run)
         except (PayloadTooLarge, ValidationFailed, Conflict) as error:
@@ -241,7 +260,7 @@ class Recorder:
             self._log_failed(error.code)
             recording.paths = ()
             await self._pipeline.write_many(place, [], recording.run)
-        for _ in full:
+        for _ in recording.full:
             self._log_failed(PayloadTooLarge.code)
 
     def _log_changes(self, entries: Sequence[daily_log.Entry], full: set[str]) -> list[Change]:
@@ -262,13 +281,6 @@ class Recorder:
     def _log_failed(self, code: str) -> None:
         self.log_failures += 1
         log.warning("daily_log_not_written", code=code)
-
-
-async def _tombstones(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> object:
-    """What is different when something was forgotten since; None where nothing ever was."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
-    row = await (await connection.execute(SQL["last_tombstone"], params)).fetchone()
-    return row["at"] if row else None
 
 
 def _without_forgotten(messages: Sequence[NewMessage], forgetful: Callable[[str, datetime], str]) -> list[NewMessage]:

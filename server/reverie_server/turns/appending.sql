@@ -9,10 +9,6 @@ WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND role IN ('
   AND btrim(content, E' \t\r\n') <> '' AND NOT extra ? 'tool_calls'
 ORDER BY seq DESC LIMIT 1;
 
--- last_tombstone: when something of a place was forgotten last, and how much there is
-SELECT max(at) || ' ' || count(*) AS at FROM tombstones
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
-
 -- add_messages: what was said, in order
 INSERT INTO messages (tenant_id, session_key, seq, slice_id, message_id, role, content, extra, tokens, at)
 SELECT %(tenant_id)s, %(session_key)s, m.seq, %(slice_id)s, m.message_id, m.role, m.content, m.extra::jsonb, m.tokens, m.at

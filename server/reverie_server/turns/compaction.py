@@ -16,8 +16,10 @@ from reverie_indexer.errors import Conflict, PayloadTooLarge, ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
 from reverie_server.access.gate import Grant
+from reverie_server.consolidate.derive import Derived, record
+from reverie_server.consolidate.model import EXTRACTIVE, Made, message_source
 from reverie_server.llm.answers import Flush
-from reverie_server.llm.extractive import notable, summarise
+from reverie_server.llm.extractive import noted, summarise
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.context_files import note_path
@@ -29,12 +31,15 @@ from reverie_server.turns.stretch import is_unchanged
 from reverie_server.turns.summary import Summaries, Summary
 from reverie_server.turns.window import stretch_before
 from reverie_server.workspace import sections
+from reverie_server.workspace.redaction import essence
 from reverie_server.workspace.tombstones import Tombstones
 
 log = structlog.get_logger()
 # How often others may change what is compacted while it is.
 _ATTEMPTS = 3
 _FLUSH_TOKENS = 2000
+# What its lines are recorded as made by.
+FLUSH = "flush"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,19 @@ class FlushRules:
 
 
 @dataclass(frozen=True, slots=True)
+class _Note:
+    """A line for the daily note, how it was made, and of which messages."""
+
+    line: str
+    made: Made
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True)
 class _Made:
     """What is to be left of a stretch. `written` None: the summary was made without a model."""
 
-    lines: Sequence[str]
+    notes: Sequence[_Note]
     summary: str
     written: Summary | None
 
@@ -127,8 +141,7 @@ class SessionCompaction:
     async def _make(
         self, tenant_id: str, session: Session, stretch: Sequence[Message], clean: Callable[[str], str]
     ) -> _Made:
-        lines = await self._noted(tenant_id, stretch)
-        kept = await asyncio.to_thread(clean, transcript.bullets(lines))
+        notes = await asyncio.to_thread(_cleaned, await self._noted(tenant_id, stretch), clean)
         written = await self._summaries.write(tenant_id, session.summary, stretch)
         if written is not None:
             summary = written.text
@@ -137,33 +150,34 @@ class SessionCompaction:
             made = await asyncio.to_thread(summarise, stretch, session.summary, max_tokens=max_tokens, count=count)
             summary = transcript.clipped(made, max_tokens, count)
         summary = await asyncio.to_thread(clean, summary)
-        return _Made(transcript.note_lines(kept.splitlines()), summary, written)
+        return _Made(notes, summary, written)
 
-    async def _noted(self, tenant_id: str, stretch: Sequence[Message]) -> list[str]:
+    async def _noted(self, tenant_id: str, stretch: Sequence[Message]) -> list[_Note]:
         """What of the stretch is worth a line of the daily note: all of it is looked at, in as many rounds as allowed.
 
         What the model fails at, or has no time for, is looked through without it; where it finds nothing, there is
         nothing.
         """
-        lines: list[str] = []
+        notes: list[_Note] = []
         deadline = asyncio.get_running_loop().time() + self._rules.timeout_seconds
         for part in transcript.parts(stretch, self._rules.max_rounds):
-            found = await self._asked(tenant_id, part, lines, deadline)
+            found = await self._asked(tenant_id, part, notes, deadline)
             if found is None:
-                found = await asyncio.to_thread(notable, part)
-            lines = transcript.note_lines([*lines, *found])
-        return lines
+                extracted = await asyncio.to_thread(noted, part)
+                found = [_Note(note.line, EXTRACTIVE, [note.message]) for note in extracted]
+            notes = _distinct([*notes, *found])
+        return notes
 
     async def _asked(
-        self, tenant_id: str, part: Sequence[Message], lines: Sequence[str], deadline: float
-    ) -> list[str] | None:
+        self, tenant_id: str, part: Sequence[Message], notes: Sequence[_Note], deadline: float
+    ) -> list[_Note] | None:
         said = transcript.transcript(part, "notes")
         if not said:
             return []
         left = deadline - asyncio.get_running_loop().time()
         if self._model is None or left <= 0:
             return None
-        inputs = {"previous": transcript.bullets(lines), "transcript": said}
+        inputs = {"previous": transcript.bullets([note.line for note in notes]), "transcript": said}
         try:
             answer = await self._model.structured(
                 tenant_id, load_prompt("flush"), inputs, Flush, max_tokens=_FLUSH_TOKENS, timeout_seconds=left
@@ -171,7 +185,8 @@ class SessionCompaction:
         except ReverieError as error:
             log.warning("flush_failed", code=error.code, detail=error.detail, messages=len(part))
             return None
-        return answer.value.lines
+        made = Made("llm", answer.prompt, answer.prompt_version, answer.model)
+        return [_Note(line, made, part) for line in answer.value.lines]
 
     async def _store(
         self, grant: Grant, place: Place, session: Session, stretch: Sequence[Message], made: _Made
@@ -179,15 +194,14 @@ class SessionCompaction:
         """Notes, summary and marks in one transaction; how many lines were added."""
         tenant_id = place.tenant_id
         path = note_path(local_day(self._now(), grant.settings.time_zone))
-        flushed = 0
+        added: list[str] = []
 
         def edit(text: str | None) -> str:
-            nonlocal flushed
-            added = transcript.new_lines(made.lines, text or "")
-            flushed = len(added)
+            nonlocal added
+            added = transcript.new_lines([note.line for note in made.notes], text or "")
             return sections.append(text, transcript.bullets(added), path) if added else text or ""
 
-        async def mark(connection: Connection, _: Slice) -> None:
+        async def mark(connection: Connection, slice_: Slice) -> None:
             if not await is_unchanged(connection, tenant_id, session, stretch):
                 raise _ChangedMeanwhile
             by = made.written
@@ -195,20 +209,47 @@ class SessionCompaction:
                 from_seq=stretch[0].seq,
                 through_seq=stretch[-1].seq,
                 summary=made.summary,
-                flushed=flushed,
+                flushed=len(added),
                 method="llm" if by else "extractive",
                 prompt=by.prompt if by else None,
                 prompt_version=by.prompt_version if by else None,
                 model=by.model if by else None,
             )
             await mark_compacted(connection, tenant_id, session, done)
+            origins = {note.line: note for note in made.notes}
+            derived = [_derived(path, origins[line], session) for line in added]
+            await record(connection, tenant_id, slice_.slice_id, derived, at=self._now())
 
         note = Change(path, edit, "server", "memory flush")
         try:
-            await self._pipeline.write_many(place, [note] if made.lines else [], mark)
+            await self._pipeline.write_many(place, [note] if made.notes else [], mark)
         except PayloadTooLarge:
             # The day's note is full: the messages are there still, and found by search.
-            log.warning("flush_does_not_fit", lines=len(made.lines))
-            flushed = 0
+            log.warning("flush_does_not_fit", lines=len(made.notes))
+            added = []
             await self._pipeline.write_many(place, [], mark)
-        return flushed
+        return len(added)
+
+
+def _cleaned(notes: Sequence[_Note], clean: Callable[[str], str]) -> list[_Note]:
+    """The notes without what was forgotten."""
+    kept = [
+        replace(note, line=line)
+        for note in notes
+        for line in transcript.note_lines(clean(transcript.bullets([note.line])).splitlines())
+    ]
+    return _distinct(kept)
+
+
+def _distinct(notes: Sequence[_Note]) -> list[_Note]:
+    """The notes as lines of a note, those that say the same once."""
+    found: dict[str, _Note] = {}
+    for note in notes:
+        for line in transcript.note_lines([note.line]):
+            found.setdefault(essence(line), replace(note, line=line))
+    return list(found.values())
+
+
+def _derived(path: str, note: _Note, session: Session) -> Derived:
+    source = message_source(session.session_id, [(m.seq, m.message_id) for m in note.messages])
+    return Derived(path, [note.line], note.made, FLUSH, [source])

@@ -36,12 +36,14 @@ _MIN_REMNANT_CHARS = 5
 class Held:
     """What holds the texts: how many messages of each session, by (path, text), and their passages in the index.
 
-    `remnants` are what lines of the daily log have of the texts where they cut the message. `lines` are those of
-    messages that were changed, as they were, `embeddings` how many cached vectors went.
+    `found` are the messages, by session and number. `remnants` are what lines of the daily log have of the texts where
+    they cut the message. `lines` are those of messages that were changed, as they were, `embeddings` how many cached
+    vectors went.
     """
 
     messages: Counter[tuple[str, str]] = field(default_factory=Counter)
     sessions: set[str] = field(default_factory=set)
+    found: list[tuple[int, int]] = field(default_factory=list)
     count: int = 0
     passages: int = 0
     remnants: list[str] = field(default_factory=list)
@@ -52,6 +54,7 @@ class Held:
         """One more message holds these texts."""
         path = path_of(row["session_id"])
         self.sessions.add(path)
+        self.found.append((row["session_key"], row["seq"]))
         self.count += 1
         self.messages.update((path, text) for text in texts)
         cut = daily_log.cut_off(row["content"], texts)

@@ -13,7 +13,7 @@ SELECT c.text
 FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NOT NULL
-  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
+  AND d.episode_id IS NULL AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
               WHERE strpos(lower(normalize(translate(c.text, %(invisible)s::text, ''), NFKD)), a.word) > 0)
 ORDER BY c.chunk_id;
 

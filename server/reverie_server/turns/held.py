@@ -27,3 +27,15 @@ async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, s
     except NotFound:
         return texts
     return texts + [message.content for message in await sessions.live(grant.reader, session)]
+
+
+async def visible_from(sessions: Sessions, grant: Grant, session_id: str) -> tuple[str, int] | None:
+    """A session and the number of its first message that its prompt holds; None where it is unknown.
+
+    Raises what `held_by_prompt` raises.
+    """
+    try:
+        session = await sessions.find(grant.reader, session_id)
+    except NotFound:
+        return None
+    return session.session_id, session.compacted_through + 1

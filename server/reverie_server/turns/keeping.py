@@ -17,6 +17,7 @@ from reverie_indexer.reindex import Reindexed
 from reverie_indexer.slices import lock_slice, own_slices
 from reverie_indexer.transcript import Indexed, Said
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.consolidate.episodes import has_episodes
 from reverie_server.turns.cutting import cut
 from reverie_server.turns.model import Message, Session
 from reverie_server.turns.sessions import SQL as SESSIONS
@@ -37,8 +38,8 @@ async def clear_messages(
 ) -> int:
     """Remove what was said so long ago, in sessions under such a path, for good; how many messages.
 
-    In a transaction that holds the slice's lock. A session of which nothing is left goes too. Where a message goes that
-    was compacted, so does the summary, which may tell of it.
+    In a transaction that holds the slice's lock. A session of which nothing is left, no episode either, goes too. Where
+    a message goes that was compacted, so does the summary, which may tell of it.
     """
     params = {
         "tenant_id": place.tenant_id,
@@ -57,8 +58,10 @@ async def clear_messages(
         # An empty session that is in use, by a change of its state, say, stays.
         if len(seqs) == session.message_count and (seqs or is_old):
             await empty(connection, place, slice_, session)
-            key = {"tenant_id": place.tenant_id, "session_key": session.session_key}
-            await connection.execute(SESSIONS["drop_session"], key)
+            # Its episodes, which are another tier, would go with it.
+            if not await has_episodes(connection, place.tenant_id, session.session_key):
+                key = {"tenant_id": place.tenant_id, "session_key": session.session_key}
+                await connection.execute(SESSIONS["drop_session"], key)
         elif seqs:
             await _remove_some(connection, place, slice_, session, seqs)
     return count

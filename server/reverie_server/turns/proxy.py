@@ -220,6 +220,7 @@ class Proxy:
             grant,
             TurnRequest(
                 message=conversation.current_text,
+                session_id=asked.session_id or conversation.session_id(who.owner_key),
                 system_prompt=conversation.system_prompt,
                 said=conversation.said(self._count, at),
             ),

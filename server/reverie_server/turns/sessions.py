@@ -19,6 +19,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.gate import Grant
+from reverie_server.consolidate.episodes import remove_of_session
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.model import Deferred
 from reverie_server.turns.appending import Recorder
@@ -171,12 +172,12 @@ class Sessions:
     async def clear(self, reader: Reader, session_id: str) -> None:
         """Remove all messages of a session for good, from the index and its summaries too; NotFound.
 
-        Without an owner: the team's.
+        Episodes that were made of them stay. Without an owner: the team's.
         """
         await self._remove(reader, session_id, with_session=False)
 
     async def delete(self, reader: Reader, session_id: str) -> None:
-        """Remove a session with all its messages for good; NotFound. Without an owner: the team's."""
+        """Remove a session with all its messages and episodes for good; NotFound. Without an owner: the team's."""
         await self._remove(reader, session_id, with_session=True)
 
     async def _remove(self, reader: Reader, session_id: str, *, with_session: bool) -> None:
@@ -189,6 +190,8 @@ class Sessions:
             if row is None or row["session_key"] != found.session_key:
                 raise NotFound(f"there is no session {session_id!r}")
             session = Session(**row)
+            if with_session:
+                await remove_of_session(connection, place.tenant_id, slice_, session.session_key)
             await empty(connection, place, slice_, session)
             if with_session:
                 params = {"tenant_id": place.tenant_id, "session_key": session.session_key}

@@ -13,6 +13,7 @@ import structlog
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ReverieError
 from reverie_server.access.gate import Grant
+from reverie_server.consolidate.morning import Morning
 from reverie_server.recall import context
 from reverie_server.recall.context import Limits, Part, PromptFiles, Section
 from reverie_server.recall.context_files import read_prompt_files
@@ -84,6 +85,7 @@ class Conversations:
     compactions: SessionCompactions
     summaries: Summaries
     kept: WindowSummaries
+    morning: Morning
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Turns:
         # left out with its message must not come back as a note.
         live = [neutralise(log_text(user, assistant)) for user, assistant in exchanges(spoken.messages)]
         notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
-        parts = [*stable, *notes]
+        parts = [*stable, *notes, *await self._morning_card(grant, asked)]
         # With all that memory may take: what is left for the conversation, at least.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
         window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
@@ -150,7 +152,13 @@ class Turns:
         held = [*(part.text for part in parts), summary, *logged, *(said.content for said in kept)]
         users = [said.content for said in spoken.messages if said.role == "user"]
         injection = await self._injector.inject(
-            grant, InjectRequest(message.content, recent_user_messages=users[-RECENT_MESSAGES:], prompt_texts=held)
+            grant,
+            InjectRequest(
+                message.content,
+                recent_user_messages=users[-RECENT_MESSAGES:],
+                prompt_texts=held,
+                in_session=(spoken.session.session_id, kept[0].seq) if spoken.session and kept else None,
+            ),
         )
         return self._put_together(grant, max_tokens, parts, (summary, kept, message), injection, spoken)
 
@@ -190,6 +198,13 @@ class Turns:
         return await read_prompt_files(
             self._database, grant.reader, notes_of, today=today, recent_days=settings.recent_days
         )
+
+    async def _morning_card(self, grant: Grant, asked: TurnRequest) -> list[Part]:
+        """What entered the long-term memory and its owner has not seen yet: in the first conversation of the day."""
+        place = place_for(grant.reader, None if grant.settings.memory_isolation else "team")
+        owner, zone = grant.reader.owner_key, grant.settings.time_zone
+        card = await self._conversations.morning.for_conversation(place, owner, asked.session_id, zone)
+        return context.card_parts([entry.text for entry in card or ()], self._count)
 
     def _window(self, max_tokens: int, others: int) -> Window:
         return Window(max_tokens, others, self._rules.summarise_from_share)

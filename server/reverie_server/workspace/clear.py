@@ -12,6 +12,8 @@ from reverie_indexer.index import purge_documents
 from reverie_indexer.model import Place, Tier
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, scope_of
+from reverie_server.consolidate import reports_forgetting
+from reverie_server.consolidate.episodes import clear_episodes
 from reverie_server.turns.keeping import clear_messages
 
 SQL = Queries(__file__)
@@ -23,7 +25,8 @@ INSTRUCTIONS = ("AGENTS.md", "SOUL.md")
 class Selection:
     """What to clear: everything that all given conditions fit.
 
-    A daily note is as old as its day, a message as its time; the path of a message is its session's, `sessions/<id>`.
+    A daily note is as old as its day, a message as its time, an episode as its last message; the path of a message is
+    its session's, `sessions/<id>`, that of an episode `episodes/<id>/<number of its last message>`.
     """
 
     older_than_days: int | None
@@ -33,7 +36,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """How many things of each tier, files or messages, were, or with `dry_run` would be, removed."""
+    """How many things of each tier, files, episodes or messages, were, or with `dry_run` would be, removed."""
 
     dry_run: bool
     removed: Mapping[Tier, int]
@@ -50,6 +53,9 @@ class Clearing:
         removed: dict[Tier, int] = dict.fromkeys(selection.tiers, 0)
         if "document" in removed:
             removed["document"] = await self._documents(place, selection, dry_run=dry_run)
+        # Before the messages: a session goes with the last of both.
+        if "episodic" in removed:
+            removed["episodic"] = await self._episodes(place, selection, dry_run=dry_run)
         if "message" in removed:
             removed["message"] = await self._messages(place, selection, dry_run=dry_run)
         return Cleared(dry_run, removed)
@@ -84,7 +90,30 @@ class Clearing:
             rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
             if rows and not dry_run:
                 await purge_documents(connection, place.tenant_id, [row["document_id"] for row in rows])
+            if not selection.path_prefix:
+                # What reports tell of files is as old as they are.
+                await reports_forgetting.clear(
+                    connection,
+                    place.tenant_id,
+                    slice_.slice_id,
+                    older_than_days=selection.older_than_days,
+                    dry_run=dry_run,
+                )
             return len(rows)
+
+    async def _episodes(self, place: Place, selection: Selection, *, dry_run: bool) -> int:
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
+                raise NotFound(f"there is no agent {place.agent_id!r}")
+            removed = await clear_episodes(
+                connection,
+                place.tenant_id,
+                await lock_slice(connection, place),
+                older_than_days=selection.older_than_days,
+                path_prefix=selection.path_prefix or None,
+                dry_run=dry_run,
+            )
+            return len(removed)
 
     async def _messages(self, place: Place, selection: Selection, *, dry_run: bool) -> int:
         async with self._database.tenant(place.tenant_id) as connection:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice
@@ -18,6 +17,7 @@ from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
+from reverie_server.consolidate.model import EXTRACTIVE, Made, Method
 from reverie_server.workspace.compaction_text import compact_text, guard
 from reverie_server.workspace.longterm import MEMORY, LongTermMemory
 
@@ -25,6 +25,7 @@ SQL = Queries(__file__)
 KEPT_BACKUPS = 5
 # How often others may write the memory while it is compacted.
 _ATTEMPTS = 20
+AUTHOR = "server"
 _NAME_FORMAT = "MEMORY_backup_%Y-%m-%d_%H-%M-%S.md"
 
 
@@ -39,15 +40,45 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes, `version` is the file's."""
+    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes, `version` is the file's.
+
+    `fallback` is why a configured model was not used, or what it proposed was refused.
+    """
 
     compacted: bool
     reason: str | None
-    method: Literal["extractive"]
+    method: Method
     backup: str | None
     size_before: int
     size_after: int
     version: int
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The compacted text, or None and why the memory stays as it is; how it was made, and what goes with it.
+
+    `more` are further changes of the same write, `within` runs in its transaction and may raise StaleVersion to begin
+    again.
+    """
+
+    text: str | None
+    reason: str | None = None
+    made: Made = EXTRACTIVE
+    fallback: str | None = None
+    more: Sequence[Change] = ()
+    within: Within | None = None
+
+
+# What becomes of a memory: of its place, its file and text, and how often others were faster already.
+Propose = Callable[[Place, Document, str, int], Awaitable[Proposed]]
+
+
+async def propose_extractively(place: Place, document: Document, text: str, attempt: int) -> Proposed:
+    """Without a model: equal entries merged, everything in its section."""
+    del place, document, attempt
+    return Proposed(*await asyncio.to_thread(compacted, text))
 
 
 class Compaction:
@@ -59,35 +90,38 @@ class Compaction:
         pipeline: Pipeline,
         memory: LongTermMemory,
         *,
+        propose: Propose = propose_extractively,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._pipeline = pipeline
         self._memory = memory
+        self._propose = propose
         self._now = now
 
     async def compact(self, place: Place, *, by: str) -> Compacted:
-        """Merge what is there twice and sort the rest into its sections, however short the memory is.
+        """Merge what says the same and sort the rest into its sections, however short the memory is.
 
         Backup, new text and the removal of old backups are one transaction, and it takes place only if the memory
         still is what was compacted; otherwise the new text is compacted. NotFound where there is no memory,
         Conflict when others wrote it every time.
         """
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             found = await self._memory.current(place)
             if found is None:
                 raise NotFound(f"there is no {place.scope} {MEMORY} to compact")
             document, text = found
-            result, reason = await asyncio.to_thread(_compacted, text)
-            if result is None:
-                return Compacted(False, reason, "extractive", None, document.size, document.size, document.version)
+            proposed = await self._propose(place, document, text, attempt)
+            method, fallback = proposed.made.method, proposed.fallback
+            size = document.size
+            if proposed.text is None:
+                return Compacted(False, proposed.reason, method, None, size, size, document.version, fallback)
             name = await self._free_name(place)
             try:
-                written = await self._replace(place, document, (text, result), name, by)
+                written = await self._replace(place, (document, text), proposed, name, by)
             except StaleVersion:
                 continue
-            size = written.bytes_written
-            return Compacted(True, None, "extractive", name, document.size, size, written.version)
+            return Compacted(True, None, method, name, size, written.bytes_written, written.version, fallback)
         raise Conflict(f"others wrote {MEMORY} {_ATTEMPTS} times while it was compacted; try again")
 
     async def backups(self, place: Place) -> list[Backup]:
@@ -127,19 +161,25 @@ class Compaction:
             at += timedelta(seconds=1)
         return name
 
-    async def _replace(self, place: Place, document: Document, texts: tuple[str, str], name: str, by: str) -> Written:
-        async def prune(connection: Connection, slice_: Slice) -> None:
+    async def _replace(
+        self, place: Place, present: tuple[Document, str], proposed: Proposed, name: str, by: str
+    ) -> Written:
+        async def within(connection: Connection, slice_: Slice) -> None:
             found = await _backups(connection, place, [slice_.slice_id])
             old = [document_id for document_id, _ in found[KEPT_BACKUPS:]]
             await purge_documents(connection, place.tenant_id, old)
+            if proposed.within is not None:
+                await proposed.within(connection, slice_)
 
-        before, after = texts
+        (document, before), after = present, proposed.text or ""
+        # What a model leaves out was not a person's decision, whoever asked for the compaction.
+        author = AUTHOR if proposed.made.method == "llm" else by
         reason = f"backup of version {document.version} before compaction"
         backup = Change(name, lambda _: before, by, reason, enabled=False, overwrites=True, reserved=True)
-        compacted = Change(
-            document.path, lambda _: after, by, "compaction", if_version=document.version, overwrites=True
+        change = Change(
+            document.path, lambda _: after, author, "compaction", if_version=document.version, overwrites=True
         )
-        return (await self._pipeline.write_many(place, [backup, compacted], prune))[1]
+        return (await self._pipeline.write_many(place, [backup, change, *proposed.more], within))[1]
 
 
 class _ForgottenMeanwhile(Exception):
@@ -161,8 +201,8 @@ async def _living_text(connection: Connection, place: Place, slice_ids: Sequence
     return found[0][1] if found and found[0][0].deleted_at is None else None
 
 
-def _compacted(text: str) -> tuple[str | None, str | None]:
-    """The compacted text, or None and why the memory stays as it is."""
+def compacted(text: str) -> tuple[str | None, str | None]:
+    """The text compacted without a model, or None and why the memory stays as it is. Pure."""
     if not text.strip():
         return None, "the memory is blank"
     result = compact_text(text)

@@ -86,7 +86,7 @@ def guard(before: str, after: str) -> str | None:
 def _entries(text: str) -> set[tuple[str, ...]]:
     lines = lines_of(text)
     texts = (block for block in blocks_of(text) if block.kind not in ("heading", "front_matter"))
-    return {tuple(_pieces(text_of(block, lines))) for block in texts}
+    return {tuple(pieces_of(text_of(block, lines))) for block in texts}
 
 
 class _Parts:
@@ -200,7 +200,7 @@ def _contents(lines: Sequence[str], blocks: Sequence[Block]) -> set[tuple[str, i
     return found
 
 
-def _pieces(lines: Sequence[str]) -> Iterator[str]:
+def pieces_of(lines: Sequence[str]) -> Iterator[str]:
     """What of an entry has to be found again: its sentences, without bullets and final marks."""
     for line in lines:
         for sentence in _SENTENCE_END.split(without_marker(line)):

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from psycopg.rows import DictRow
 
@@ -23,12 +23,16 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.consolidate.derive import forget_lines
+from reverie_server.consolidate.episode_forgetting import Forgotten
+from reverie_server.consolidate.forgetting import DerivedForgetting, HeldDerived
+from reverie_server.recall.episodes import text_of
 from reverie_server.recall.rank import FOUND_FROM
 from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens, estimate_tokens
 from reverie_server.turns.forgetting import Held, survey, take_out
-from reverie_server.workspace.redaction import INVISIBLE, anchor_of, body_of, erase, is_in
+from reverie_server.workspace.redaction import INVISIBLE, anchor_of, erase, is_in
 from reverie_server.workspace.tombstones import Tombstones
 
 SQL = Queries(__file__)
@@ -37,6 +41,7 @@ MAX_CHARS = 8000
 # What one query may select; more is a matter of `clear`.
 MAX_FOUND = 20
 MAX_ATTEMPTS = 5
+ForgetTier = Tier | Literal["report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,11 @@ class Target:
 class Item:
     """One text in one file. `present`: the file holds it now; `versions`: so many versions do, now or before.
 
-    Of the tier `message`, the path is a session's and `versions` counts its messages.
+    Of the tier `message`, the path is a session's and `versions` counts its messages; of others that were derived,
+    `versions` counts the things at a path.
     """
 
-    tier: Tier
+    tier: ForgetTier
     path: str
     text: str
     present: bool
@@ -66,7 +72,8 @@ class Item:
 class Removed:
     """Counts of one tier: files, their passages in the index, of now and of before, versions, backups of MEMORY.md.
 
-    Of the tier `message`, `files` counts sessions and `versions` messages.
+    Of the tier `message`, `files` counts sessions and `versions` messages; of what was derived, `files` counts what was
+    made again, changed or removed.
     """
 
     files: int
@@ -81,7 +88,7 @@ class Receipt:
 
     dry_run: bool
     items: Sequence[Item]
-    removed: Mapping[Tier, Removed]
+    removed: Mapping[ForgetTier, Removed]
     embeddings: int
     tombstones: int
     still_shared: Sequence[str]
@@ -99,6 +106,7 @@ class _Found:
     versions: dict[tuple[str, str], int] = field(default_factory=dict)
     passages: list[DictRow] = field(default_factory=list)
     said: Held = field(default_factory=Held)
+    derived: HeldDerived = field(default_factory=HeldDerived)
 
     @property
     def hashes(self) -> set[bytes]:
@@ -125,7 +133,7 @@ class _Found:
             versions=sum(item.versions for item in items),
             backups=len(backups),
         )
-        by_tier: dict[Tier, Removed] = {"document": removed}
+        by_tier: dict[ForgetTier, Removed] = {"document": removed}
         if self.said.count:
             items += [
                 Item("message", path, text, True, count)
@@ -134,7 +142,12 @@ class _Found:
                 if held == text
             ]
             by_tier["message"] = Removed(len(self.said.sessions), self.said.passages, self.said.count, 0)
-        return Receipt(dry_run, items, by_tier, len(self.hashes) + self.said.embeddings, 0, ())
+        for tier, held_tier in self.derived.tiers.items():
+            of_tier = [(where, text, count) for (where, text), count in sorted(held_tier.texts.items())]
+            items += [Item(tier, where, text, True, count) for where, text, count in of_tier]
+            by_tier[tier] = Removed(held_tier.count, held_tier.passages, 0, 0)
+        embeddings = len(self.hashes) + self.said.embeddings + self.derived.embeddings
+        return Receipt(dry_run, items, by_tier, embeddings, 0, ())
 
 
 class Forgetting:
@@ -146,24 +159,25 @@ class Forgetting:
         pipeline: Pipeline,
         search: Search,
         tombstones: Tombstones,
+        derived: DerivedForgetting,
         count: CountTokens = estimate_tokens,
     ) -> None:
         self._database = database
         self._pipeline = pipeline
         self._search = search
         self._tombstones = tombstones
+        self._derived = derived
         self._count = count
 
     async def forget(self, grant: Grant, place: Place, target: Target, *, dry_run: bool) -> Receipt:
         """Forget, or with `dry_run` say what would be forgotten, in the place that a write of the grant goes to.
 
         A question selects passages that are relevant to it, of now and of before, at most MAX_FOUND, an id one
-        passage; the text of each
-        is then taken out of every file of the place, of every version and backup, out of what was said and its
-        summaries, out of the index, its past and the embedding cache, and a tombstone keeps what runs by itself from
-        bringing it back. Nothing found is no error: the receipt is empty. Raises NotFound for an unknown agent or id,
-        ValidationFailed for a text that is too short or too long, Conflict when writers bring the text back all the
-        time.
+        passage; the text of each is then taken out of every file of the place, of every version and backup, out of
+        what was said and what was derived, out of the index, its past and the embedding cache, and a tombstone keeps
+        what runs by itself from bringing it back. Nothing found is no error: the receipt is empty. Raises NotFound for
+        an unknown agent or id, ValidationFailed for a text that is too short or too long, Conflict when writers bring
+        the text back all the time.
         """
         async with self._database.tenant(place.tenant_id) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
@@ -199,11 +213,12 @@ class Forgetting:
                     "tenant_id": place.tenant_id,
                     "chunk_id": int(chunk_id),
                     "slice_ids": await own_slices(connection, place, with_past=True),
+                    "now": self._derived.now(),
                 }
                 row = await (await connection.execute(SQL["passage"], params)).fetchone()
         if row is None:
             raise NotFound("there is no such passage in this memory: search again for its id")
-        return body_of(row["text"])
+        return text_of(row["text"], row["tier"])
 
     async def _relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
         request = Request(
@@ -212,12 +227,12 @@ class Forgetting:
             query,
             place.owner_key,
             max_results=5 * MAX_FOUND,
-            tiers=("document", "message"),
+            tiers=("document", "episodic", "message"),
             with_past=True,
         )
         outcome = await self._search.search(request, grant.search_rules(self._search.rules))
         texts = [
-            body_of(result.text)
+            text_of(result.text, result.tier)
             for result in outcome.results
             if result.scope == place.scope and result.relevance >= FOUND_FROM
         ]
@@ -233,6 +248,8 @@ class Forgetting:
                     found.present.add(row["path"])
             found.passages = await _passages(connection, place.tenant_id, own, texts)
             found.said = await survey(connection, place.tenant_id, own, texts)
+            forgotten = Forgotten(texts, found.said.found)
+            found.derived = await self._derived.survey(connection, place.tenant_id, own, forgotten)
         return found.receipt(texts, dry_run=True)
 
     async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
@@ -251,7 +268,8 @@ class Forgetting:
             changes = [
                 Change(path, partial(_edited, path, texts), grant.author, "forget", reserved=True) for path in paths
             ]
-            erasure = _Erasure(self._tombstones, place, texts, set(paths), grant.settings, self._count)
+            rules = (grant.settings, self._count, self._derived)
+            erasure = _Erasure(self._tombstones, place, texts, set(paths), *rules)
             try:
                 await self._pipeline.write_many(place, changes, erasure.run)
             except _ChangedError:
@@ -290,6 +308,7 @@ class _Erasure:
     present: set[str]
     settings: AgentSettings
     count: CountTokens
+    derived: DerivedForgetting
     receipt: Receipt | None = None
 
     async def run(self, connection: Connection, slice_: Slice) -> None:
@@ -314,16 +333,19 @@ class _Erasure:
                 "sha256": hashlib.sha256(content.encode()).digest(),
             }
             await connection.execute(SQL["rewrite_version"], params)
+            await forget_lines(connection, tenant_id, row["document_id"], row["content"], self.texts)
         found.passages = await _passages(connection, tenant_id, own, self.texts)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | found.hashes)
         await purge_chunks(connection, tenant_id, found.passages)
         found.said = await take_out(connection, self.place, slice_, self.texts, self.settings, self.count)
         if not set(found.said.remnants) <= set(self.texts):
             raise _ChangedError("more was said meanwhile")
+        forgotten_now = Forgotten(self.texts, found.said.found)
+        found.derived = await self.derived.take_out(connection, self.place, slice_, forgotten_now, self.settings)
         # A transcript that is sent again is known by the lines of its messages, of which the text may be a part.
         forgotten = [*self.texts, *found.said.lines]
         buried = await self.tombstones.bury(connection, tenant_id, slice_.slice_id, forgotten)
-        embeddings += found.said.embeddings
+        embeddings += found.said.embeddings + found.derived.embeddings
         self.receipt = replace(found.receipt(self.texts, dry_run=False), embeddings=embeddings, tombstones=buried)
 
 

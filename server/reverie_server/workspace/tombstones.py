@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from reverie_indexer.db import Connection, Database
@@ -69,6 +69,13 @@ class Tombstones:
             return without(text, is_forgotten)
 
         return told
+
+
+async def standing(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> object:
+    """What is different when something was forgotten since; None where nothing ever was. Inside the transaction."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
+    row = await (await connection.execute(SQL["standing"], params)).fetchone()
+    return row["at"] if row else None
 
 
 def _hmac(secret: bytes, text: str) -> bytes:

@@ -12,5 +12,9 @@ SELECT text_hmac, at FROM tombstones
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
 ORDER BY text_hmac;
 
+-- standing: when something of a place was forgotten last, and how much there is
+SELECT max(at) || ' ' || count(*) AS at FROM tombstones
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
+
 -- secret: what the hashes are keyed with
 SELECT secret FROM tombstone_key;

@@ -1,0 +1,145 @@
+"""`reverie worker` and `reverie jobs`: the background work, run and looked at from the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.cli_frame import DataDir, load_settings, run
+
+if TYPE_CHECKING:
+    from reverie_indexer.settings import Settings
+    from reverie_server.consolidate.health import Health
+    from reverie_server.runtime import Runtime
+
+jobs_cli = typer.Typer(help="Background jobs.", no_args_is_help=True)
+OfAgent = Annotated[str | None, typer.Option("--agent", help="Of this agent only.")]
+OfStage = Annotated[str | None, typer.Option("--stage", help="Of this stage only, such as extraction.")]
+
+
+def worker(
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=100, help="How many jobs run at once; default 2.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Run background jobs, beside those that servers run, until told to end."""
+    run(_work(load_settings(worker_concurrency=concurrency, data_dir=data_dir, worker_enabled=True)))
+
+
+async def _work(settings: Settings) -> None:
+    import asyncio
+
+    from reverie_server.app import open_runtime
+    from reverie_server.upkeep import upkeep
+
+    async with open_runtime(settings) as runtime:
+        tasks = [
+            asyncio.create_task(upkeep(runtime), name="upkeep"),
+            asyncio.create_task(work_beside(runtime), name="worker"),
+        ]
+        print(f"reverie works, {settings.worker_concurrency} jobs at once", file=sys.stderr, flush=True)
+        try:
+            # Neither ends by itself unless it cannot go on.
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        except asyncio.CancelledError:
+            # Told to end, which is how a worker ends well.
+            pass
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def work_beside(runtime: Runtime) -> None:
+    """Run jobs until cancelled; nothing where the settings say so."""
+    import asyncio
+    import importlib
+
+    from reverie_server.app_consolidate import wire_worker
+
+    if not runtime.settings.worker_enabled:
+        return
+    # Slow to import, and nobody waits for it.
+    await asyncio.to_thread(importlib.import_module, "reverie_server.consolidate.worker")
+    await wire_worker(runtime.settings, runtime.database, runtime.consolidation).run()
+
+
+@jobs_cli.command("list")
+def jobs_list(
+    failed: Annotated[bool, typer.Option("--failed", help="Only those that have failed for good.")] = False,
+    agent: OfAgent = None,
+    stage: OfStage = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Show the jobs that wait, run, or have failed, of all tenants."""
+
+    async def show(health: Health) -> None:
+        jobs = await health.listing(failed_only=failed, agent_id=agent, stage=_stage(stage))
+        if as_json:
+            print(json.dumps([asdict(job) | {"job_id": str(job.job_id)} for job in jobs], default=_json, indent=2))
+            return
+        for job in jobs:
+            whose = f"{job.tenant_id}/{job.agent_id}/{job.owner_key or 'team'}"
+            more = [f"{job.attempts} attempts"] if job.attempts else []
+            more += [f"due {job.scheduled_at:%Y-%m-%d %H:%M:%S}Z"] if job.state == "scheduled" else []
+            more += [job.error] if job.error else []
+            print("  ".join([str(job.job_id), job.stage, job.state, whose, *more]))
+        if not jobs:
+            print("no jobs")
+
+    _with_health(data_dir, show)
+
+
+@jobs_cli.command("retry")
+def jobs_retry(
+    job_id: Annotated[list[int] | None, typer.Argument(metavar="[ID]...", help="Jobs; none: all that failed.")] = None,
+    agent: OfAgent = None,
+    stage: OfStage = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Try jobs again that have failed for good."""
+
+    async def retry(health: Health) -> None:
+        retried = await health.retry_all(job_ids=job_id or None, agent_id=agent, stage=_stage(stage))
+        print(f"{retried} jobs are tried again")
+
+    _with_health(data_dir, retry)
+
+
+def _stage(name: str | None) -> str | None:
+    from reverie_server.consolidate.model import STAGES
+
+    if name is not None and name not in STAGES:
+        raise ValidationFailed(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
+    return name
+
+
+def _json(value: Any) -> str:
+    assert isinstance(value, datetime)
+    return value.isoformat()
+
+
+def _with_health(data_dir: Path | None, job: Callable[[Health], Awaitable[None]]) -> None:
+    from reverie_server.app import open_database
+    from reverie_server.consolidate.health import Health
+
+    settings = load_settings(data_dir=data_dir, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")
+
+    async def work() -> None:
+        async with open_database(settings) as database:
+            await job(Health(database))
+
+    run(work())

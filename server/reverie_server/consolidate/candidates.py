@@ -1,0 +1,147 @@
+"""Candidates for long-term memory: how each is scored, and the gates that it has to pass. Pure: the time is passed in.
+
+    score = 0.30 frequency + 0.25 recency + 0.20 diversity + 0.15 freshness + 0.10 consolidation, each from 0 to 1:
+
+    frequency      ln(1 + n) / ln(1 + 10), at most 1: n recalls of it, 10 of them are full
+    recency        0.5 ^ (days since its last recall / 7), by the second; 0 if it never was recalled
+    diversity      q / 5, at most 1: q different queries recalled it
+    freshness      1 - a / 30, at least 0: a days since the day on which it was last noted
+    consolidation  (d - 1) / 6, at most 1: it was noted or recalled on d different days
+
+Recalls count for as long as an entry may be old. One search that finds an entry in several places is one recall. In a
+focused run a person asks for the topic, which is a recall of now by a query of its own: so an entry that nobody asked
+for before can pass, while its age, what it contradicts and what was corrected hold there as everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+WEIGHTS: Mapping[str, float] = {
+    "frequency": 0.30,
+    "recency": 0.25,
+    "diversity": 0.20,
+    "freshness": 0.15,
+    "consolidation": 0.10,
+}
+FULL_RECALLS = 10
+FULL_QUERIES = 5
+FULL_DAYS = 7
+# An entry of one day may be an observation.
+LASTING_DAYS = 2
+_DAY = timedelta(days=1)
+# In this order: the first one that a candidate does not pass is the one that stopped it.
+GATES = (
+    "not_known",
+    "not_corrected",
+    "not_contradicted",
+    "age_days",
+    "recalls",
+    "queries",
+    "not_one_off",
+    "score",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a candidate needs."""
+
+    min_score: float = 0.4
+    min_recalls: int = 3
+    min_queries: int = 2
+    max_age_days: int = 30
+    half_life_days: float = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """One time that somebody was shown an entry: for which query (a hash of it), and when."""
+
+    query: bytes
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of an entry. `days` are those on which it was noted, at least one.
+
+    `is_asked` is a person's question for it, now. `is_telling` says that it was stated to be kept: a decision, a
+    preference, something to remember, or what came up in several conversations.
+    """
+
+    days: Sequence[date]
+    recalls: Sequence[Recall] = ()
+    is_asked: bool = False
+    is_telling: bool = False
+    is_known: bool = False
+    is_corrected: bool = False
+    is_contradicted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a candidate has, what it needs, and whether that is enough."""
+
+    value: float | bool
+    needed: float | bool
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate's score, its parts and its gates. `stopped_by` is the first gate that it does not pass, or None."""
+
+    score: float
+    parts: Mapping[str, float]
+    gates: Mapping[str, Gate] = field(default_factory=dict)
+
+    @property
+    def stopped_by(self) -> str | None:
+        """The first gate, in the order of GATES, that the candidate does not pass."""
+        return next((name for name in GATES if not self.gates[name].passed), None)
+
+
+def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Scored:
+    """Score an entry. Days are those of the agent's time zone."""
+    zone = ZoneInfo(time_zone)
+    today = now.astimezone(zone).date()
+    since = now - rules.max_age_days * _DAY
+    recalls = {(recall.query, recall.at) for recall in evidence.recalls if since <= recall.at <= now}
+    times = [at for _, at in recalls]
+    queries = {query for query, _ in recalls}
+    days = {day for day in evidence.days if day <= today} | {at.astimezone(zone).date() for at in times}
+    count, distinct = len(recalls), len(queries)
+    if evidence.is_asked:
+        count, distinct, times, days = count + 1, distinct + 1, [*times, now], days | {today}
+    age = max(0, (today - max(evidence.days)).days)
+    parts = {
+        "frequency": min(1.0, math.log1p(count) / math.log1p(FULL_RECALLS)),
+        "recency": 0.5 ** ((now - max(times)) / _DAY / rules.half_life_days) if times else 0.0,
+        "diversity": min(1.0, distinct / FULL_QUERIES),
+        "freshness": max(0.0, 1 - age / rules.max_age_days),
+        "consolidation": min(1.0, max(0, len(days) - 1) / (FULL_DAYS - 1)),
+    }
+    total = sum(WEIGHTS[name] * part for name, part in parts.items())
+    # Somebody who asks says by that that it matters.
+    needed = (0, 0) if evidence.is_asked else (rules.min_recalls, rules.min_queries)
+    lasts = evidence.is_telling or evidence.is_asked or len(days) >= LASTING_DAYS
+    gates = {
+        "not_known": _is_not(evidence.is_known),
+        "not_corrected": _is_not(evidence.is_corrected),
+        "not_contradicted": _is_not(evidence.is_contradicted),
+        "age_days": Gate(age, rules.max_age_days, age <= rules.max_age_days),
+        "recalls": Gate(count, needed[0], count >= needed[0]),
+        "queries": Gate(distinct, needed[1], distinct >= needed[1]),
+        "not_one_off": Gate(lasts, True, lasts),
+        "score": Gate(total, rules.min_score, total >= rules.min_score),
+    }
+    return Scored(total, parts, gates)
+
+
+def _is_not(found: bool) -> Gate:
+    return Gate(not found, True, not found)

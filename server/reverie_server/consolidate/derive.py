@@ -1,0 +1,141 @@
+"""Where the lines of files come from that the server wrote by itself.
+
+A line is known in its file by the hash of its essence, so that it keeps its origin when the file is sorted anew. What a
+person changes is another line, and a line that is not recorded is a person's. Headings and blank lines are no lines
+here. Every function works inside the caller's transaction, in which the slice is open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection
+from reverie_indexer.queries import Queries
+from reverie_server.consolidate.model import Made
+from reverie_server.workspace.redaction import erase, essence
+
+SQL = Queries(__file__)
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Lines that a stage adds to a file, how they were made, and of what (`model.message_source` and its like)."""
+
+    path: str
+    lines: Sequence[str]
+    made: Made
+    stage: str
+    sources: Sequence[Mapping[str, Any]]
+
+
+def line_sha256(line: str) -> bytes:
+    """By what a line is known: whatever its case, white space, bullet and marks at its edges. Pure."""
+    return hashlib.sha256(essence(line).encode()).digest()
+
+
+def entry_lines(text: str) -> list[str]:
+    """The lines of a markdown text that say something: no headings, nothing blank, no rules. Pure."""
+    return [line for line in text.splitlines() if essence(line) and not _HEADING.match(line)]
+
+
+def added_lines(before: str, after: str) -> list[str]:
+    """The lines that a text has and the one before it had not, however they are written there. Pure."""
+    held = {essence(line) for line in entry_lines(before)}
+    return [line for line in entry_lines(after) if essence(line) not in held]
+
+
+async def record(
+    connection: Connection, tenant_id: str, slice_id: int, derived: Iterable[Derived], *, at: datetime | None = None
+) -> None:
+    """Keep where lines come from that were written in this transaction, in one statement; `at` None is now.
+
+    Files that the slice does not have are left out, and what is no line.
+    """
+    rows = [
+        (item.path, line_sha256(line), item, sources)
+        for item in derived
+        for sources in [json.dumps([dict(source) for source in item.sources])]
+        for line in {essence(line): line for line in item.lines if entry_lines(line)}.values()
+    ]
+    if not rows:
+        return
+    params = {
+        "tenant_id": tenant_id,
+        "slice_id": slice_id,
+        "paths": [path for path, *_ in rows],
+        "hashes": [sha256 for _, sha256, *_ in rows],
+        "stages": [item.stage for _, _, item, _ in rows],
+        "methods": [item.made.method for _, _, item, _ in rows],
+        "prompts": [item.made.prompt for _, _, item, _ in rows],
+        "prompt_versions": [item.made.prompt_version for _, _, item, _ in rows],
+        "models": [item.made.model for _, _, item, _ in rows],
+        "sources": [sources for *_, sources in rows],
+        "at": at,
+    }
+    await connection.execute(SQL["record"], params)
+
+
+async def machine_lines(connection: Connection, tenant_id: str, slice_id: int, path: str) -> frozenset[bytes]:
+    """The hashes of the lines of a file that the server wrote, now or before; empty where there is no such file."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path}
+    rows = await (await connection.execute(SQL["machine_lines"], params)).fetchall()
+    return frozenset(bytes(row["line_sha256"]) for row in rows)
+
+
+async def origins(
+    connection: Connection, tenant_id: str, document_id: int, lines: Iterable[str]
+) -> dict[bytes, list[DictRow]]:
+    """What is recorded of some lines of a file, by their hashes, oldest first; nothing for those of a person."""
+    params = {"tenant_id": tenant_id, "document_id": document_id, "hashes": [line_sha256(line) for line in lines]}
+    found: dict[bytes, list[DictRow]] = {}
+    for row in await (await connection.execute(SQL["origins"], params)).fetchall():
+        found.setdefault(bytes(row["line_sha256"]), []).append(row)
+    return found
+
+
+async def forget_lines(
+    connection: Connection, tenant_id: str, document_id: int, before: str, texts: Sequence[str]
+) -> None:
+    """Take out of the record what texts are taken out of: a version of a file, `before` it is told without them.
+
+    What is left of a line keeps its origin; of one of which nothing is left nothing is kept, its hash least of all.
+    """
+    told = {line_sha256(line): _told(line, texts) for line in entry_lines(before)}
+    changed = {sha256: left for sha256, left in told.items() if left != sha256}
+    # What spans lines: none of them may stay by its hash.
+    whole = _told_text(before, texts)
+    still = {line_sha256(line) for line in entry_lines(whole)} | {left for left in changed.values() if left}
+    gone = [sha256 for sha256 in told if sha256 not in still and not changed.get(sha256)]
+    moved = [(sha256, left) for sha256, left in changed.items() if left]
+    if not gone and not moved:
+        return
+    params = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "gone": gone,
+        "old": [old for old, _ in moved],
+        "new": [new for _, new in moved],
+    }
+    await connection.execute(SQL["forget"], params)
+    await connection.execute(SQL["retell"], params)
+
+
+def _told(line: str, texts: Sequence[str]) -> bytes | None:
+    """The hash of what is left of a line; None where nothing is."""
+    left = _told_text(line, texts)
+    return line_sha256(left) if entry_lines(left) else None
+
+
+def _told_text(text: str, texts: Sequence[str]) -> str:
+    for forgotten in texts:
+        text, _ = erase(text, forgotten, by_line=True)
+    return text

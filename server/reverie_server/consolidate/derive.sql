@@ -1,0 +1,31 @@
+-- record: where lines come from, of files of a slice that are there
+INSERT INTO derivations (tenant_id, slice_id, document_id, line_sha256, stage, method, prompt, prompt_version, model, sources, at)
+SELECT d.tenant_id, d.slice_id, d.document_id, x.line_sha256, x.stage, x.method, x.prompt, x.prompt_version, x.model,
+       x.sources::jsonb, coalesce(%(at)s::timestamptz, now())
+FROM unnest(%(paths)s::text[], %(hashes)s::bytea[], %(stages)s::text[], %(methods)s::text[], %(prompts)s::text[],
+            %(prompt_versions)s::text[], %(models)s::text[], %(sources)s::text[])
+     WITH ORDINALITY AS x(path, line_sha256, stage, method, prompt, prompt_version, model, sources, number)
+JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = x.path AND d.session_key IS NULL
+ORDER BY x.number;
+
+-- machine_lines: the lines of a file that have an origin
+SELECT DISTINCT v.line_sha256
+FROM documents d
+JOIN derivations v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s AND d.session_key IS NULL
+ORDER BY v.line_sha256;
+
+-- origins: where some lines of a file come from, oldest first
+SELECT line_sha256, stage, method, prompt, prompt_version, model, sources, at
+FROM derivations
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(hashes)s::bytea[])
+ORDER BY derivation_id;
+
+-- forget: lines of a file of which nothing is left
+DELETE FROM derivations
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(gone)s::bytea[]);
+
+-- retell: lines of a file of which a part is left
+UPDATE derivations v SET line_sha256 = x.new
+FROM unnest(%(old)s::bytea[], %(new)s::bytea[]) AS x(old, new)
+WHERE v.tenant_id = %(tenant_id)s AND v.document_id = %(document_id)s AND v.line_sha256 = x.old;

@@ -1,0 +1,210 @@
+"""What several conversations come to: found without a model, or checked where a model wrote it; and merged. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from reverie_server.consolidate.entries import TELLING_KINDS, dated, kinds_of, stated, undated
+from reverie_server.consolidate.likeness import GROUNDED_SHARE, Statement, contradicts, is_grounded, same, statement
+from reverie_server.llm.cues import cues_of, folded
+from reverie_server.llm.salience import NOTABLE
+from reverie_server.recall.fences import neutralise, strip_injected
+from reverie_server.recall.tokens import CountTokens
+from reverie_server.workspace.outline import blocks_of, bullet, escaped, text_of
+from reverie_server.workspace.sections import lines_of
+
+Kind = Literal["preference", "fact", "pattern", "decision"]
+# In the order in which they stand in the file.
+HEADINGS: dict[Kind, str] = {
+    "preference": "Preferences",
+    "fact": "Facts",
+    "pattern": "Patterns",
+    "decision": "Decisions",
+}
+MAX_LINE_CHARS = 500
+# What is said again and again may be small talk.
+SAYS_SOMETHING = 1.0
+_SPEAKER = re.compile(r"(?:[-*+]\s+)?(?:(?P<who>User|Assistant): )?")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """An episode as dreaming is given it, told without what was forgotten. `day` is when it ended, locally."""
+
+    episode_id: int
+    session_id: str
+    day: date
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the file: what it says, of which kind, and from which episodes it follows, at least one."""
+
+    kind: Kind
+    said: Statement
+    episodes: tuple[Summary, ...]
+
+    @property
+    def written(self) -> str:
+        """As it stands in the file: with the days on which it was said."""
+        return dated(self.said.text, [episode.day for episode in self.episodes])
+
+
+def as_data(episodes: Sequence[Summary]) -> str:
+    """The episodes as a model is given them, numbered from 1."""
+    return "\n\n".join(
+        f"[{number}] {episode.day.isoformat()} {episode.session_id}\n{episode.text}"
+        for number, episode in enumerate(episodes, start=1)
+    )
+
+
+def proposed(
+    lines: Iterable[tuple[Kind, str, Sequence[int]]], episodes: Sequence[Summary], language: str
+) -> list[Line]:
+    """The lines of a model (kind, text, numbers of episodes) that follow from what they name, in order, each once.
+
+    One that names no episode, or says what none of those it names says, was invented; one that a single conversation
+    mentions in passing is no memory.
+    """
+    found: list[Line] = []
+    read = [[statement(part, language) for part in [_header(e), *e.text.splitlines()]] for e in episodes]
+    for kind, text, numbers in lines:
+        plain, _ = undated(" ".join(neutralise(strip_injected(text)).split()))
+        named = [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= len(episodes)]
+        said = statement(plain, language)
+        parts = [part for number in named for part in read[number]]
+        if not named or not said.essence or not is_grounded(said, parts):
+            continue
+        own = tuple(episodes[number] for number in sorted(named))
+        recurs = len({episode.session_id for episode in own}) > 1
+        if recurs or kind in ("preference", "decision") or _is_stressed(said, parts):
+            found.append(Line(kind, said, own))
+    return _distinct(found)
+
+
+def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
+    """What recurs in several conversations, or was stated as important, best first.
+
+    Important is something to remember, a decision or a preference that a person would note; of the assistant decisions
+    alone. Of two statements that contradict each other the later one is kept.
+    """
+    found: list[tuple[Statement, frozenset[str], float, list[Summary]]] = []
+    expected = cues_of(folded("\n".join(episode.text for episode in episodes)))
+    for episode in episodes:
+        for text, score, is_user in _stated(episode):
+            said = statement(text, language)
+            kinds = kinds_of(text, expected)
+            if not is_user and "decision" not in kinds:
+                continue
+            known = next((place for place, other in enumerate(found) if same(other[0], said)), None)
+            if known is not None:
+                _, before, best, own = found[known]
+                found[known] = (said, before | kinds, max(best, score), [*own, episode])
+            else:
+                found.append((said, kinds, score, [episode]))
+    kept = [
+        (len({episode.session_id for episode in own}), score, number, kinds, said, own)
+        for number, (said, kinds, score, own) in enumerate(found)
+        if not any(contradicts(later[0], said) and later[3][-1].day >= own[-1].day for later in found[number + 1 :])
+    ]
+    worth = [one for one in kept if one[0] > 1 or (one[3] & TELLING_KINDS and one[1] >= NOTABLE)]
+    worth.sort(key=lambda one: (-one[0], -one[1], one[2]))
+    return [Line(_kind_of(kinds, sessions), said, _each_once(own)) for sessions, _, _, kinds, said, own in worth]
+
+
+def merged(text: str | None, day: date, lines: Sequence[Line], language: str) -> tuple[str, list[Line]]:
+    """The file of a day with the lines that it does not hold yet, below their headings; and these. It loses nothing."""
+    present = text or f"# Consolidated {day.isoformat()}\n"
+    held = [statement(undated(line)[0], language) for line in _items(present)]
+    added: list[Line] = []
+    for line in lines:
+        if not any(same(line.said, other) for other in [*held, *(one.said for one in added)]):
+            added.append(line)
+    for kind, heading in HEADINGS.items():
+        own = ["\n".join(bullet(escaped([line.written]))) for line in added if line.kind == kind]
+        if own:
+            present = _below(present, heading, own)
+    return present, added
+
+
+def within_tokens(lines: Sequence[Line], max_tokens: int, count: CountTokens) -> list[Line]:
+    """The first lines that fit into so many tokens; one that does not is left out, not cut."""
+    kept: list[Line] = []
+    left = max_tokens
+    for line in lines:
+        size = count(f"- {line.written}\n")
+        if size <= left:
+            kept.append(line)
+            left -= size
+    return kept
+
+
+def without_forgotten(episodes: Sequence[Summary], clean: Callable[[str], str]) -> list[Summary]:
+    """The episodes as they may be told: without what memory had put in, and without what was forgotten."""
+    return [Summary(e.episode_id, e.session_id, e.day, clean(strip_injected(e.text)).strip()) for e in episodes]
+
+
+def _header(episode: Summary) -> str:
+    return f"{episode.day.isoformat()} {episode.session_id}"
+
+
+def _stated(episode: Summary) -> Iterable[tuple[str, float, bool]]:
+    """What an episode states, with how much that says and whether the user said it."""
+    for line in episode.text.splitlines():
+        speaker = _SPEAKER.match(line)
+        rest = line[speaker.end() :] if speaker else line
+        for text, score in stated([rest]):
+            plain, _ = undated(text)
+            if score >= SAYS_SOMETHING and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
+                yield plain, score, speaker is None or speaker["who"] != "Assistant"
+
+
+def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:
+    if "preference" in kinds:
+        return "preference"
+    if "decision" in kinds:
+        return "decision"
+    return "fact" if kinds & {"fact", "remember"} or sessions < 2 else "pattern"
+
+
+def _is_stressed(said: Statement, parts: Sequence[Statement]) -> bool:
+    """Whether a statement was made as one to keep."""
+    return any(
+        len(part.terms & said.terms) >= GROUNDED_SHARE * len(said.terms) and kinds_of(part.text) & TELLING_KINDS
+        for part in parts
+    )
+
+
+def _distinct(lines: Sequence[Line]) -> list[Line]:
+    kept: list[Line] = []
+    for line in lines:
+        if not any(same(line.said, other.said) for other in kept):
+            kept.append(line)
+    return kept
+
+
+def _each_once(episodes: Sequence[Summary]) -> tuple[Summary, ...]:
+    return tuple({episode.episode_id: episode for episode in episodes}.values())
+
+
+def _items(text: str) -> list[str]:
+    lines = lines_of(text)
+    return [" ".join(text_of(block, lines)) for block in blocks_of(text) if block.kind in ("item", "paragraph")]
+
+
+def _below(text: str, heading: str, items: Sequence[str]) -> str:
+    """The text with items at the end of a section, which is made at the end where it is missing."""
+    lines = [line.rstrip("\r\n") for line in lines_of(text)]
+    blocks = blocks_of(text)
+    own = next((b for b in blocks if b.kind == "heading" and b.level == 2 and b.title == heading), None)
+    if own is None:
+        return "\n".join([*lines, "", f"## {heading}", "", *items]).lstrip("\n") + "\n"
+    end = next((b.start for b in blocks if b.kind == "heading" and b.start > own.start), len(lines))
+    last = [block for block in blocks if own.start <= block.start < end][-1]
+    gap = [] if last.kind == "item" else [""]
+    return "\n".join([*lines[: last.end], *gap, *items, *lines[last.end :]]) + "\n"

@@ -1,0 +1,29 @@
+-- session: a session of some slices, and how far it is completed and summarised
+SELECT session_key, slice_id, session_id, owner_key, compactions, completed_through, summarised_through
+FROM sessions
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
+
+-- compacted: what the last compaction within a stretch left, if it stands for exactly what the stretch begins with
+-- A summary stands for all that was compacted before it, too: it fits where that begins with the stretch.
+SELECT c.number, c.through_seq, c.summary, c.method, c.prompt, c.prompt_version, c.model
+FROM compactions c
+WHERE c.tenant_id = %(tenant_id)s AND c.session_key = %(session_key)s AND c.slice_id = %(slice_id)s
+  AND c.through_seq BETWEEN %(from_seq)s AND %(through_seq)s AND c.summary <> ''
+  AND (SELECT min(f.from_seq) FROM compactions f
+       WHERE f.tenant_id = c.tenant_id AND f.session_key = c.session_key) = %(from_seq)s
+ORDER BY c.number DESC LIMIT 1;
+
+-- compaction_stands: whether a compaction still says so
+SELECT EXISTS (SELECT FROM compactions
+               WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND number = %(number)s
+                 AND summary = %(summary)s) AS found;
+
+-- forgotten_mark: what changes whenever something is forgotten in a slice
+SELECT count(*) AS count, max(at) AS at FROM tombstones
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
+
+-- move_cursor: that a session is summarised so far, if nobody was faster
+UPDATE sessions SET summarised_through = %(through)s
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id = %(slice_id)s
+  AND summarised_through = %(summarised_through)s AND completed_through >= %(through)s
+RETURNING session_key;

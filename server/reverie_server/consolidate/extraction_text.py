@@ -1,0 +1,159 @@
+"""What of a conversation extraction looks at, and what its answers come to as text. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from reverie_indexer.analyse import analyse
+from reverie_indexer.errors import DuplicateDetected, ValidationFailed
+from reverie_server.llm.extractive import Stated, asks_to_remember
+from reverie_server.recall.fences import neutralise, strip_injected
+from reverie_server.turns import transcript
+from reverie_server.turns.model import Message
+from reverie_server.workspace import memory_text
+from reverie_server.workspace.outline import blocks_of, folded
+from reverie_server.workspace.redaction import essence
+from reverie_server.workspace.sections import lines_of
+
+TRUNCATED = "... [truncated]"
+# A model is shown so much of the day's note, its end, and so much of a file; one that is longer it may not replace.
+NOTE_CHARS = 6000
+FILE_CHARS = 20_000
+# A line that has so many of its words in common with one that a tool saved in the same conversation says it again.
+_AGAIN_SHARE = 0.6
+_FEWEST_WORDS = 2
+_WORD = re.compile(r"\w")
+_NAMES = {"user": "User", "assistant": "Assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRules:
+    """What is looked at: from how many messages on, and how long the last one of the user must be; how many messages a
+    model is given at a time, and how much of each. `max_tokens` is for its answer, `max_chars` for MEMORY.md."""
+
+    min_messages: int = 4
+    min_chars: int = 10
+    max_messages: int = 30
+    message_chars: int = 2000
+    max_tokens: int = 1000
+    timeout_seconds: float = 60.0
+    max_chars: int = 8000
+
+
+def spoken(messages: Sequence[Message]) -> list[Message]:
+    """What user and assistant said with words of their own: not what memory had put in."""
+    return [m for m in messages if m.role in _NAMES and strip_injected(m.content).strip()]
+
+
+def is_too_little(heard: Sequence[Message], earlier: int, rules: ExtractionRules) -> bool:
+    """Whether a conversation has too few messages, or ends with too short a one of the user, to be looked at.
+
+    `heard` is what was spoken since it was last looked at, `earlier` how many messages there were until then. Neither
+    counts where the user asks to remember something.
+    """
+    of_user = [strip_injected(m.content).strip() for m in heard if m.role == "user"]
+    if not of_user:
+        return True
+    is_enough = earlier + len(heard) >= rules.min_messages and len(of_user[-1]) >= rules.min_chars
+    return not is_enough and not any(map(asks_to_remember, of_user))
+
+
+def transcript_of(messages: Sequence[Message], zone: ZoneInfo, max_chars: int) -> str:
+    """Who said what and when, oldest first; a message of several lines cannot look like several messages."""
+    lines = []
+    for message in spoken(messages):
+        text = strip_injected(message.content).strip()
+        if len(text) > max_chars:
+            text = f"{text[:max_chars].rstrip()}{TRUNCATED}"
+        text = "\n  ".join(text.splitlines())
+        lines.append(f"[{_local(message.at, zone):%Y-%m-%d %H:%M}] {_NAMES[message.role]}: {text}")
+    return "\n".join(lines)
+
+
+def cleaned(text: str, clean: Callable[[str], str]) -> str:
+    """A file that a model wrote, without marks of ours and without what was forgotten."""
+    return clean(neutralise(strip_injected(text)))
+
+
+def entry_lines_of(daily_entry: str, clean: Callable[[str], str]) -> list[str]:
+    """The lines of a daily entry, without what was forgotten and lines without words."""
+    lines = [line for line in daily_entry.splitlines() if not re.match(r" {0,3}#{1,6}(?: |$)", line)]
+    kept = clean(transcript.bullets(transcript.note_lines(lines)))
+    return [line for line in transcript.note_lines(kept.splitlines()) if _WORD.search(line)]
+
+
+def lines_not_in(lines: Sequence[str], text: str) -> list[str]:
+    """The lines that a text does not hold yet, neither as lines of its own nor inside of others."""
+    whole = folded([text])
+    return [
+        line
+        for line in transcript.new_lines(lines, text)
+        if not memory_text.contains(whole, folded([line]).rstrip(".!?。！？ "))
+    ]
+
+
+def says_again(line: str, saved: Sequence[str], language: str) -> bool:
+    """Whether a line says what was saved in the same conversation, in these or similar words."""
+    words = set(analyse(line, language))
+    if essence(line) in {essence(other) for other in saved}:
+        return True
+    for other in saved:
+        theirs = set(analyse(other, language))
+        fewer = min(len(words), len(theirs))
+        if fewer >= _FEWEST_WORDS and len(words & theirs) >= _AGAIN_SHARE * fewer:
+            return True
+    return False
+
+
+def without_repeats(proposed: str, before: str, saved: Sequence[str], language: str) -> str:
+    """A proposed file without the new lines that say again what was saved in the same conversation."""
+    held = {essence(line) for line in before.splitlines()}
+    kept = [
+        line
+        for line in lines_of(proposed)
+        if essence(line) in held or line.lstrip().startswith("#") or not says_again(line, saved, language)
+    ]
+    return "".join(kept)
+
+
+def with_statements(
+    before: str | None, stated: Sequence[Stated], max_chars: int
+) -> tuple[str | None, list[Stated], list[Stated]]:
+    """A MEMORY.md with what was stated in its sections; what of it that added, and what there was no room for.
+
+    What it holds already is neither.
+    """
+    text = before
+    added: list[Stated] = []
+    homeless: list[Stated] = []
+    for statement in stated:
+        try:
+            entry = memory_text.entry_of(statement.text)
+            longer = memory_text.add_entry(text, memory_text.section_of(statement.category), entry)
+        except (DuplicateDetected, ValidationFailed):
+            continue
+        if essence(statement.text) in {essence(line) for line in (text or "").splitlines()}:
+            continue
+        if len(longer) > max_chars:
+            homeless.append(statement)
+            continue
+        text = longer
+        added.append(statement)
+    return text, added, homeless
+
+
+def title_of(text: str | None) -> str | None:
+    """The first heading of the highest level; None where there is none."""
+    return next((b.title for b in blocks_of(text or "") if b.kind == "heading" and b.level == 1), None)
+
+
+def _local(at: datetime, zone: ZoneInfo) -> datetime:
+    try:
+        return at.astimezone(zone)
+    except OverflowError:
+        # The first or the last day of the calendar, pushed out of it by the zone.
+        return at

@@ -1,0 +1,74 @@
+"""Forgetting in what was derived: episodes, graph and reports, in the transaction that forgets the texts themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.model import Place
+from reverie_server.agents.settings import AgentSettings
+from reverie_server.consolidate import episode_forgetting, reports_forgetting
+from reverie_server.consolidate.episode_forgetting import Forgotten, HeldEpisodes
+from reverie_server.consolidate.episode_making import EpisodeMaking
+from reverie_server.consolidate.jobs import Delays
+
+DerivedTier = Literal["episodic", "fact", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTier:
+    """What holds the texts in one tier: how many things, how many passages of them in the index, and each text by
+    (where, text)."""
+
+    count: int = 0
+    passages: int = 0
+    texts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDerived:
+    """What holds the texts in what was derived, tiers that hold nothing left out; and how many cached vectors went."""
+
+    tiers: Mapping[DerivedTier, HeldTier] = field(default_factory=dict)
+    embeddings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedForgetting:
+    """Takes texts out of what was derived. `now` gives the time."""
+
+    making: EpisodeMaking
+    delays: Delays
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> HeldDerived:
+        """What holds the texts in some slices."""
+        episodes = await episode_forgetting.survey(connection, tenant_id, slice_ids, forgotten)
+        reports = await reports_forgetting.survey(connection, tenant_id, slice_ids, forgotten.texts)
+        return _held(episodes, HeldTier(), reports)
+
+    async def take_out(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> HeldDerived:
+        """Take the texts out of a locked slice, after they were taken out of its files and messages."""
+        episodes = await episode_forgetting.take_out(
+            connection, place, slice_, forgotten, settings, self.making, self.delays
+        )
+        reports = await reports_forgetting.take_out(connection, place.tenant_id, slice_.slice_id, forgotten.texts)
+        return _held(episodes, HeldTier(), reports)
+
+
+def _held(episodes: HeldEpisodes, facts: HeldTier, reports: reports_forgetting.Held) -> HeldDerived:
+    where = Counter({("reports", text): count for text, count in reports.texts.items()})
+    tiers: dict[DerivedTier, HeldTier] = {
+        "episodic": HeldTier(len(episodes.episode_ids), episodes.passages, episodes.texts),
+        "fact": facts,
+        "report": HeldTier(reports.reports, 0, where),
+    }
+    return HeldDerived({name: tier for name, tier in tiers.items() if tier.count}, episodes.embeddings)

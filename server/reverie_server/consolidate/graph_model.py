@@ -1,0 +1,155 @@
+"""The values of the knowledge graph. Frozen, without I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Scope
+from reverie_server.consolidate.graph_vocabulary import EntityType, RelationName
+from reverie_server.consolidate.model import Made
+
+DuplicateState = Literal["open", "dismissed", "merged"]
+Kind = Literal["entity", "relation", "merge", "duplicate"]
+# Ids of passages are digits alone: nobody is to forget a passage by the id of an entity.
+_PREFIXES: Mapping[Kind, str] = {"entity": "ent", "relation": "rel", "merge": "mrg", "duplicate": "dup"}
+
+
+def public_id(kind: Kind, number: int) -> str:
+    """The id of a thing of the graph as everybody outside sees it, such as `ent-12`."""
+    return f"{_PREFIXES[kind]}-{number}"
+
+
+def parse_id(kind: Kind, given: str) -> int:
+    """The number in such an id, or the bare number; NotFound for anything else."""
+    match = re.fullmatch(rf"(?:{_PREFIXES[kind]}-)?([1-9][0-9]{{0,17}})", given)
+    if match is None:
+        raise NotFound(f"there is no {kind} {given[:100]!r}")
+    return int(match[1])
+
+
+@dataclass(frozen=True, slots=True)
+class SaidEntity:
+    """An entity as a conversation speaks of it, checked. `seqs` are the numbers of the messages, ascending.
+
+    `known_id` is the entity in the graph that is meant, where that is certain.
+    """
+
+    external_id: str
+    name: str
+    type: EntityType
+    confidence: float
+    seqs: tuple[int, ...]
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    known_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaidRelation:
+    """A relation as a conversation speaks of it, checked. The ends are external ids of said entities.
+
+    It holds from `since` (None: it is said only to have ended at `until`).
+    """
+
+    source: str
+    name: RelationName
+    target: str
+    confidence: float
+    seqs: tuple[int, ...]
+    said_at: datetime
+    since: datetime | None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a stretch of a conversation says, and how that was found out."""
+
+    entities: Sequence[SaidEntity]
+    relations: Sequence[SaidRelation]
+    made: Made
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a reading comes from, and when it is recorded."""
+
+    episode_id: int
+    session_key: int
+    session_id: str
+    said_at: Mapping[int, datetime]
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity as others see it. `scope` and `owner_key` say whose memory it is in."""
+
+    entity_id: int
+    external_id: str
+    type: EntityType
+    name: str
+    description: str
+    aliases: Sequence[str]
+    properties: Mapping[str, Any]
+    confidence: float
+    since: datetime
+    made: Made
+    created_at: datetime
+    updated_at: datetime
+    scope: Scope
+    owner_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A fact over a stretch of time; `valid_to` None: until further notice."""
+
+    relation_id: int
+    source_id: int
+    source: str
+    name: RelationName
+    target_id: int
+    target: str
+    confidence: float
+    valid_from: datetime
+    valid_to: datetime | None
+    recorded_at: datetime
+    made: Made
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Two entities that may be one; `cosine` is None where they were never compared by meaning."""
+
+    duplicate_id: int
+    first: Entity
+    second: Entity
+    cosine: float | None
+    jaro_winkler: float
+    state: DuplicateState
+    found_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """That one entity was merged into another; by `server` for the stage. Undone where `undone_at` is set."""
+
+    merge_id: int
+    kept_id: int
+    absorbed_id: int
+    absorbed_name: str
+    cosine: float | None
+    jaro_winkler: float | None
+    by: str
+    at: datetime
+    undone_by: str | None
+    undone_at: datetime | None

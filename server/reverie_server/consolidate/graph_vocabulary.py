@@ -1,0 +1,86 @@
+"""The fixed vocabulary of the knowledge graph, and which relations a subject has one of at a time. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+EntityType = Literal[
+    "person",
+    "organization",
+    "project",
+    "product",
+    "technology",
+    "task",
+    "event",
+    "document",
+    "concept",
+    "location",
+]
+RelationName = Literal[
+    "works_on",
+    "manages",
+    "reports_to",
+    "collaborates_with",
+    "belongs_to",
+    "part_of",
+    "depends_on",
+    "blocks",
+    "created",
+    "completed",
+    "assigned_to",
+    "scheduled_for",
+    "located_in",
+    "based_at",
+    "uses",
+    "implements",
+    "integrates_with",
+    "authored",
+    "references",
+    "provides",
+    "requires",
+    "related_to",
+]
+ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
+RELATION_NAMES: tuple[RelationName, ...] = get_args(RelationName)
+End = Literal["source", "target"]
+
+# Relations that lie within one another: somebody in Lisbon is in Portugal too.
+NESTING: tuple[RelationName, ...] = ("located_in", "part_of")
+
+
+def entity_type(word: str) -> EntityType | None:
+    """The type of that name; None: there is none, and none is invented."""
+    return next((known for known in ENTITY_TYPES if known == word.strip().lower()), None)
+
+
+def relation_name(word: str) -> RelationName | None:
+    """The relation of that name, with spaces or hyphens for underscores too; None: there is none."""
+    wanted = word.strip().lower().replace(" ", "_").replace("-", "_")
+    return next((known for known in RELATION_NAMES if known == wanted), None)
+
+
+def unique_end(name: RelationName, source_type: EntityType) -> End | None:
+    """The end that has one such relation at a time, so that a later statement contradicts it; None: neither.
+
+    A relation is functional only where two at a time would be a mistake or a rare exception, since a wrong
+    contradiction hides what nobody took back, while a missed one leaves two dated statements to choose from:
+
+    - `reports_to`: one superior. `manages`: whoever is managed has one manager, who manages many.
+    - `located_in`, `based_at`: one is in one place and works at one. A place itself lies in many that contain each
+      other (Berlin in Germany and in Europe) and does not move.
+    - `scheduled_for`: one time. `assigned_to`: a task has one assignee; a person has many tasks.
+    - `belongs_to`: a thing has one owner; a person is a member of many groups.
+
+    All others hold side by side: one works on, uses, depends on, authored, is part of … many.
+    """
+    match name:
+        case "reports_to" | "scheduled_for":
+            return "source"
+        case "manages":
+            return "target"
+        case "located_in" | "based_at":
+            return None if source_type == "location" else "source"
+        case "assigned_to" | "belongs_to":
+            return None if source_type == "person" else "source"
+        case _:
+            return None

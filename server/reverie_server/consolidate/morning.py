@@ -1,0 +1,90 @@
+"""The morning card: what entered the long-term memory since its owner last looked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+
+SQL = Queries(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class CardEntry:
+    """Something that entered the memory: a key by which to speak of it, the text, and where it comes from."""
+
+    key: str
+    text: str
+    source: str
+
+
+class Morning:
+    """The morning cards of places. `viewer` is whose card it is: of a team's memory each owner has one."""
+
+    def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._database = database
+        self._now = now
+
+    async def card(self, place: Place, viewer: str | None) -> list[CardEntry] | None:
+        """The entries of the newest conclusions, if the viewer has not seen them; else None."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            row = await self._unseen(connection, place, viewer)
+        return _entries(row) if row else None
+
+    async def see(self, place: Place, viewer: str | None) -> int:
+        """Mark the card as seen; how many entries it had, 0 where there was none."""
+        async with self._database.tenant(place.tenant_id) as connection:
+            row = await self._unseen(connection, place, viewer)
+            if row is None:
+                return 0
+            params = {
+                "tenant_id": place.tenant_id,
+                "report_id": row["report_id"],
+                "viewer": viewer or "",
+                "slice_id": row["slice_id"],
+                "at": self._now(),
+            }
+            await connection.execute(SQL["see"], params)
+        return len(row["promoted"])
+
+    async def for_conversation(
+        self, place: Place, viewer: str | None, session_id: str | None, time_zone: str
+    ) -> list[CardEntry] | None:
+        """The card, if this is the first conversation of the viewer's day, or the first message of one; else None."""
+        zone = ZoneInfo(time_zone)
+        now = self._now()
+        since = datetime.combine(now.astimezone(zone).date(), time(), zone)
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            row = await self._unseen(connection, place, viewer)
+            if row is None:
+                return None
+            params: dict[str, Any] = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": await own_slices(connection, place),
+                "owner_key": viewer,
+                "since": since,
+                "now": now,
+            }
+            first = await (await connection.execute(SQL["first_session"], params)).fetchone()
+        return _entries(row) if first is None or first["session_id"] == session_id else None
+
+    async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> DictRow | None:
+        params = {
+            "tenant_id": place.tenant_id,
+            "slice_ids": await own_slices(connection, place),
+            "viewer": viewer or "",
+        }
+        return await (await connection.execute(SQL["card"], params)).fetchone()
+
+
+def _entries(row: DictRow) -> list[CardEntry]:
+    return [CardEntry(entry["key"], entry["text"], entry["source"]) for entry in row["promoted"]]

@@ -1,0 +1,25 @@
+-- card: the newest report of some slices that put something into the long-term memory, unless the viewer has seen it
+SELECT r.report_id, r.slice_id, r.promoted
+FROM (SELECT report_id, slice_id, promoted FROM reports
+      WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND mode <> 'dreaming'
+        AND status = 'success' AND promoted <> '[]'
+      ORDER BY started_at DESC, report_id DESC
+      LIMIT 1) AS r
+WHERE NOT EXISTS (SELECT FROM report_views v
+                  WHERE v.tenant_id = %(tenant_id)s AND v.report_id = r.report_id AND v.viewer = %(viewer)s)
+ORDER BY r.report_id;
+
+-- see: that a viewer has seen a report
+INSERT INTO report_views (tenant_id, report_id, viewer, slice_id, at)
+VALUES (%(tenant_id)s, %(report_id)s, %(viewer)s, %(slice_id)s, %(at)s)
+ON CONFLICT DO NOTHING;
+
+-- first_session: the session in which an owner's day began; none: nothing was said yet
+SELECT s.session_id
+FROM sessions s
+JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND s.updated_at >= %(since)s AND m.role = 'user' AND m.at >= %(since)s AND m.at <= %(now)s
+ORDER BY m.at, m.session_key, m.seq
+LIMIT 1;

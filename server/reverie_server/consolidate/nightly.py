@@ -1,0 +1,43 @@
+"""When a night is due. Pure: the time is passed in.
+
+A night belongs to the local day on which its hour comes. Where the clock skips that hour the night begins when it has
+been skipped; where the hour comes twice, the first time counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+NIGHTLY_HOUR = 2
+
+
+def nightly_at(day: date, zone: str) -> datetime:
+    """The instant, in UTC, at which the night of a local day begins; `zone` is a name of the IANA database."""
+    # Of an hour that is skipped, `fold=0` reads the clock as it was before: that is the instant of the skip or later.
+    return datetime.combine(day, time(NIGHTLY_HOUR), ZoneInfo(zone)).astimezone(UTC)
+
+
+def nightly_day(now: datetime, zone: str) -> date:
+    """The last local day whose night has begun by `now`, which has a zone."""
+    day = now.astimezone(ZoneInfo(zone)).date()
+    return day if nightly_at(day, zone) <= now else day - timedelta(days=1)
+
+
+def next_nightly(now: datetime, zone: str) -> datetime:
+    """When the next night after `now` begins, in UTC."""
+    return nightly_at(nightly_day(now, zone) + timedelta(days=1), zone)
+
+
+def nightly_days(now: datetime, zones: Iterable[str]) -> dict[str, date]:
+    """`nightly_day` of several zones; one that is in no database of zones any more counts as UTC."""
+    return {zone: nightly_day(now, zone if _is_known(zone) else "UTC") for zone in zones}
+
+
+def _is_known(zone: str) -> bool:
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return False
+    return True

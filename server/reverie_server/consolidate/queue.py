@@ -1,0 +1,152 @@
+"""The queue of jobs as a worker sees it: taking one, saying what came of it, rescuing what a dead worker left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import structlog
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.queries import Queries
+from reverie_server.consolidate.model import Outcome, Work
+
+SQL = Queries(__file__)
+log = structlog.get_logger()
+# The stages of consolidation, and what runs by the clock.
+STAGE_QUEUE = "reverie"
+CRON_QUEUE = "reverie-cron"
+QUEUES = (STAGE_QUEUE, CRON_QUEUE)
+# A worker may die of its job, or of something else that the job is not to blame for: so many times more often than a
+# job may fail, workers may die of it.
+DEATHS_PER_ATTEMPT = 3
+PRUNED_AT_ONCE = 5000
+EVENTS_KEEP_DAYS = 30
+
+Settled = Literal["done", "failed", "put_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that a worker has taken. `attempts` is how often it was tried before."""
+
+    job_id: int
+    stage: str
+    args: Mapping[str, Any]
+    attempts: int
+    lock: str | None
+    worker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobRules:
+    """How often a job is tried altogether, and how long it waits before its second attempt, in seconds."""
+
+    max_attempts: int = 6
+    retry_seconds: float = 15.0
+    timeout_seconds: float = 600.0
+
+    def is_last(self, attempts: int) -> bool:
+        """Whether the attempt after so many is the last."""
+        return attempts + 1 >= self.max_attempts
+
+    def wait_seconds(self, attempts: int) -> float:
+        """How long a job waits that has failed again after so many attempts: each time twice as long, a day at most."""
+        return min(self.retry_seconds * 2.0 ** min(attempts, 30), 86_400.0)
+
+
+class Queue:
+    """The jobs of all tenants. What a worker says of a job that is no longer its own changes nothing."""
+
+    def __init__(self, database: Database, rules: JobRules) -> None:
+        self._database = database
+        self.rules = rules
+
+    async def take(self, worker_id: int) -> Job | None:
+        """Take the next job of a stage that is due; None where there is none. Raises DatabaseUnavailable."""
+        async with self._database.maintenance() as connection:
+            params = {"queues": [STAGE_QUEUE], "worker_id": worker_id}
+            row = await (await connection.execute(SQL["take"], params)).fetchone()
+        if row is None or row["id"] is None:
+            return None
+        return Job(row["id"], row["task_name"], row["args"], row["attempts"], row["lock"], worker_id)
+
+    async def started(self, work: Work) -> None:
+        """Note that a stage begins on its slice."""
+        async with self._database.maintenance() as connection:
+            await connection.execute(SQL["started"], _whose(work))
+
+    async def done(self, job: Job, work: Work, outcome: Outcome) -> bool:
+        """Note what a run came to, which ends the job; whether the job was still this worker's."""
+        async with self._database.maintenance() as connection:
+            said = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
+            error = outcome.reason if outcome.status == "failed" else None
+            await connection.execute(SQL["ended"], {**_whose(work), **said, "error": error})
+            return await self._settle(connection, "done", job, {})
+
+    async def failed(self, job: Job, work: Work | None, error: str) -> bool:
+        """Note that a run failed: the job is tried again later, or, after its last attempt, stays as failed.
+
+        `work` is None for a job that nothing can be made of.
+        """
+        async with self._database.maintenance() as connection:
+            if work is not None:
+                said = {"status": "failed", "reason": None, "method": None, "error": error}
+                await connection.execute(SQL["ended"], {**_whose(work), **said})
+            given = {
+                "error": error,
+                "is_last": self.rules.is_last(job.attempts),
+                "wait_seconds": self.rules.wait_seconds(job.attempts),
+            }
+            return await self._settle(connection, "failed", job, given)
+
+    async def put_back(self, job: Job) -> bool:
+        """Give a job back that was not run to its end, as if it had never been taken."""
+        async with self._database.maintenance() as connection:
+            return await self._settle(connection, "put_back", job, {})
+
+    async def rescue(self) -> int:
+        """Put back at once what workers that have died left; how many jobs. One rescue at a time is enough."""
+        async with self._database.maintenance() as connection:
+            held = await (await connection.execute(SQL["lock_rescue"])).fetchone()
+            if not (held or {})["held"]:
+                return 0
+            params = {"queues": list(QUEUES), "max_deaths": DEATHS_PER_ATTEMPT * self.rules.max_attempts}
+            rows = await (await connection.execute(SQL["rescue"], params)).fetchall()
+            if rows:
+                await connection.execute(SQL["bury"])
+        for row in rows:
+            _say_rescued(row)
+        return len(rows)
+
+    async def bring_forward(self, until: datetime) -> None:
+        """Make due what is scheduled up to a time."""
+        async with self._database.maintenance() as connection:
+            await connection.execute(SQL["bring_forward"], {"until": until})
+
+    async def prune(self, keep_days: int) -> None:
+        """Remove the rows of jobs that ended so many days ago, and old events; some at a time."""
+        for step, days in (("prune", keep_days), ("prune_events", EVENTS_KEEP_DAYS)):
+            removed = PRUNED_AT_ONCE
+            while removed == PRUNED_AT_ONCE:
+                async with self._database.maintenance() as connection:
+                    params = {"keep_days": days, "limit": PRUNED_AT_ONCE}
+                    removed = len(await (await connection.execute(SQL[step], params)).fetchall())
+
+    async def _settle(self, connection: Connection, how: Settled, job: Job, given: Mapping[str, Any]) -> bool:
+        params = {"job_id": job.job_id, "worker_id": job.worker_id, **given}
+        row = await (await connection.execute(SQL[how], params)).fetchone()
+        await connection.execute(SQL["wake"], {"lock": job.lock})
+        return row is not None
+
+
+def _whose(work: Work) -> dict[str, Any]:
+    return {name: getattr(work, name) for name in ("tenant_id", "agent_id", "owner_key", "stage")}
+
+
+def _say_rescued(row: DictRow) -> None:
+    given = {name: row["args"].get(name) for name in ("tenant_id", "agent_id") if isinstance(row["args"], dict)}
+    log.warning("job_rescued", job=row["id"], stage=row["task_name"], status=row["status"], **given)

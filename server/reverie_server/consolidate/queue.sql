@@ -1,0 +1,113 @@
+-- take: the next job that may run, now this worker's; a row of nulls where there is none
+SELECT id, task_name, args, attempts, lock, worker_id, scheduled_at, status, priority, queueing_lock, queue_name
+FROM take_job(%(queues)s::text[], %(worker_id)s);
+
+-- bring_forward: make due what is scheduled up to a time
+UPDATE procrastinate_jobs SET scheduled_at = NULL
+WHERE queue_name = 'reverie' AND status = 'todo' AND scheduled_at <= %(until)s;
+
+-- started: that a stage begins on a slice, where that is still there
+INSERT INTO stages (tenant_id, slice_id, stage, last_started_at)
+SELECT tenant_id, slice_id, %(stage)s, clock_timestamp() FROM slices
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND NOT past
+ON CONFLICT (tenant_id, slice_id, stage) DO UPDATE SET last_started_at = clock_timestamp();
+
+-- ended: what a run of a stage came to
+INSERT INTO stages (tenant_id, slice_id, stage, last_success_at, last_failed_at, last_status, last_reason, last_error,
+                    last_method)
+SELECT tenant_id, slice_id, %(stage)s, CASE WHEN %(status)s <> 'failed' THEN clock_timestamp() END,
+       CASE WHEN %(status)s = 'failed' THEN clock_timestamp() END, %(status)s, %(reason)s::text, %(error)s::text,
+       %(method)s::text
+FROM slices
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND NOT past
+ON CONFLICT (tenant_id, slice_id, stage) DO UPDATE
+SET last_success_at = coalesce(excluded.last_success_at, stages.last_success_at),
+    last_failed_at = coalesce(excluded.last_failed_at, stages.last_failed_at),
+    last_status = excluded.last_status,
+    last_reason = excluded.last_reason,
+    last_error = coalesce(excluded.last_error, stages.last_error),
+    last_method = coalesce(excluded.last_method, stages.last_method);
+
+-- done: that a worker's job has succeeded; no row where it is that worker's no longer
+WITH done AS (
+    UPDATE procrastinate_jobs SET status = 'succeeded', attempts = attempts + 1, abort_requested = false
+    WHERE id = %(job_id)s AND worker_id = %(worker_id)s AND status = 'doing'
+    RETURNING id
+), gone AS (
+    DELETE FROM job_errors WHERE job_id IN (SELECT id FROM done)
+)
+SELECT id FROM done;
+
+-- failed: that a worker's job has failed: it waits for its next attempt, or has had its last
+WITH failed AS (
+    UPDATE procrastinate_jobs SET
+        status = (CASE WHEN %(is_last)s THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
+        scheduled_at = CASE WHEN NOT %(is_last)s THEN clock_timestamp() + make_interval(secs => %(wait_seconds)s) END,
+        attempts = attempts + 1, abort_requested = false, worker_id = NULL
+    WHERE id = %(job_id)s AND worker_id = %(worker_id)s AND status = 'doing'
+    RETURNING id
+)
+INSERT INTO job_errors (job_id, error) SELECT id, %(error)s FROM failed
+ON CONFLICT (job_id) DO UPDATE SET error = excluded.error, at = excluded.at
+RETURNING job_id AS id;
+
+-- put_back: a worker's job that it could not finish, as if it had not begun
+UPDATE procrastinate_jobs SET status = 'todo', scheduled_at = NULL, abort_requested = false, worker_id = NULL
+WHERE id = %(job_id)s AND worker_id = %(worker_id)s AND status = 'doing'
+RETURNING id;
+
+-- wake: the workers, for what waited for a job to end
+SELECT wake_workers() FROM procrastinate_jobs WHERE lock = %(lock)s AND status = 'todo' LIMIT 1;
+
+-- lock_rescue: one rescue at a time; false while there is another. In a statement before it, for a snapshot of after it
+SELECT pg_try_advisory_xact_lock(1919252070) AS held;
+
+-- rescue: put back the jobs of workers that have died; one that too many died of has failed
+WITH living AS MATERIALIZED (
+    SELECT objid::bigint AS worker FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = 1919252069 AND objsubid = 2 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+), orphaned AS (
+    SELECT j.id, coalesce(e.deaths, 0) + 1 AS deaths
+    FROM procrastinate_jobs j LEFT JOIN job_errors e ON e.job_id = j.id
+    WHERE j.status = 'doing' AND j.queue_name = ANY(%(queues)s::text[])
+      AND (j.worker_id IS NULL OR mod(j.worker_id, 2147483647) NOT IN (SELECT worker FROM living))
+    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+), rescued AS (
+    UPDATE procrastinate_jobs j SET
+        status = (CASE WHEN o.deaths >= %(max_deaths)s THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
+        scheduled_at = NULL, queueing_lock = NULL, abort_requested = false, worker_id = NULL
+    FROM orphaned o WHERE j.id = o.id
+    RETURNING j.id, j.task_name, j.status::text, j.args, o.deaths
+), noted AS (
+    INSERT INTO job_errors (job_id, error, deaths) SELECT id, 'worker_died', deaths FROM rescued
+    ON CONFLICT (job_id) DO UPDATE SET error = excluded.error, deaths = excluded.deaths, at = excluded.at
+)
+SELECT id, task_name, status, args FROM rescued ORDER BY id;
+
+-- bury: the rows of workers that have died
+DELETE FROM procrastinate_workers
+WHERE mod(id, 2147483647) NOT IN (
+    SELECT objid::bigint FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = 1919252069 AND objsubid = 2 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
+
+-- prune: jobs that ended so many days ago, some at a time; those that failed stay until they are tried again
+WITH old AS (
+    SELECT j.id FROM procrastinate_jobs j
+    WHERE j.status IN ('succeeded', 'cancelled', 'aborted')
+      AND NOT EXISTS (SELECT FROM procrastinate_events e
+                      WHERE e.job_id = j.id AND e.at > now() - make_interval(days => %(keep_days)s))
+    ORDER BY j.id LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM procrastinate_jobs j USING old WHERE j.id = old.id RETURNING j.id;
+
+-- prune_events: what happened so many days ago, some at a time
+WITH old AS (
+    SELECT tenant_id, event_id FROM events WHERE at < now() - make_interval(days => %(keep_days)s)
+    ORDER BY at LIMIT %(limit)s
+)
+DELETE FROM events e USING old WHERE e.tenant_id = old.tenant_id AND e.event_id = old.event_id RETURNING e.event_id;

@@ -1,0 +1,143 @@
+"""Running one job of a stage to its end, whoever took it: a worker, or `drain`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import structlog
+
+from reverie_indexer.errors import ReverieError
+from reverie_server.consolidate.model import STAGES, Outcome, Runs, Stage, Work
+from reverie_server.consolidate.queue import Job, Queue
+
+log = structlog.get_logger()
+# Upper bounds of the buckets that the times of runs are counted in, in seconds.
+BUCKETS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 600.0)
+# How long a job that is cancelled may take to be given back.
+PUT_BACK_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class RunCounts:
+    """What this process ran: runs by (stage, status, method), and by stage how long they took.
+
+    `method` is `none` where nothing was made. The i'th count of `buckets` is of runs that took at most `BUCKETS[i]`
+    seconds and longer than the bound before; the last one is of all longer ones.
+    """
+
+    runs: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    buckets: dict[str, list[int]] = field(default_factory=dict)
+    seconds: Counter[str] = field(default_factory=Counter)
+
+    def note(self, stage: str, status: str, method: str | None, seconds: float) -> None:
+        """Count one run."""
+        self.runs[stage, status, method or "none"] += 1
+        counts = self.buckets.setdefault(stage, [0] * (len(BUCKETS) + 1))
+        counts[sum(seconds > bound for bound in BUCKETS)] += 1
+        self.seconds[stage] += seconds  # type: ignore[assignment]  # a Counter may count seconds
+
+
+class StageRunner:
+    """Runs jobs of stages, and says what came of each: to the queue, to the slice's stages, to the log."""
+
+    def __init__(self, queue: Queue, stages: Mapping[Stage, Runs]) -> None:
+        self._queue = queue
+        self._stages = stages
+        self.counts = RunCounts()
+
+    async def run(self, job: Job) -> None:
+        """Run a job and settle it. Cancelled, it is put back.
+
+        Raises nothing but DatabaseUnavailable, when what came of it could not be written down.
+        """
+        began = time.monotonic()
+        work = work_of(job, is_last_attempt=self._queue.rules.is_last(job.attempts))
+        error = "unknown_stage" if job.stage not in self._stages else "job_not_understood"
+        try:
+            if work is not None and work.stage in self._stages:
+                outcome = await self._attempt(work)
+                await self._say_done(job, work, outcome, time.monotonic() - began)
+                return
+        except asyncio.CancelledError:
+            await self._give_back(job)
+            raise
+        except ReverieError as caught:
+            error = caught.code
+        except TimeoutError:
+            error = "timeout"
+        except Exception as caught:  # noqa: BLE001  # the edge of a job: what failed is said without its words
+            error = f"internal_error: {type(caught).__name__} at {_where(caught)}"
+        # Outside the handlers: what is raised from here on brings no exception along that may hold memory text.
+        await self._say_failed(job, work, error, time.monotonic() - began)
+
+    async def _attempt(self, work: Work) -> Outcome:
+        await self._queue.started(work)
+        async with asyncio.timeout(self._queue.rules.timeout_seconds):
+            return await self._stages[work.stage].run(work)
+
+    async def _say_done(self, job: Job, work: Work, outcome: Outcome, seconds: float) -> None:
+        is_own = await self._queue.done(job, work, outcome)
+        self.counts.note(work.stage, outcome.status, outcome.method, seconds)
+        log.info(
+            "job",
+            **_ids(job, work),
+            status=outcome.status,
+            reason=outcome.reason,
+            method=outcome.method,
+            fallback=outcome.fallback,
+            seconds=round(seconds, 3),
+            **({} if is_own else {"taken_over": True}),
+        )
+
+    async def _say_failed(self, job: Job, work: Work | None, error: str, seconds: float) -> None:
+        is_last = self._queue.rules.is_last(job.attempts)
+        is_own = await self._queue.failed(job, work, error)
+        self.counts.note(job.stage, "failed", None, seconds)
+        log.warning(
+            "job",
+            **_ids(job, work),
+            status="failed",
+            code=error,
+            attempt=job.attempts + 1,
+            is_last_attempt=is_last,
+            seconds=round(seconds, 3),
+            **({} if is_own else {"taken_over": True}),
+        )
+
+    async def _give_back(self, job: Job) -> None:
+        """Put a job back although this task is being cancelled; where that fails, the next rescue does it."""
+        giving = asyncio.create_task(self._queue.put_back(job))
+        done, _ = await asyncio.wait({giving}, timeout=PUT_BACK_SECONDS)
+        if not done:
+            giving.cancel()
+        given = await asyncio.gather(giving, return_exceptions=True)
+        log.info("job_put_back", job=job.job_id, stage=job.stage, in_time=given[0] is True)
+
+
+def work_of(job: Job, *, is_last_attempt: bool) -> Work | None:
+    """The work a job stands for; None for one that another version of the server deferred, and this one cannot read."""
+    known = {"tenant_id", "agent_id", "owner_key", "session_key", "episode_id", "trigger", "topic"}
+    required = ("tenant_id", "agent_id")
+    is_text = all(isinstance(job.args.get(name), str) for name in required)
+    if job.stage not in STAGES or not is_text or not job.args.keys() <= known:
+        return None
+    args: dict[str, Any] = {"owner_key": None, **job.args}
+    return Work(job.stage, **args, is_last_attempt=is_last_attempt)
+
+
+def _ids(job: Job, work: Work | None) -> dict[str, Any]:
+    named = {} if work is None else {"tenant": work.tenant_id, "agent": work.agent_id, "trigger": work.trigger}
+    return {"job": job.job_id, "stage": job.stage, **named}
+
+
+def _where(error: BaseException) -> str:
+    """The line that raised, without its text: a message may quote what it is about."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"

@@ -1,0 +1,61 @@
+"""The background work as metrics: by stage, across all tenants, and never by agent, tenant or owner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from reverie_indexer.errors import DatabaseUnavailable
+from reverie_server.consolidate.health import STATES, Health, Totals
+from reverie_server.consolidate.model import STAGES
+from reverie_server.consolidate.running import BUCKETS, StageRunner
+
+# Who scrapes waits no longer for the database than this; the rest of the metrics is then shown without the queue's.
+PATIENCE_SECONDS = 2.0
+
+
+class JobMetrics(Collector):
+    """What this process ran, and what is in the queue, as `look` saw it last."""
+
+    def __init__(self, runner: StageRunner, health: Health) -> None:
+        self._runner = runner
+        self._health = health
+        self._totals: Totals | None = None
+
+    async def look(self) -> None:
+        """Look at the queue; where it cannot be seen, nothing is shown of it."""
+        self._totals = None
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                self._totals = await self._health.totals()
+        except (DatabaseUnavailable, TimeoutError):
+            pass
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics; each stage and state is there from the start."""
+        counts = self._runner.counts
+        runs = CounterMetricFamily("reverie_stage_runs", "Runs of stages here", labels=["stage", "status", "method"])
+        for (stage, status, method), count in sorted(counts.runs.items()):
+            runs.add_metric([stage, status, method], count)
+        yield runs
+        seconds = HistogramMetricFamily("reverie_stage_seconds", "Time of runs of stages here", labels=["stage"])
+        for stage, found in sorted(counts.buckets.items()):
+            seconds.add_metric([stage], _cumulated(found), counts.seconds[stage])
+        yield seconds
+        if self._totals is None:
+            return
+        jobs = GaugeMetricFamily("reverie_jobs", "Unfinished jobs of all tenants", labels=["stage", "state"])
+        for stage in STAGES:
+            for state in STATES:
+                jobs.add_metric([stage, state], self._totals.jobs.get((stage, state), 0))
+        yield jobs
+        yield GaugeMetricFamily("reverie_workers", "Workers that live", value=self._totals.workers)
+
+
+def _cumulated(found: list[int]) -> list[tuple[str, float]]:
+    bounds = [*(str(bound) for bound in BUCKETS), "+Inf"]
+    return [(bound, sum(found[: index + 1])) for index, bound in enumerate(bounds)]

@@ -1,0 +1,44 @@
+"""Routes of the background work's health."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Query
+
+from reverie_server.http import wire_pipeline
+from reverie_server.http.context import Agent, System, Who, no_query
+from reverie_server.http.problems import may_answer
+
+router = APIRouter(prefix="/agents/{a}/pipeline", tags=["Consolidation"], responses=may_answer(401, 403, 404, 422, 503))
+
+
+@router.get("")
+async def get_pipeline(
+    a: Agent, system: System, who: Who, query: Annotated[wire_pipeline.PipelineQuery, Query()]
+) -> wire_pipeline.PipelineBody:
+    """How the background work is doing, of the owner and the team; `owner_key=*`: an admin sees everybody's."""
+    if query.is_everybody:
+        grant = await system.gate.every_owner(who, a)
+    else:
+        grant = await system.gate.read(who, a, query.resolved_owner())
+    return wire_pipeline.pipeline_body(await system.consolidation.health.of(grant.reader))
+
+
+@router.post("/retry", status_code=202, dependencies=[Depends(no_query)], responses=may_answer(400, 413))
+async def retry_pipeline(
+    a: Agent,
+    system: System,
+    who: Who,
+    body: Annotated[wire_pipeline.PipelineRetry | None, Body()] = None,
+) -> wire_pipeline.Retried:
+    """Try again what failed for good, of the owner and the team: everything, a stage, or one job."""
+    body = body or wire_pipeline.PipelineRetry.model_validate({})
+    if body.is_everybody:
+        grant = await system.gate.every_owner(who, a)
+    else:
+        grant = (await system.gate.write(who, a, body.resolved_owner(), None))[0]
+    job_id = None if body.job_id is None else int(body.job_id)
+    return wire_pipeline.Retried(
+        retried=await system.consolidation.health.retry(grant.reader, stage=body.stage, job_id=job_id)
+    )

@@ -1,0 +1,153 @@
+"""The health of the background work over HTTP: what waits, runs and has failed, for whoever may see it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from tests.conftest import PLAIN, ServeRuntime
+from tests.contract.conftest import check_problem
+from tests.jobs import Recorded, deferred, with_stages
+
+from reverie_indexer.db import Database
+from reverie_indexer.errors import EmbedderUnavailable
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import overwrite
+from reverie_server.consolidate.drain import drain
+from reverie_server.consolidate.model import STAGES, Work
+from reverie_server.consolidate.queue import JobRules
+from reverie_server.runtime import Runtime
+
+ADA, BO = "user:1", "user:2"
+OF_ADA = Work("semantic", "default", "wren", ADA)
+PATH = "/agents/wren/pipeline"
+
+
+@pytest.fixture
+async def system(runtime: Runtime) -> Runtime:
+    """An agent with memory of two owners and the team, whose stage `semantic` fails, once and for all."""
+    for owner in (ADA, BO, None):
+        place = Place("default", "wren", "personal" if owner else "team", owner)
+        await runtime.pipeline.write(place, overwrite("a.md", "lantern", by="t", reason="t"))
+    stages = {"semantic": Recorded(EmbedderUnavailable("down"), failures=1), "dedup": Recorded()}
+    return with_stages(runtime, stages, JobRules(max_attempts=1))  # type: ignore[arg-type]  # the names are stages
+
+
+@pytest.fixture
+async def http(system: Runtime, serve_runtime: ServeRuntime) -> AsyncIterator[httpx.AsyncClient]:
+    base_url = await serve_runtime(system)
+    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", timeout=30, verify=PLAIN) as client:
+        yield client
+
+
+async def stages_of(http: httpx.AsyncClient, **query: Any) -> dict[str, Any]:
+    answer = await http.get(PATH, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["stages"]
+
+
+def counts(stage: dict[str, Any]) -> tuple[int, int, int, int]:
+    return stage["pending"], stage["running"], stage["scheduled"], stage["failed"]
+
+
+async def test_the_pipeline_says_what_waits_has_failed_and_was_done(
+    http: httpx.AsyncClient, system: Runtime, database: Database
+) -> None:
+    fresh = await stages_of(http, owner_key=ADA)
+    assert fresh.keys() == set(STAGES)
+    assert fresh["extraction"] == {
+        **dict.fromkeys(("pending", "running", "scheduled", "failed"), 0),
+        **dict.fromkeys(("last_started_at", "last_success_at", "last_failed_at"), None),
+        **dict.fromkeys(("last_status", "last_reason", "last_error", "last_method"), None),
+    }
+    job_id = await deferred(database, OF_ADA)
+    await deferred(database, Work("dreaming", "default", "wren", ADA), after_seconds=600)
+    await deferred(database, Work("dedup", "default", "wren", None))
+    there = await stages_of(http, owner_key=ADA)
+    assert [counts(there[name]) for name in ("semantic", "dreaming", "dedup")] == [
+        (1, 0, 0, 0),
+        (0, 0, 1, 0),  # it waits for its time
+        (1, 0, 0, 0),  # the team's is everybody's
+    ]
+    await drain(system)
+    there = await stages_of(http, owner_key=ADA)
+    assert counts(there["semantic"]) == (0, 0, 0, 1)
+    assert (there["semantic"]["last_error"], there["semantic"]["last_success_at"]) == ("embedder_unavailable", None)
+    assert (there["dedup"]["last_status"], there["dedup"]["last_method"]) == ("completed", "extractive")
+    assert there["dedup"]["last_success_at"].endswith("Z")
+    letters = (await http.get(PATH, params={"owner_key": ADA})).json()["dead_letters"]
+    assert [(each["job_id"], each["stage"], each["attempts"], each["error"]) for each in letters] == [
+        (str(job_id), "semantic", 1, "embedder_unavailable")
+    ]
+    # Tried again, it succeeds.
+    for body in ({"owner_key": BO}, {"owner_key": ADA, "stage": "dedup"}, {"owner_key": ADA, "job_id": "999"}):
+        answer = await http.post(f"{PATH}/retry", json=body)
+        assert (answer.status_code, answer.json()) == (202, {"retried": 0}), body
+    answer = await http.post(f"{PATH}/retry", json={"owner_key": ADA, "stage": "semantic", "job_id": str(job_id)})
+    assert (answer.status_code, answer.json()) == (202, {"retried": 1})
+    assert counts((await stages_of(http, owner_key=ADA))["semantic"]) == (1, 0, 0, 0)
+    assert await drain(system) == 1
+    there = await stages_of(http, owner_key=ADA)
+    assert counts(there["semantic"]) == (0, 0, 0, 0)
+    assert there["semantic"]["last_success_at"] > there["semantic"]["last_failed_at"]
+
+
+async def test_another_owners_work_is_never_seen_or_touched(
+    http: httpx.AsyncClient, system: Runtime, database: Database
+) -> None:
+    await deferred(database, OF_ADA)
+    await drain(system)
+    await deferred(database, Work("dedup", "default", "wren", ADA))
+    elsewhere = Work("dedup", "acme", "wren", ADA)
+    await deferred(database, elsewhere)
+    _, of_bo = await system.keys.create("default", "member", owner_key=BO)
+    _, admin = await system.keys.create("default", "admin")
+    _, viewer = await system.keys.create("default", "viewer")
+    for key, query in ((of_bo, {}), (admin, {"owner_key": BO}), (admin, {})):
+        http.headers["Authorization"] = f"Bearer {key}"
+        answer = await http.get(PATH, params=query)
+        assert ADA not in answer.text
+        assert answer.json()["dead_letters"] == []
+        assert {counts(stage) for stage in answer.json()["stages"].values()} == {(0, 0, 0, 0)}
+        assert {stage["last_started_at"] for stage in answer.json()["stages"].values()} == {None}
+        answer = await http.post(f"{PATH}/retry", json=query)
+        assert answer.json() == {"retried": 0}
+    everybody = await stages_of(http, owner_key="*")
+    assert (counts(everybody["semantic"]), counts(everybody["dedup"])) == ((0, 0, 0, 1), (1, 0, 0, 0))
+    http.headers["Authorization"] = f"Bearer {of_bo}"
+    check_problem(await http.get(PATH, params={"owner_key": ADA}), 403, "forbidden")
+    check_problem(await http.get(PATH, params={"owner_key": "*"}), 403, "forbidden")
+    check_problem(await http.post(f"{PATH}/retry", json={"owner_key": "*"}), 403, "forbidden")
+    http.headers["Authorization"] = f"Bearer {viewer}"
+    assert counts((await stages_of(http, owner_key=ADA))["semantic"]) == (0, 0, 0, 1)
+    check_problem(await http.post(f"{PATH}/retry", json={"owner_key": ADA}), 403, "forbidden")
+    http.headers["Authorization"] = f"Bearer {admin}"
+    assert (await http.post(f"{PATH}/retry", json={"owner_key": "*"})).json() == {"retried": 1}
+
+
+async def test_what_is_wrong_with_a_request_is_said(http: httpx.AsyncClient) -> None:
+    check_problem(await http.get("/agents/nobody/pipeline"), 404, "not_found")
+    check_problem(await http.get(PATH, params={"stage": "semantic"}), 422, "validation_error")
+    for body in ({"stage": "sleep"}, {"job_id": "x"}, {"job_id": 3}, {"job_id": "9" * 30}, {"owner": ADA}):
+        check_problem(await http.post(f"{PATH}/retry", json=body), 422, "validation_error")
+    assert (await http.post(f"{PATH}/retry")).status_code == 202
+
+
+async def test_metrics_count_runs_and_jobs_by_stage_and_nobody_by_name(
+    http: httpx.AsyncClient, system: Runtime, database: Database
+) -> None:
+    await deferred(database, OF_ADA)
+    await deferred(database, Work("dedup", "acme", "wren", ADA))
+    await drain(system)
+    await deferred(database, Work("dedup", "acme", "wren", ADA), after_seconds=60)
+    shown = (await http.get(str(http.base_url).replace("api/v1/", "metrics"))).text
+    assert 'reverie_stage_runs_total{method="none",stage="semantic",status="failed"} 1.0' in shown
+    assert 'reverie_stage_runs_total{method="extractive",stage="dedup",status="completed"} 1.0' in shown
+    assert 'reverie_stage_seconds_count{stage="dedup"} 1.0' in shown
+    assert 'reverie_stage_seconds_bucket{le="600.0",stage="dedup"} 1.0' in shown
+    assert 'reverie_jobs{stage="semantic",state="failed"} 1.0' in shown
+    assert 'reverie_jobs{stage="dedup",state="scheduled"} 1.0' in shown
+    assert "reverie_workers 0.0" in shown
+    assert not {"acme", "wren", ADA} & set(shown.replace('"', " ").split())

@@ -1,0 +1,126 @@
+"""What several conversations come to: without a model, by one that invents, and merged into a file."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from reverie_server.consolidate.dreaming_text import (
+    Line,
+    Summary,
+    as_data,
+    extractive,
+    merged,
+    proposed,
+    within_tokens,
+)
+from reverie_server.recall.tokens import estimate_tokens
+
+DAY = date(2026, 4, 3)
+
+
+def episode(number: int, text: str, session: str | None = None) -> Summary:
+    return Summary(number, session or f"web:{number}", date(2026, 4, number), text)
+
+
+def told(lines: list[Line]) -> list[tuple[str, str]]:
+    return [(line.kind, line.written) for line in lines]
+
+
+def test_without_a_model_what_recurs_or_was_stressed_is_kept() -> None:
+    episodes = [
+        episode(1, "- User: I have a dog named Rex, a beagle.\n- Assistant: I prefer cats, and I always have."),
+        episode(2, "- User: The sky was grey over there.\n- User: I have a dog named Rex, a beagle!"),
+        episode(3, "- User: Please remember that I am allergic to peanuts.\n- User: What is my dog called?"),
+        episode(4, "- Assistant: We agreed to ship the kiln on Monday with the old bricks."),
+    ]
+    assert told(extractive(episodes, "english")) == [
+        ("fact", "I have a dog named Rex, a beagle! (2026-04-01, 2026-04-02)"),
+        ("preference", "Please remember that I am allergic to peanuts. (2026-04-03)"),
+        ("decision", "We agreed to ship the kiln on Monday with the old bricks. (2026-04-04)"),
+    ]
+
+
+def test_twice_in_one_conversation_is_not_several_conversations() -> None:
+    dog = "- User: I have a dog named Rex, a beagle."
+    assert extractive([episode(1, dog, "web:1"), episode(2, dog, "web:1")], "english") == []
+
+
+def test_of_two_that_contradict_each_other_the_later_is_kept() -> None:
+    said = "- User: Please remember that my favourite restaurant is {}."
+    episodes = [episode(1, said.format("Luigi")), episode(2, said.format("Sushi Bar"))]
+    assert [line.said.text for line in extractive(episodes, "english")] == [said[8:].format("Sushi Bar")]
+
+
+def test_a_models_line_that_follows_from_nothing_it_names_is_thrown_away() -> None:
+    episodes = [
+        episode(1, "- User: I prefer window seats on trains.\n- User: The meeting was in Ghent."),
+        episode(2, "- User: I prefer window seats on trains, as always."),
+        episode(3, "- User: I bought a lamp."),
+    ]
+    given = [
+        ("preference", "Prefers window seats on trains.", [1, 2]),
+        ("preference", "Prefers window seats on trains!", [2]),
+        ("preference", "Prefers aisle seats in planes.", [1, 2]),
+        ("fact", "Prefers window seats on trains to Vienna.", [1, 2]),
+        ("fact", "Bought a lamp.", [3]),
+        ("fact", "Bought a lamp.", []),
+        ("fact", "Bought a lamp.", [7]),
+        ("fact", "The meeting was in Ghent.", [2, 3]),
+    ]
+    assert told(proposed(given, episodes, "english")) == [  # type: ignore[arg-type]
+        ("preference", "Prefers window seats on trains. (2026-04-01, 2026-04-02)")
+    ]
+
+
+def test_a_second_run_on_the_same_day_adds_to_the_file_and_loses_nothing() -> None:
+    """It replaced it and lost facts *(seen elsewhere)*."""
+    first = extractive([episode(1, "- User: I prefer tea to coffee.")], "english")
+    text, added = merged(None, DAY, first, "english")
+    assert text == "# Consolidated 2026-04-03\n\n## Preferences\n\n- I prefer tea to coffee. (2026-04-01)\n"
+    assert added == first
+    again = extractive(
+        [
+            episode(2, "- User: I prefer tea to coffee!"),
+            episode(3, "- User: I always take the night train to Basel.\n- User: We decided to build it of brick."),
+        ],
+        "english",
+    )
+    text, added = merged(text + "\nMy own remark.\n", DAY, again, "english")
+    assert [line.said.text for line in added] == [
+        "We decided to build it of brick.",
+        "I always take the night train to Basel.",
+    ]
+    assert text.splitlines() == [
+        "# Consolidated 2026-04-03",
+        "",
+        "## Preferences",
+        "",
+        "- I prefer tea to coffee. (2026-04-01)",
+        "",
+        "My own remark.",
+        "",
+        "- I always take the night train to Basel. (2026-04-03)",
+        "",
+        "## Decisions",
+        "",
+        "- We decided to build it of brick. (2026-04-03)",
+    ]
+    assert merged(text, DAY, again, "english") == (text, [])
+
+
+def test_lines_fit_the_tokens_there_are_whole_or_not_at_all() -> None:
+    lines = extractive(
+        [episode(1, "- User: I prefer green tea.\n- User: I prefer a very long walk to a short swim in the sea.")],
+        "english",
+    )
+    assert len(lines) == 2
+    sizes = [estimate_tokens(f"- {line.written}\n") for line in lines]
+    assert within_tokens(lines, sum(sizes), estimate_tokens) == lines
+    assert within_tokens(lines, sum(sizes) - 1, estimate_tokens) == lines[:1]
+    assert within_tokens(lines, 3, estimate_tokens) == []
+
+
+def test_a_model_is_given_each_episode_with_its_number_day_and_conversation() -> None:
+    assert as_data([episode(1, "- User: Hello."), episode(2, "They spoke of tea.", "tg:9")]) == (
+        "[1] 2026-04-01 web:1\n- User: Hello.\n\n[2] 2026-04-02 tg:9\nThey spoke of tea."
+    )

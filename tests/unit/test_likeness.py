@@ -1,0 +1,80 @@
+"""What says the same, what contradicts, what follows: by words, in several languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie_server.consolidate.likeness import Statement, contradicts, holds, is_grounded, same, statement
+
+
+def said(text: str, language: str = "english") -> Statement:
+    return statement(text, language)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Prefers tea to coffee.", "- prefers tea to coffee"),
+        ("The deploy of the API runs on Thursday", "The deploys of the API run on Thursday."),
+        ("我喜欢在早上喝绿茶", "我喜欢在早上喝绿茶。"),
+    ],
+)
+def test_the_same_in_other_clothes(a: str, b: str) -> None:
+    assert same(said(a), said(b))
+    assert not contradicts(said(a), said(b))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("I live in Oslo, close to the station.", "I live in Bergen, close to the station."),
+        ("My favourite colour is teal.", "My favourite colour is blue."),
+        ("I prefer window seats", "I prefer aisle seats"),
+        ("Prefers tea to coffee", "Prefers coffee to tea"),
+        ("The deadline is 3 May", "The deadline is 10 May"),
+        ("I eat meat", "I don't eat meat"),
+        ("I no longer live in Oslo", "I live in Oslo"),
+        ("Ich wohne in Berlin", "Ich wohne in Bonn"),
+        ("我住在北京的东边", "我住在上海的东边"),
+    ],
+)
+def test_what_cannot_both_hold(a: str, b: str) -> None:
+    assert contradicts(said(a), said(b))
+    assert contradicts(said(b), said(a))
+    assert not same(said(a), said(b))
+    assert not holds(said(a), said(b))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("I like tea", "I like coffee"),
+        ("I really like tea", "I really like hiking"),
+        ("I visited Rome in May", "I visited Paris in May"),
+        ("We agreed that Foo leads the Bar project.", "We agreed that Baz leads the Qux project."),
+        ("I prefer Foo tea when I work on the Bar report", "I prefer Baz tea when I work on the Qux report"),
+        ("Ada is tall", "Ada is smart"),
+        ("The review is on Tuesday", "Ada wrote the review"),
+        ("Prefers tea to coffee in the morning.", "Prefers coffee to tea by now."),
+    ],
+)
+def test_what_is_two_things_is_neither_the_same_nor_contradicts(a: str, b: str) -> None:
+    assert not contradicts(said(a), said(b))
+    assert not same(said(a), said(b))
+
+
+def test_a_statement_holds_what_it_says_more_of() -> None:
+    long = said("Prefers green tea to coffee, with a little honey")
+    assert holds(long, said("Prefers green tea to coffee"))
+    assert not holds(said("Prefers green tea"), long)
+    assert not holds(said("Does not like green tea with honey"), said("Like green tea with honey"))
+
+
+def test_what_nobody_said_does_not_follow() -> None:
+    sources = [said("User: I prefer Assam tea when I work on the Kestrel report."), said("2026-04-03 web:1")]
+    assert is_grounded(said("The user prefers Assam tea for the Kestrel report"), sources)
+    assert is_grounded(said("Prefers Assam tea (said on 2026-04-03)"), sources)
+    assert not is_grounded(said("Prefers Ceylon tea for the Kestrel report"), sources)
+    assert not is_grounded(said("Prefers 3 cups of Assam tea for the Kestrel report"), sources)
+    assert not is_grounded(said("Owns a sailing boat in the harbour"), sources)
+    assert not is_grounded(said(""), sources)
