@@ -13,7 +13,7 @@ TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
   nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
-.PHONY: setup models demo serve test test-all check lock lint-docker clean
+.PHONY: setup models demo serve test test-all test-live check lock lint-docker clean
 
 setup: $(STAMP)
 
@@ -51,10 +51,14 @@ check: setup
 
 # WITH_MODELS=1 adds the tests that need torch.
 test: check $(if $(WITH_MODELS),models)
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow $(if $(WITH_MODELS),,and not models)"
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live $(if $(WITH_MODELS),,and not models)"
 
 test-all: check models
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live"
+
+# Against the language model that REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL name; takes as long as it does.
+test-live: setup
+	@$(BIN)/pytest -m live -s -o faulthandler_timeout=0 tests/live
 
 # Refreshes the locks; needs uv (`pip install uv`).
 lock:

@@ -873,7 +873,7 @@ BEGIN
     END IF;
     RETURN taken;
 END $$;
-CREATE INDEX IF NOT EXISTS jobs_of_agent ON procrastinate_jobs ((args ->> 'tenant_id'), (args ->> 'agent_id'));
+CREATE INDEX IF NOT EXISTS jobs_of_agent ON procrastinate_jobs ((args ->> 'tenant_id'), (args ->> 'agent_id'), status);
 -- Which jobs wait for a lock: taking one asks that of each candidate.
 CREATE INDEX IF NOT EXISTS jobs_of_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing');
 CREATE INDEX IF NOT EXISTS events_by_time ON events (at);

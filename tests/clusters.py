@@ -84,6 +84,11 @@ class Databases:
         if self._connection is not None:
             self._connection.close()
 
+    @property
+    def backend_pid(self) -> int:
+        """The server's process at the other end."""
+        return self._connect().info.backend_pid
+
     def create(self, name: str) -> str:
         """How to reach a new database of that name."""
         self._run("CREATE DATABASE {name} TEMPLATE {template}{copying}", name)

@@ -77,7 +77,7 @@ class Nights:
         for number, query in enumerate(queries):
             self.clock[0] = at - timedelta(days=days_ago) + timedelta(minutes=number)
             grant = await self.grant()
-            outcome = await self.runtime.search.search(grant.search_request(query, max_results=3))
+            outcome = await self.runtime.search.search(grant.search_request(query, max_results=6))
             self.runtime.recalls.note(self.tenant_id, query, outcome.shown(), "search")
         self.clock[0] = at
         await self.runtime.recalls.flush()

@@ -103,6 +103,12 @@ class DatabaseUnavailable(ReverieError):
     code = "database_unavailable"
 
 
+class SearchTimeout(ReverieError):
+    """A search took longer than it may; one that asks for less may succeed."""
+
+    code = "search_timeout"
+
+
 class EmbedderUnavailable(ReverieError):
     """No embedding can be had now (loading, down, refused, out of time); text search still works."""
 

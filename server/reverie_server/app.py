@@ -38,7 +38,6 @@ from reverie_server.runtime import Runtime
 from reverie_server.turns.appending import Recorder
 from reverie_server.turns.sessions import Sessions
 from reverie_server.workspace.clear import Clearing
-from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
 from reverie_server.workspace.keyword import KeywordSearch
@@ -231,7 +230,7 @@ def assemble(
         workspace=workspace,
         long_term=long_term,
         keywords=KeywordSearch(database),
-        compaction=Compaction(database, pipeline, long_term),
+        compaction=consolidation.compaction,
         expansion=Expansion(database, now=now),
         snapshots=Snapshots(
             database,

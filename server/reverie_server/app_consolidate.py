@@ -19,6 +19,7 @@ from reverie_server.consolidate.dreaming import Dreaming, DreamingParts, Dreamin
 from reverie_server.consolidate.emergence import Emergence, EmergenceParts, EmergenceRules
 from reverie_server.consolidate.episode_catalogue import Episodes
 from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodicRules
+from reverie_server.consolidate.episode_removal import remove_of_session
 from reverie_server.consolidate.episodic import Episodic, EpisodicParts
 from reverie_server.consolidate.extraction import Extraction
 from reverie_server.consolidate.extraction_text import ExtractionRules
@@ -29,6 +30,7 @@ from reverie_server.consolidate.graph_upkeep import GraphUpkeep
 from reverie_server.consolidate.graph_view import GraphView
 from reverie_server.consolidate.health import Health
 from reverie_server.consolidate.jobs import Delays
+from reverie_server.consolidate.memory_compaction import MemoryCompaction, Rewriting, RewritingTools
 from reverie_server.consolidate.model import Runs, Stage
 from reverie_server.consolidate.morning import Morning
 from reverie_server.consolidate.queue import JobRules, Queue
@@ -40,6 +42,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.sessions import Sessions
+from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.longterm import LongTermMemory
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -87,6 +90,7 @@ class Consolidation:
     reports: Reports
     morning: Morning
     sources: LineSources
+    compaction: Compaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +110,10 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
         given.llm, given.count_tokens, EpisodicRules(timeout_seconds=settings.episodic_timeout_seconds)
     )
     stages["episodic"] = _episodic(given, making)
+    given.sessions.on_delete = remove_of_session
     stages["extraction"] = _extraction(given)
+    compaction = _compaction(given)
+    stages["compaction"] = MemoryCompaction(given.database, given.gate, given.long_term, compaction)
     stages["dreaming"] = _dreaming(given)
     stages["emergence"] = emergence = _emergence(given)
     stages["semantic"] = _semantic(given)
@@ -127,6 +134,7 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
         reports=Reports(given.database),
         morning=Morning(given.database, now=given.now),
         sources=LineSources(given.database, now=given.now),
+        compaction=compaction,
         episodes=Episodes(
             given.database, given.pipeline, given.search, has_model=given.llm is not None, now=given.now
         ),
@@ -194,6 +202,20 @@ def _extraction(given: GivenStages) -> Extraction:
         now=given.now,
     )
     return Extraction(tools)
+
+
+def _compaction(given: GivenStages) -> Compaction:
+    tools = RewritingTools(
+        database=given.database,
+        tombstones=given.tombstones,
+        model=given.llm,
+        count=given.count_tokens,
+        max_chars=given.settings.memory_max_chars,
+        timeout_seconds=given.settings.memory_compact_timeout_seconds,
+        now=given.now,
+    )
+    propose = Rewriting(tools).propose
+    return Compaction(given.database, given.pipeline, given.long_term, propose=propose, now=given.now)
 
 
 def _dreaming(given: GivenStages) -> Dreaming:

@@ -112,8 +112,8 @@ async def test_what_the_system_wrote_is_never_a_source_of_dreaming(ada: Nights, 
         await ada.episode(f"web:{number}", "Ada prefers window seats.")
     model.plan(says_json({"lines": [{"kind": "preference", "text": "Ada prefers window seats.", "episodes": [1, 2]}]}))
     await ada.dream()
-    for number in range(5, 10):
-        await ada.episode(f"web:{number}", "They spoke of the weather in Ghent.")
+    for number, topic in enumerate(("weather", "bread", "trains", "dogs", "lamps"), start=5):
+        await ada.episode(f"web:{number}", f"They spoke of {topic}.")
     model.plan(says_json({"lines": [{"kind": "preference", "text": "Ada prefers window seats.", "episodes": [1, 2]}]}))
     outcome = await ada.dream()
     assert "window seats" not in model.requests[-1].texts("user")

@@ -46,7 +46,7 @@ async def test_what_is_noted_and_asked_for_enters_the_memory_with_a_report(ada: 
     diary = await ada.text("DREAMS.md")
     assert diary is not None
     assert f"(report {report.report_id})" in diary
-    assert f"- Concluded: {TEA}" in diary
+    assert f"Concluded: {TEA}" in diary
     grant = await ada.grant()
     file = await ada.runtime.workspace.read(grant.reader, "DREAMS.md")
     assert (file.document.enabled, file.document.scope) == (False, "personal")
@@ -141,7 +141,7 @@ async def test_what_a_person_took_out_or_corrected_does_not_come_back_until_it_i
     long_term = ada.runtime.long_term
     # The history goes by the database's clock.
     ada.clock[0] = datetime.now(UTC)
-    await ada.note(1, TEA, "Takes the night train to Basel every week.")
+    await ada.note(1, TEA)
     await ada.ask(TEA, f"{TEA} again", f"what about {TEA}", days_ago=0.5)
     await long_term.update(ada.place, TEA, "Prefers coffee to tea by now.", by="user")
     outcome = await ada.emerge("api")
@@ -322,7 +322,7 @@ async def test_past_its_cap_the_diary_folds_into_its_archive_in_one_write(
     assert len(diary) <= 2000
     for report in await ada.reports():
         assert f"(report {report.report_id})" in diary
-        assert f"- Concluded: {report.promoted[0]['text']}" in diary + archive
+        assert f"Concluded: {report.promoted[0]['text']}" in diary + archive
     assert START.date().isoformat() in archive
 
 

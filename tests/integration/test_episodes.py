@@ -12,7 +12,7 @@ from tests.episodes import Clock, complete, episode_rows, run, session_row, show
 from tests.talks import ADA, Talk
 
 from reverie_indexer import vectors
-from reverie_indexer.db import Database
+from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
@@ -42,7 +42,9 @@ def clock() -> Clock:
 @pytest.fixture
 async def talk(database: Database, models: ModelSlot, clock: Clock) -> AsyncIterator[Talk]:
     """A talk of a system whose time is the clock's; what is said is not in the index itself."""
-    runtime = assemble(Settings(embedder="hashing", index_messages=False), database, models, now=clock)
+    runtime = assemble(Settings(embedder="hashing"), database, models, now=clock)
+    for agent_id in ("wren", "lark"):
+        await runtime.agents.put("default", agent_id, None, None, {"index_messages": False})
     yield Talk(runtime)
     await runtime.compactions.aclose()
 
@@ -101,15 +103,9 @@ async def any_chunk(talk: Talk) -> str:
 async def unpromoted(talk: Talk) -> list[stored.Episode]:
     row = await session_row(talk.runtime.database, talk.session_id)
     async with talk.runtime.database.tenant("default") as connection:
-        await stored_slices(talk, connection)
+        await visible_slices(connection, "default", talk.agent_id, talk.owner_key)
         now = talk.runtime.consolidation.episodes._now()
         return await stored.unpromoted(connection, "default", row["slice_id"], 10, now=now)
-
-
-async def stored_slices(talk: Talk, connection: object) -> None:
-    from reverie_indexer.db import visible_slices
-
-    await visible_slices(connection, "default", talk.agent_id, talk.owner_key)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("plan", ["exact", "hnsw"])
@@ -267,7 +263,8 @@ async def test_an_episode_is_its_owners(talk: Talk, database: Database) -> None:
 async def test_without_isolation_there_is_one_memory_and_the_owner_is_told(talk: Talk, database: Database) -> None:
     await talk.say("Hello there.")
     async with database.maintenance() as connection:
-        await connection.execute("UPDATE agents SET settings = '{\"memory_isolation\": false}'")
+        settings = '{"memory_isolation": false, "index_messages": false}'
+        await connection.execute("UPDATE agents SET settings = %s", [settings])
     shared = replace(talk, session_id="web:2")
     await shared.say(REVIEW)
     await complete(shared)
@@ -280,14 +277,6 @@ async def test_without_isolation_there_is_one_memory_and_the_owner_is_told(talk:
     # Elsewhere nobody sees it.
     await Talk(talk.runtime, agent_id="lark").say("Hello.")
     assert await shown(Talk(talk.runtime, agent_id="lark")) == []
-    assert (await talk.runtime.consolidation.stages["episodic"].run(await_work := await work(talk))).status == "skipped"
-    assert await_work.session_key is not None
-
-
-async def work(talk: Talk):  # type: ignore[no-untyped-def]
-    from tests.episodes import work_of
-
-    return await work_of(talk)
 
 
 async def test_removing_an_episode_leaves_the_conversation(talk: Talk, database: Database, conninfo: str) -> None:
@@ -357,7 +346,7 @@ async def test_dreaming_takes_the_oldest_once(talk: Talk, database: Database) ->
     row = await session_row(database, "web:0")
     numbers = [one["episode_id"] for one in await episode_rows(database)]
     async with database.tenant("default") as connection:
-        await stored_slices(talk, connection)
+        await visible_slices(connection, "default", talk.agent_id, talk.owner_key)
         of_slice = (connection, "default", row["slice_id"])
         now = datetime.now(UTC)
         assert [one.episode_id for one in await stored.unpromoted(*of_slice, 2, now=now)] == numbers[:2]

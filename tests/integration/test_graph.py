@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from tests.graphs import Graph, answer, answers, day, thing
-from tests.scripted_model import Reply, ScriptedModel, says
+from tests.scripted_model import Reply, ScriptedModel, says, says_json
 from tests.talks import Talk
 
 from reverie_server.consolidate.drain import drain
@@ -87,8 +88,8 @@ async def test_others_hold_side_by_side_and_what_is_said_to_be_over_is_over(
         await graph.hear("Ada, Reverie, Atlas, Lisbon, Portugal, Rome.", day(at), f"web:{number}")
     assert await graph.history() == [
         "Ada works_on Reverie 0..20",
-        "Ada works_on Atlas 5..",
         "Lisbon located_in Portugal 5..",
+        "Ada works_on Atlas 5..",
         "Ada located_in Lisbon 5..30",
         "Ada located_in Portugal 10..30",
         "Ada located_in Rome 30..",
@@ -98,7 +99,7 @@ async def test_others_hold_side_by_side_and_what_is_said_to_be_over_is_over(
 async def test_nothing_is_overwritten_by_what_is_less_certain(talking: Runtime, scripted: ScriptedModel) -> None:
     graph = Graph(talking)
     sure = thing("Ada", confidence=0.95, description="mathematician")
-    unsure = thing("Ada", confidence=0.8, name="Ada L.", description="singer")
+    unsure = {**thing("Ada", confidence=0.8, description="singer"), "name": "Ada L."}
     answers(
         scripted,
         {**answer(WORKS, entities=[sure]), "relations": [{**answer(WORKS)["relations"][0], "confidence": 0.95}]},
@@ -162,10 +163,8 @@ async def test_what_changes_while_the_model_thinks_is_read_again_or_not_at_all(
         scripted.release()
 
     swordfish = answer(("Ada", "uses", "Swordfish"), entities=[thing("Swordfish")])
-    scripted.plan(Reply(content=None, hangs=True))
-    scripted.script = lambda _: says(str(answer(WORKS)).replace("'", '"'))
-    scripted.plan()
-    scripted._planned[0] = Reply(content=str(swordfish).replace("'", '"'), hangs=True)
+    scripted.plan(Reply(json.dumps(swordfish), hangs=True))
+    scripted.script = lambda _: says_json(answer(WORKS))
     outcome, _ = await asyncio.gather(graph.read(episode_id), forget_meanwhile())
     assert outcome.status == "completed"
     assert await graph.names() == ["Ada", "Reverie"]

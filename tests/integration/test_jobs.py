@@ -15,6 +15,7 @@ from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
 from reverie_server.consolidate.drain import drain
+from reverie_server.consolidate.health import Health
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.consolidate.presence import Presence
@@ -178,7 +179,7 @@ async def test_what_a_dead_worker_left_is_taken_over_at_once(runtime: Runtime, d
     assert taken is not None
     second = await deferred(database, BO)  # its queueing lock is taken again by then
     assert await queue.rescue() == 0
-    await _die(dead)
+    await _die(dead, system.consolidation.health)
     assert await drain(system) == 2
     assert [work.owner_key for work in stage.ran] == ["user:2", "user:2"]
     jobs = {job["id"]: job for job in await jobs_of(database)}
@@ -196,7 +197,7 @@ async def test_a_job_that_workers_die_of_ends_in_the_dead_letters(runtime: Runti
     for deaths in range(2 * DEATHS_PER_ATTEMPT):
         dead = Presence(database.conninfo)
         assert await queue.take(await dead.enter()) is not None, deaths
-        await _die(dead)
+        await _die(dead, Health(database))
         assert await queue.rescue() == 1
     (job,) = await jobs_of(database)
     assert (job["status"], job["error"], job["attempts"]) == ("failed", "worker_died", 0)
@@ -221,7 +222,10 @@ async def test_an_agent_that_is_deleted_leaves_no_job(runtime: Runtime, database
     assert [job["id"] for job in await jobs_of(database)] == [kept, other]
 
 
-async def _die(presence: Presence) -> None:
-    """As a process that is killed: the connection goes, and nothing is said."""
+async def _die(presence: Presence, health: Health) -> None:
+    """As a process that is killed: the connection goes, nothing is said, and PostgreSQL notices in its own time."""
     assert presence._connection is not None
+    living = (await health.totals()).workers
     await presence._connection.close()
+    while (await health.totals()).workers == living:  # noqa: ASYNC110  # it is a row that is waited for
+        await asyncio.sleep(0.01)

@@ -112,9 +112,13 @@ async def test_a_worker_that_is_told_to_end_puts_back_what_it_runs(
     assert (job["status"], job["attempts"], job["error"]) == ("todo", 0, None)
     assert stage.may_end is not None
     stage.may_end.set()
+    async with database.maintenance() as connection:
+        await connection.execute("SELECT procrastinate_register_worker_v1()")  # of one that was killed long ago
     async with at_work(system):
         await until(lambda: ended(database))
     assert (await jobs_of(database))[0]["status"] == "succeeded"
+    async with database.maintenance() as connection:
+        assert await (await connection.execute("SELECT id FROM procrastinate_workers")).fetchall() == []
 
 
 async def test_a_worker_outlives_its_connections(runtime: Runtime, database: Database, conninfo: str) -> None:

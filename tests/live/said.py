@@ -89,8 +89,8 @@ _TWICE = ("Prefers tea to coffee.", "Signs mails with her first name alone.", "W
 def long_term_memory() -> str:
     """A MEMORY.md of more than 3,000 characters, all of it a person's, with some entries that are there twice."""
     facts = [
-        f"The {subject} service of Quellmark answers on port {8100 + 7 * number}, keeps its data for {number + 2} years "
-        f"and is looked after by the {word} team."
+        f"The {subject} service of Quellmark answers on port {8100 + 7 * number}, keeps its data for {number + 2} "
+        f"years and is looked after by the {word} team."
         for number, (subject, word) in enumerate(
             (subject, word) for subject in _SUBJECTS for word in ("amber", "cobalt", "indigo")
         )

@@ -21,7 +21,7 @@ def dream(night: int, details: int = 3) -> Dream:
 def test_an_entry_says_in_its_heading_what_it_comes_to() -> None:
     assert entry_of(dream(0, 1)) == (
         "## 2026-01-01 02:00 emergence: 1 of 9 candidates (report 0000000000000000)\n\n"
-        "- Concluded: Conclusion 0 of night 0, which is worth a line.\n"
+        "Concluded: Conclusion 0 of night 0, which is worth a line.\n"
     )
     assert entry_of(dream(0, 0)).count("\n") == 1
 

@@ -35,7 +35,7 @@ def test_without_a_model_what_recurs_or_was_stressed_is_kept() -> None:
     ]
     assert told(extractive(episodes, "english")) == [
         ("fact", "I have a dog named Rex, a beagle! (2026-04-01, 2026-04-02)"),
-        ("preference", "Please remember that I am allergic to peanuts. (2026-04-03)"),
+        ("preference", "I am allergic to peanuts. (2026-04-03)"),
         ("decision", "We agreed to ship the kiln on Monday with the old bricks. (2026-04-04)"),
     ]
 
@@ -48,7 +48,7 @@ def test_twice_in_one_conversation_is_not_several_conversations() -> None:
 def test_of_two_that_contradict_each_other_the_later_is_kept() -> None:
     said = "- User: Please remember that my favourite restaurant is {}."
     episodes = [episode(1, said.format("Luigi")), episode(2, said.format("Sushi Bar"))]
-    assert [line.said.text for line in extractive(episodes, "english")] == [said[8:].format("Sushi Bar")]
+    assert [line.said.text for line in extractive(episodes, "english")] == ["My favourite restaurant is Sushi Bar."]
 
 
 def test_a_models_line_that_follows_from_nothing_it_names_is_thrown_away() -> None:
@@ -110,7 +110,7 @@ def test_a_second_run_on_the_same_day_adds_to_the_file_and_loses_nothing() -> No
 
 def test_lines_fit_the_tokens_there_are_whole_or_not_at_all() -> None:
     lines = extractive(
-        [episode(1, "- User: I prefer green tea.\n- User: I prefer a very long walk to a short swim in the sea.")],
+        [episode(1, "- User: I prefer green tea to black coffee.\n- User: I prefer a very long walk to a short swim in the sea.")],
         "english",
     )
     assert len(lines) == 2

@@ -34,7 +34,7 @@ def test_of_the_daily_log_only_what_the_user_stated_is_an_entry() -> None:
         "[09:05] User: Please remember that I prefer tea to coffee. | Assistant: I will remember that.\n"
         "[09:06] User: What do I prefer? | Assistant: Tea.\n"
     )
-    assert texts(log) == ["Please remember that I prefer tea to coffee."]
+    assert texts(log) == ["I prefer tea to coffee."]
 
 
 def test_what_memory_had_injected_is_no_entry() -> None:

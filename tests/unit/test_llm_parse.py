@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from reverie_server.llm.answers import MAX_LINES, Flush
 from reverie_server.llm.errors import LanguageModelUnavailable
-from reverie_server.llm.parse import Answer, InvalidAnswer, parse_answer, read_completion
+from reverie_server.llm.parse import Answer, InvalidAnswer, ends_in_loop, parse_answer, read_completion
 
 
 class Point(BaseModel):
@@ -45,6 +45,39 @@ def test_the_first_object_that_validates_is_taken(text: str) -> None:
 def test_what_does_not_validate_is_said_so(text: str) -> None:
     with pytest.raises(InvalidAnswer):
         parse_answer(text, Point)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_loop"),
+    [
+        ("She lives in Oslo. " + "I am here to help. " * 5, True),
+        # Cut in the middle, as a bound cuts it.
+        (("We decided. " + "2026-05-12. " * 40)[:300], True),
+        ("前面的话。" + "我喜欢这个。" * 20, True),
+        ("no " * 27 + "\n", True),
+        ("no " * 20, False),
+        ("I am here to help. " * 3, False),
+        (
+            "I am here to help. " * 10
+            + "Then she moved to Bergen, where her sister runs a small bakery by the harbour.",
+            False,
+        ),
+        ("# Long-term Memory\n\n## Notes\n\n" + "".join(f"- Service {n} listens on {n}.\n" for n in range(40)), False),
+        ("A table.\n|" + "---|" * 40, False),
+        ("-" * 200, False),
+        ("", False),
+    ],
+)
+def test_a_text_that_ends_in_a_loop_is_told_from_one_that_repeats_itself_once(text: str, is_loop: bool) -> None:
+    assert ends_in_loop(text) == is_loop
+
+
+def test_an_answer_whose_text_ends_in_a_loop_is_not_used() -> None:
+    with pytest.raises(InvalidAnswer) as invalid:
+        parse_answer(json.dumps({"lines": ["Ada moved.", "I love it. " * 45]}), Flush)
+    assert "again and again" in invalid.value.problem
+    looped, mended = ({"x": x, "label": "I love it. " * times} for x, times in ((1, 45), (2, 1)))
+    assert parse_answer(f"{json.dumps(looped)} {json.dumps(mended)}", Point).x == 2
 
 
 def test_the_problem_names_the_field_and_not_the_input() -> None:

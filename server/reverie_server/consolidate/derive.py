@@ -1,56 +1,34 @@
 """Where the lines of files come from that the server wrote by itself.
 
-A line is known in its file by the hash of its essence, so that it keeps its origin when the file is sorted anew. What a
-person changes is another line, and a line that is not recorded is a person's. Headings and blank lines are no lines
-here. Every function works inside the caller's transaction, in which the slice is open.
+What a person changes is another line, and a line that is not recorded is a person's. What a line is stands in `lines`.
+Every function works inside the caller's transaction, in which the slice is open.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
 
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import Connection
 from reverie_indexer.queries import Queries
-from reverie_server.consolidate.model import Made
+from reverie_server.consolidate.lines import Derived, added_lines, entry_lines, line_sha256
 from reverie_server.workspace.redaction import erase, essence
 
+__all__ = [
+    "Derived",
+    "added_lines",
+    "entry_lines",
+    "forget_lines",
+    "line_sha256",
+    "machine_lines",
+    "origins",
+    "record",
+]
+
 SQL = Queries(__file__)
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """Lines that a stage adds to a file, how they were made, and of what (`model.message_source` and its like)."""
-
-    path: str
-    lines: Sequence[str]
-    made: Made
-    stage: str
-    sources: Sequence[Mapping[str, Any]]
-
-
-def line_sha256(line: str) -> bytes:
-    """By what a line is known: whatever its case, white space, bullet and marks at its edges. Pure."""
-    return hashlib.sha256(essence(line).encode()).digest()
-
-
-def entry_lines(text: str) -> list[str]:
-    """The lines of a markdown text that say something: no headings, nothing blank, no rules. Pure."""
-    return [line for line in text.splitlines() if essence(line) and not _HEADING.match(line)]
-
-
-def added_lines(before: str, after: str) -> list[str]:
-    """The lines that a text has and the one before it had not, however they are written there. Pure."""
-    held = {essence(line) for line in entry_lines(before)}
-    return [line for line in entry_lines(after) if essence(line) not in held]
 
 
 async def record(

@@ -52,7 +52,8 @@ def archive_path(month: str) -> str:
 def entry_of(dream: Dream) -> str:
     """An entry; `dream.at` is in the agent's time zone."""
     heading = f"## {dream.at:%Y-%m-%d %H:%M} {dream.what}: {_line(dream.summary)} (report {dream.report_id})"
-    body = "\n".join(f"- {label}: {_line(text)}" for label, text in dream.details)
+    # One paragraph, which is one passage: as items of a list each conclusion would be found beside what it is about.
+    body = "\n".join(f"{label}: {_line(text)}" for label, text in dream.details)
     return f"{heading}\n\n{body}\n" if body else f"{heading}\n"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from reverie_server.consolidate.entries import TELLING_KINDS, dated, kinds_of, stated, undated
+from reverie_server.consolidate.entries import TELLING_KINDS, dated, fact_of, kinds_of, stated, undated
 from reverie_server.consolidate.likeness import GROUNDED_SHARE, Statement, contradicts, is_grounded, same, statement
 from reverie_server.llm.cues import cues_of, folded
 from reverie_server.llm.salience import NOTABLE
@@ -97,7 +97,7 @@ def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
     expected = cues_of(folded("\n".join(episode.text for episode in episodes)))
     for episode in episodes:
         for text, score, is_user in _stated(episode):
-            said = statement(text, language)
+            said = statement(fact_of(text, expected), language)
             kinds = kinds_of(text, expected)
             if not is_user and "decision" not in kinds:
                 continue

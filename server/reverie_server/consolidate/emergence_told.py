@@ -1,4 +1,4 @@
-"""What a run of emergence says of itself: in its report and in the diary. Pure."""
+"""What a run of emergence says of itself: in its report and in the diary."""
 
 from __future__ import annotations
 

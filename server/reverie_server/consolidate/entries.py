@@ -1,7 +1,7 @@
 """The entries of a note: what of it may become long-term memory. Pure.
 
-An entry is a list item or a paragraph; of a line of the daily log it is what the user stated there that a person would
-note. Headings, questions, code, tables, quotations and secrets are none.
+An entry is a list item or a paragraph, without the words that ask to remember it; of a line of the daily log it is what
+the user stated there that a person would note. Headings, questions, code, tables, quotations and secrets are none.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from reverie_server.llm.cues import Cues, cues_of, folded
+from reverie_server.llm.extractive import without_request
 from reverie_server.llm.salience import NOTABLE, asks, rarity, salience, sentences
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.turns.daily_log import parts_of
@@ -66,7 +67,8 @@ def entries_of(path: str, text: str, day: date) -> list[Entry]:
                 plain, days = undated(statement)
                 if plain:
                     place = (block.start + start + 1, block.start + end)
-                    found.append(Entry(path, *place, plain, days or (day,), kinds_of(plain, expected), raw))
+                    fact = fact_of(plain, expected)
+                    found.append(Entry(path, *place, fact, days or (day,), kinds_of(plain, expected), raw))
     return found
 
 
@@ -75,6 +77,12 @@ def kinds_of(statement: str, expected: Cues | None = None) -> frozenset[str]:
     text = folded(statement)
     cues = cues_of(text, expected)
     return frozenset(kind for kind, pattern in cues.kinds.items() if pattern.search(text)) if cues else frozenset()
+
+
+def fact_of(statement: str, expected: Cues | None = None) -> str:
+    """A statement without the words that ask to remember it."""
+    fact = without_request(statement, cues_of(folded(statement), expected))
+    return fact if len(fact) < len(statement) else statement
 
 
 def undated(statement: str) -> tuple[str, tuple[date, ...]]:

@@ -18,6 +18,7 @@ from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate import episodes as stored
+from reverie_server.consolidate.episode_removal import remove_episodes
 from reverie_server.consolidate.episodes import Episode, parse_id
 from reverie_server.consolidate.episodic import entry_of, passages_of_stored
 from reverie_server.recall.request import Mode, Outcome
@@ -87,28 +88,17 @@ class Episodes:
             raise NotFound(f"there is no episode {public_id!r}")
         return found[0]
 
-    async def delete(
-        self,
-        place: Place,
-        public_id: str,
-        also: Callable[[Connection, Place, Any, Sequence[int]], Any] | None = None,
-    ) -> None:
-        """Remove an episode of a place for good, from the index and the cache too; NotFound.
-
-        `also` removes what stands on it alone, in the same transaction.
-        """
+    async def delete(self, place: Place, public_id: str) -> None:
+        """Remove an episode of a place for good, from the index, the cache and the graph too; NotFound."""
         number = parse_id(public_id)
         async with self._database.tenant(place.tenant_id) as connection:
-            slice_ids = await own_slices(connection, place)
-            now = self._now()
-            if not await stored.read_episodes(
-                connection, place.tenant_id, slice_ids, now=now, episode_ids=[number], limit=1
-            ):
+            own = await own_slices(connection, place)
+            found = await stored.read_episodes(
+                connection, place.tenant_id, own, now=self._now(), episode_ids=[number], limit=1
+            )
+            if not found:
                 raise NotFound(f"there is no episode {public_id!r}")
-            slice_ = await lock_slice(connection, place)
-            if also is not None:
-                await also(connection, place, slice_, [number])
-            await stored.remove(connection, place.tenant_id, slice_, [number])
+            await remove_episodes(connection, place, await lock_slice(connection, place), [number])
 
     async def search(self, grant: Grant, asked: EpisodeQuery) -> tuple[list[FoundEpisode], Outcome]:
         """The episodes whose passages answer a query best, best first, and how it was searched.

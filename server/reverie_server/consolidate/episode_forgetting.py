@@ -84,11 +84,12 @@ async def take_out(
     configured makes the former again later.
     """
     held = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten)
+    fallback = FORGOTTEN if making.has_model else None
     for episode, is_of_changed in await _holding(connection, place.tenant_id, [slice_.slice_id], forgotten):
         if is_of_changed:
             messages = await messages_of(connection, place.tenant_id, episode)
             text = await asyncio.to_thread(
-                making.without_model, messages, lambda said: without_texts(said, forgotten.texts), FORGOTTEN
+                making.without_model, messages, lambda said: without_texts(said, forgotten.texts), fallback
             )
         else:
             text = await asyncio.to_thread(without, episode, forgotten.texts)

@@ -97,7 +97,8 @@ def abstract_of(summary: str) -> str:
     """The first meaningful sentence of a summary, on one line, at most ABSTRACT_CHARS characters.
 
     Greetings, headings, list marks, who says it and announcements that end in a colon mean nothing, and a question is
-    not what it came to. Where there is nothing else, it is the first that says something; "" for a text without letters.
+    not what it came to. Where there is nothing else, it is the first that says something; "" for a text without
+    letters.
     """
     first, telling = "", ""
     for line in strip_injected(summary).splitlines():

@@ -180,14 +180,11 @@ async def remove(connection: Connection, tenant_id: str, slice_: Slice, episode_
     return len(passages)
 
 
-async def remove_of_session(connection: Connection, tenant_id: str, slice_: Slice, session_key: int) -> list[int]:
-    """Remove the episodes of a session that is to be deleted; their numbers."""
-    params = {"tenant_id": tenant_id, "slice_id": slice_.slice_id, "session_key": session_key}
+async def of_session(connection: Connection, tenant_id: str, slice_id: int, session_key: int) -> list[int]:
+    """The numbers of a session's episodes, expired ones too."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "session_key": session_key}
     rows = await (await connection.execute(SQL["of_session"], params)).fetchall()
-    found = [row["episode_id"] for row in rows]
-    if found:
-        await remove(connection, tenant_id, slice_, found)
-    return found
+    return [row["episode_id"] for row in rows]
 
 
 async def has_episodes(connection: Connection, tenant_id: str, session_key: int) -> bool:
@@ -197,27 +194,18 @@ async def has_episodes(connection: Connection, tenant_id: str, session_key: int)
     return bool((row or {})["found"])
 
 
-async def clear_episodes(
-    connection: Connection,
-    tenant_id: str,
-    slice_: Slice,
-    *,
-    older_than_days: int | None,
-    path_prefix: str | None,
-    dry_run: bool,
+async def clearable(
+    connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: int | None, path_prefix: str | None
 ) -> list[int]:
-    """Remove the episodes of a slice under a path that ended so long ago; their numbers."""
+    """The numbers of a slice's episodes under a path that ended so long ago."""
     params = {
         "tenant_id": tenant_id,
-        "slice_id": slice_.slice_id,
+        "slice_id": slice_id,
         "older_than_days": older_than_days,
         "path_prefix": path_prefix,
     }
     rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
-    found = [row["episode_id"] for row in rows]
-    if found and not dry_run:
-        await remove(connection, tenant_id, slice_, found)
-    return found
+    return [row["episode_id"] for row in rows]
 
 
 async def prune(database: Database, now: datetime) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reverie_server.consolidate.derive import Derived, added_lines, line_sha256
 from reverie_server.consolidate.extraction_text import (
     ExtractionRules,
     cleaned,
@@ -17,6 +16,7 @@ from reverie_server.consolidate.extraction_text import (
     without_repeats,
 )
 from reverie_server.consolidate.guard import GuardRules, check
+from reverie_server.consolidate.lines import Derived, added_lines, line_sha256
 from reverie_server.consolidate.model import EXTRACTIVE, Made, Stage, message_source
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.extractive import Stated, noted, stated

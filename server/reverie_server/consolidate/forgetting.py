@@ -11,7 +11,7 @@ from typing import Literal
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.model import Place
 from reverie_server.agents.settings import AgentSettings
-from reverie_server.consolidate import episode_forgetting, reports_forgetting
+from reverie_server.consolidate import episode_forgetting, graph_forgetting, reports_forgetting
 from reverie_server.consolidate.episode_forgetting import Forgotten, HeldEpisodes
 from reverie_server.consolidate.episode_making import EpisodeMaking
 from reverie_server.consolidate.jobs import Delays
@@ -50,8 +50,9 @@ class DerivedForgetting:
     ) -> HeldDerived:
         """What holds the texts in some slices."""
         episodes = await episode_forgetting.survey(connection, tenant_id, slice_ids, forgotten)
+        graph = await graph_forgetting.survey(connection, tenant_id, slice_ids, forgotten.texts)
         reports = await reports_forgetting.survey(connection, tenant_id, slice_ids, forgotten.texts)
-        return _held(episodes, HeldTier(), reports)
+        return _held(episodes, graph, reports)
 
     async def take_out(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
@@ -60,15 +61,18 @@ class DerivedForgetting:
         episodes = await episode_forgetting.take_out(
             connection, place, slice_, forgotten, settings, self.making, self.delays
         )
+        graph = await graph_forgetting.take_out(
+            connection, place, slice_, forgotten, episodes.episode_ids, at=self.now()
+        )
         reports = await reports_forgetting.take_out(connection, place.tenant_id, slice_.slice_id, forgotten.texts)
-        return _held(episodes, HeldTier(), reports)
+        return _held(episodes, graph, reports)
 
 
-def _held(episodes: HeldEpisodes, facts: HeldTier, reports: reports_forgetting.Held) -> HeldDerived:
+def _held(episodes: HeldEpisodes, graph: graph_forgetting.Held, reports: reports_forgetting.Held) -> HeldDerived:
     where = Counter({("reports", text): count for text, count in reports.texts.items()})
     tiers: dict[DerivedTier, HeldTier] = {
         "episodic": HeldTier(len(episodes.episode_ids), episodes.passages, episodes.texts),
-        "fact": facts,
+        "fact": HeldTier(graph.count, graph.passages, graph.texts),
         "report": HeldTier(reports.reports, 0, where),
     }
     return HeldDerived({name: tier for name, tier in tiers.items() if tier.count}, episodes.embeddings)

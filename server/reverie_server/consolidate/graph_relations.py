@@ -48,11 +48,12 @@ class _Group:
 
 @dataclass(slots=True)
 class _Writing:
-    """What is to be written of the relations of several groups."""
+    """What is to be written of the relations of several groups; `taken` are the relations that are one group's now."""
 
     changed: list[dict[str, Any]] = field(default_factory=list)
     added: list[tuple[dict[str, Any], Sequence[int]]] = field(default_factory=list)
     assigned: dict[int, int | None] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
 
 
 async def load_clusters(connection: Connection, tenant_id: str, slice_id: int, entity_ids: Iterable[int]) -> Clusters:
@@ -167,7 +168,8 @@ def _derive_group(
         if source != target:
             other = source if group.end == "target" else target
             said.append(Said(row["statement_id"], other, row["since"], row["until"]))
-    free = {row["relation_id"] for row in rows} - {None}
+    # After a merge was taken back two groups have had one relation.
+    free = {row["relation_id"] for row in rows} - {None} - writing.taken
     found = periods(said, one_at_a_time=group.end is not None, may_coexist=lambda a, b: (a, b) in coexist)
     for period in found:
         told = [by_id[statement_id] for statement_id in period.statement_ids]
@@ -176,6 +178,7 @@ def _derive_group(
         if held:
             relation_id = min(held, key=lambda candidate: (-held[candidate], candidate))
             free.discard(relation_id)
+            writing.taken.add(relation_id)
             writing.changed.append({**params, "relation_id": relation_id})
             writing.assigned.update(dict.fromkeys(period.statement_ids, relation_id))
         else:

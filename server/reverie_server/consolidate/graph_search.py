@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import structlog
 from pgvector import HalfVector
@@ -15,7 +15,7 @@ from reverie_indexer import store
 from reverie_indexer.analyse import analyse_query
 from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.embed import Vector
-from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, ReverieError, ValidationFailed
+from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, SearchTimeout, ValidationFailed
 from reverie_indexer.queries import Queries
 from reverie_indexer.slot import ModelSlot
 from reverie_server.consolidate import graph_rows
@@ -36,12 +36,6 @@ _CHANNEL_LIMIT = 50
 _NEAR_FROM = 0.4
 _SHARE_OF_BEST = 0.5
 _FAMILIAR_FROM = 0.5
-
-
-class GraphTimeout(ReverieError):
-    """A search of the graph took longer than it may."""
-
-    code: ClassVar[str] = "graph_timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +117,7 @@ class GraphSearch:
         """What is found; a team member that finds nothing gets what its leader shares.
 
         Raises ValidationFailed for a request that names nothing to look for, NotFound for an unknown agent or entity,
-        GraphTimeout.
+        SearchTimeout.
         """
         if request.query is None and request.entity_id is None and request.entity_type is None:
             raise ValidationFailed("give a query, an entity_id or an entity_type")
@@ -183,7 +177,7 @@ class GraphSearch:
             starts = await _starts(connection, params, asked)
             return await self._walk(connection, params, asked, starts)
         except QueryCanceled as error:
-            raise GraphTimeout(
+            raise SearchTimeout(
                 f"the search took longer than {self._rules.timeout_seconds:g} seconds: ask for fewer hops, or begin at "
                 "one entity"
             ) from error

@@ -115,6 +115,9 @@ async def settle(graph: Graph, touched: Touched) -> None:
             entity_ids |= await _drop_entity(graph, row)
     clusters = await load_clusters(graph.connection, graph.tenant_id, graph.slice_id, entity_ids)
     await _derive_entities(graph, clusters.members)
+    # What came apart shared relations with what it was part of.
+    shared = {**graph.key, "relation_ids": sorted(relation_ids)}
+    facts |= _facts(await (await graph.connection.execute(SQL["facts_of"], shared)).fetchall())
     await derive_relations(graph.connection, graph.tenant_id, graph.slice_id, facts, relation_ids)
 
 

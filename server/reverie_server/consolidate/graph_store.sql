@@ -77,6 +77,11 @@ SELECT source_id, name, target_id, relation_id FROM statements
 WHERE tenant_id = %(tenant_id)s AND target_id = ANY(%(entity_ids)s::bigint[])
 ORDER BY source_id, name, target_id, relation_id;
 
+-- facts_of: what some relations were said by, as it was said
+SELECT DISTINCT source_id, name, target_id FROM statements
+WHERE tenant_id = %(tenant_id)s AND relation_id = ANY(%(relation_ids)s::bigint[])
+ORDER BY source_id, name, target_id;
+
 -- unmentioned: which of these entities nobody speaks of any more
 SELECT e.entity_id, e.merged_into FROM entities e
 WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = %(slice_id)s AND e.entity_id = ANY(%(entity_ids)s::bigint[])

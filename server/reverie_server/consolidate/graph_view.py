@@ -71,8 +71,8 @@ class GraphView:
                     "tenant_id": reader.tenant_id,
                     "slice_ids": await _visible(connection, each, is_leader=each is not reader),
                     "type": entity_type,
-                    "after_key": after[0] if after else None,
-                    "after_id": after[1] if after else None,
+                    "after_key": after[0] if after else "",
+                    "after_id": after[1] if after else 0,
                     "limit": limit,
                 }
                 found += await (await connection.execute(SQL["entities"], params)).fetchall()

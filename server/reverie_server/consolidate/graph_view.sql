@@ -1,13 +1,19 @@
--- entities: a page of the entities of some slices, by name and id, after a cursor
+-- entities: a page of the entities of some slices, by name and id, after a cursor ('' and 0: from the beginning)
 SELECT e.entity_id, e.external_id, e.type, e.name, e.description, e.aliases, e.properties, e.confidence, e.since, e.method,
        e.prompt, e.prompt_version, e.model, e.created_at, e.updated_at, e.name_key, s.agent_id, s.owner_key
-FROM entities e
+FROM unnest(%(slice_ids)s::bigint[]) AS w(slice_id)
+CROSS JOIN LATERAL (
+    SELECT entity_id, slice_id, external_id, type, name, description, aliases, properties, confidence, since, method,
+           prompt, prompt_version, model, created_at, updated_at, name_key
+    FROM entities
+    WHERE tenant_id = %(tenant_id)s AND slice_id = w.slice_id AND merged_into IS NULL
+      AND (%(type)s::text IS NULL OR type = %(type)s)
+      AND (name_key, entity_id) > (%(after_key)s::text COLLATE "C", %(after_id)s::bigint)
+    ORDER BY name_key, entity_id LIMIT %(limit)s
+) e
 CROSS JOIN LATERAL (
     SELECT agent_id, owner_key FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = e.slice_id LIMIT 1
 ) s
-WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = ANY(%(slice_ids)s::bigint[]) AND e.merged_into IS NULL
-  AND (%(type)s::text IS NULL OR e.type = %(type)s)
-  AND (%(after_key)s::text IS NULL OR (e.name_key, e.entity_id) > (%(after_key)s::text COLLATE "C", %(after_id)s::bigint))
 ORDER BY e.name_key, e.entity_id
 LIMIT %(limit)s;
 

@@ -85,7 +85,8 @@ def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str]
     newline = "\r\n" if "\r\n" in before else "\n"
     proposed = "\n".join(line.rstrip("\r\n") for line in lines_of(after.removeprefix("\ufeff"))) + "\n"
     if not _has_title(proposed, rules.title):
-        return Guarded(None, f"the result lacks the header '# {rules.title}'")
+        # Which one is the memory's, and no matter of logs.
+        return Guarded(None, "the result lacks the header")
     old = _entries(before)
     new = _entries(proposed)
     if refused := _drops_too_much(old, _left_out(old, new, proposed), rules):

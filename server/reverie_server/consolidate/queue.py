@@ -116,11 +116,14 @@ class Queue:
                 return 0
             params = {"queues": list(QUEUES), "max_deaths": DEATHS_PER_ATTEMPT * self.rules.max_attempts}
             rows = await (await connection.execute(SQL["rescue"], params)).fetchall()
-            if rows:
-                await connection.execute(SQL["bury"])
         for row in rows:
             _say_rescued(row)
         return len(rows)
+
+    async def bury(self) -> None:
+        """Remove the rows of workers that have died; what they ran is rescued all the same."""
+        async with self._database.maintenance() as connection:
+            await connection.execute(SQL["bury"])
 
     async def bring_forward(self, until: datetime) -> None:
         """Make due what is scheduled up to a time."""

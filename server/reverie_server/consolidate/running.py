@@ -7,7 +7,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 from typing import Any
 
@@ -22,6 +22,8 @@ log = structlog.get_logger()
 BUCKETS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 600.0)
 # How long a job that is cancelled may take to be given back.
 PUT_BACK_SECONDS = 5.0
+# What a job may say of its work; the stage is its name.
+_ARGS = frozenset(each.name for each in fields(Work)) - {"stage", "is_last_attempt"}
 
 
 @dataclass(slots=True)
@@ -123,10 +125,8 @@ class StageRunner:
 
 def work_of(job: Job, *, is_last_attempt: bool) -> Work | None:
     """The work a job stands for; None for one that another version of the server deferred, and this one cannot read."""
-    known = {"tenant_id", "agent_id", "owner_key", "session_key", "episode_id", "trigger", "topic"}
-    required = ("tenant_id", "agent_id")
-    is_text = all(isinstance(job.args.get(name), str) for name in required)
-    if job.stage not in STAGES or not is_text or not job.args.keys() <= known:
+    is_whose = all(isinstance(job.args.get(name), str) for name in ("tenant_id", "agent_id"))
+    if job.stage not in STAGES or not is_whose or not job.args.keys() <= _ARGS:
         return None
     args: dict[str, Any] = {"owner_key": None, **job.args}
     return Work(job.stage, **args, is_last_attempt=is_last_attempt)

@@ -176,6 +176,7 @@ class _Jobs(manager.JobManager):
         """A new worker's id, whose lock is held; then, before its first job, the jobs that dead ones left."""
         worker_id = await self._presence.enter()
         await self._queue.rescue()
+        await self._queue.bury()
         return worker_id
 
     async def unregister_worker(self, worker_id: int) -> None:

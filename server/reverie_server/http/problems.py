@@ -15,7 +15,6 @@ from starlette.routing import Match
 
 from reverie_indexer import errors
 from reverie_server.access.origin import MisdirectedRequest
-from reverie_server.consolidate.graph_search import GraphTimeout
 from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
 from reverie_server.workspace.strict_zip import NotAnArchive
 
@@ -38,7 +37,7 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.DatabaseUnavailable: 503,
     errors.EmbedderUnavailable: 503,
     LanguageModelUnavailable: 503,
-    GraphTimeout: 503,
+    errors.SearchTimeout: 503,
     NoLanguageModel: 503,
 }
 _CODES = {

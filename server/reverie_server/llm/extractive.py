@@ -111,6 +111,14 @@ def asks_to_remember(text: str) -> bool:
     return any("remember" in _kinds(sentence, cues) and not asks(sentence, cues) for sentence in found)
 
 
+def without_request(sentence: str, cues: Cues | None) -> str:
+    """A sentence on one line without the words that ask to remember it, where it can stand without them."""
+    cut = sentence[_lead_end(sentence, cues) if cues else 0 :]
+    # "Remember to call" is no lead and a fact.
+    whole = len(cut) < _FEWEST_CHARS or folded(cut).startswith(_NOT_CUT)
+    return sentence if whole else cut[0].upper() + cut[1:]
+
+
 def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, count: CountTokens) -> str:
     """A summary of at most `max_tokens` by `count`: the best sentences of both sides, as lines `- User: …`, in order.
 
@@ -175,12 +183,8 @@ def _lead_end(sentence: str, cues: Cues) -> int:
 
 
 def _as_fact(piece: _Piece) -> str:
-    said = " ".join(piece.text.split())
-    cut = said[_lead_end(said, piece.cues) if piece.cues else 0 :]
-    # "Remember to call" is no lead and a fact.
-    whole = len(cut) < _FEWEST_CHARS or folded(cut).startswith(_NOT_CUT)
+    text = without_request(" ".join(piece.text.split()), piece.cues)
     dated = f" ({piece.message.at.date().isoformat()})" if "time" in piece.kinds else ""
-    text = said if whole else cut[0].upper() + cut[1:]
     return f"{_cut(text, MAX_LINE_CHARS - len(dated))}{dated}"
 
 

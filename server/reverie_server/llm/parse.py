@@ -20,6 +20,12 @@ _THINKING = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | r
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_PROBLEM_CHARS = 2000
 _MAX_CANDIDATES = 200
+# A model that begins to repeat itself goes on until something ends it, so that the end of its text shows it. Where an
+# endpoint writes after a schema, the bound of a text is what ends it, and what comes of it validates.
+_LOOP_TIMES = 4
+_MIN_LOOP_CHARS = 80
+_LOOP_WINDOW_CHARS = 2000
+_LOOPS = "It says the same words again and again: say each thing once, and end."
 _DECODER = json.JSONDecoder()
 
 
@@ -63,15 +69,49 @@ def read_completion(body: bytes) -> Answer:
 def parse_answer(text: str, answer: type[T]) -> T:
     """The first JSON object in the text that validates; InvalidAnswer when none does.
 
-    Code fences, and what stands before and after, are looked past.
+    Code fences, and what stands before and after, are looked past. One of whose texts ends in a loop is not valid.
     """
     problem: str | None = None
     for candidate in _objects(text):
         try:
-            return answer.model_validate(candidate)
+            value = answer.model_validate(candidate)
         except ValidationError as error:
             problem = problem or _described(error)
+            continue
+        if not any(ends_in_loop(one) for one in _texts(candidate)):
+            return value
+        problem = problem or _LOOPS
     raise InvalidAnswer(problem or "there is no JSON object in it")
+
+
+def ends_in_loop(text: str) -> bool:
+    """Whether a text ends with the same words four times and more, over at least 80 characters.
+
+    The least period of the end of length n is n − b(n), where b(n) is the length of its longest proper border
+    (Knuth, Morris and Pratt), here of the text read backwards.
+    """
+    tail = text.rstrip()[: -_LOOP_WINDOW_CHARS - 1 : -1]
+    borders = [0] * len(tail)
+    for at in range(1, len(tail)):
+        border = borders[at - 1]
+        while border and tail[at] != tail[border]:
+            border = borders[border - 1]
+        borders[at] = border + (tail[at] == tail[border])
+        length = at + 1
+        period = length - borders[at]
+        if length >= max(_MIN_LOOP_CHARS, _LOOP_TIMES * period):
+            # Rules and tables repeat signs, not words.
+            return any(character.isalnum() for character in tail[:period])
+    return False
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value of JSON, names of fields left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

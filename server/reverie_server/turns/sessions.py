@@ -6,7 +6,7 @@ Every write holds that slice's lock, then the session's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -19,7 +19,6 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.gate import Grant
-from reverie_server.consolidate.episodes import remove_of_session
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.model import Deferred
 from reverie_server.turns.appending import Recorder
@@ -61,11 +60,16 @@ async def empty(connection: Connection, place: Place, slice_: Slice, session: Se
         await connection.execute(SQL[step], params)
 
 
+async def _nothing_more(*_: object) -> None:
+    """Where nothing is made of sessions, nothing goes with them."""
+
+
 class Sessions:
     """The conversations of agents. What names a session by its id raises ValidationFailed for one that none may have.
 
     `after_append` is called after each append that stored something, with the session as it then is and the place of
-    its slice; it returns at once and raises nothing.
+    its slice; it returns at once and raises nothing. `on_delete` removes what was made of a session that is deleted, by
+    its key, in that transaction.
     """
 
     def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder, delays: Delays) -> None:
@@ -74,6 +78,7 @@ class Sessions:
         self._recorder = recorder
         self._delays = delays
         self.after_append: Callable[[Grant, Place, Session], None] = lambda *_: None
+        self.on_delete: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
 
     async def find(self, reader: Reader, session_id: str) -> Session:
         """The session of that id; see `locate`."""
@@ -191,7 +196,7 @@ class Sessions:
                 raise NotFound(f"there is no session {session_id!r}")
             session = Session(**row)
             if with_session:
-                await remove_of_session(connection, place.tenant_id, slice_, session.session_key)
+                await self.on_delete(connection, place, slice_, session.session_key)
             await empty(connection, place, slice_, session)
             if with_session:
                 params = {"tenant_id": place.tenant_id, "session_key": session.session_key}

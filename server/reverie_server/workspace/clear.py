@@ -13,7 +13,7 @@ from reverie_indexer.model import Place, Tier
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, scope_of
 from reverie_server.consolidate import reports_forgetting
-from reverie_server.consolidate.episodes import clear_episodes
+from reverie_server.consolidate.episode_removal import clear_episodes
 from reverie_server.turns.keeping import clear_messages
 
 SQL = Queries(__file__)
@@ -105,15 +105,14 @@ class Clearing:
         async with self._database.tenant(place.tenant_id) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
-            removed = await clear_episodes(
+            return await clear_episodes(
                 connection,
-                place.tenant_id,
+                place,
                 await lock_slice(connection, place),
                 older_than_days=selection.older_than_days,
                 path_prefix=selection.path_prefix or None,
                 dry_run=dry_run,
             )
-            return len(removed)
 
     async def _messages(self, place: Place, selection: Selection, *, dry_run: bool) -> int:
         async with self._database.tenant(place.tenant_id) as connection:

@@ -97,7 +97,7 @@ class Compaction:
         self._pipeline = pipeline
         self._memory = memory
         self._propose = propose
-        self._now = now
+        self.now = now
 
     async def compact(self, place: Place, *, by: str) -> Compacted:
         """Merge what says the same and sort the rest into its sections, however short the memory is.
@@ -156,7 +156,7 @@ class Compaction:
     async def _free_name(self, place: Place) -> str:
         """The name of a backup made now, or in the next second that has none yet."""
         taken = {backup.name for backup in await self.backups(place)}
-        at = self._now().astimezone(UTC)
+        at = self.now().astimezone(UTC)
         while (name := at.strftime(_NAME_FORMAT)) in taken:
             at += timedelta(seconds=1)
         return name

@@ -1,0 +1,11 @@
+-- note: what a compaction of a memory did, or why it did nothing
+INSERT INTO memory_compactions (tenant_id, slice_id, document_id, version_before, version_after, method, prompt,
+                                prompt_version, model, reason, at)
+SELECT d.tenant_id, d.slice_id, d.document_id, %(version_before)s, %(version_after)s, %(method)s, %(prompt)s,
+       %(prompt_version)s, %(model)s, %(reason)s, %(at)s
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.document_id = %(document_id)s;
+
+-- last: when a memory was last compacted, or that was tried
+SELECT max(at) AS at FROM memory_compactions
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);

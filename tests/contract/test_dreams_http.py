@@ -1,0 +1,177 @@
+"""The control routes of consolidation: their envelope, their shapes, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from tests.conftest import PLAIN, ServeRuntime
+from tests.nights import ADA, TEA, Nights, nights
+
+from reverie_indexer.db import Database
+from reverie_indexer.slot import ModelSlot
+
+REPORT_FIELDS = {
+    *("id", "mode", "topic", "trigger", "started_at", "status", "reason", "seen", "promoted", "rejected", "diff"),
+}
+
+
+@dataclass
+class Controls:
+    http: httpx.AsyncClient
+    ada: Nights
+
+    async def get(self, path: str, owner: str | None = ADA, **query: Any) -> httpx.Response:
+        asked = {**query, **({"owner_key": owner} if owner else {})}
+        return await self.http.get(f"/memory/wren/{path}", params=asked)
+
+    async def post(self, path: str, **body: Any) -> httpx.Response:
+        return await self.http.post(f"/memory/wren/{path}", json=body)
+
+    async def data(self, path: str, owner: str | None = ADA, **query: Any) -> Any:
+        response = await self.get(path, owner, **query)
+        assert response.status_code == 200, response.text
+        assert response.json().keys() == {"code", "data"}
+        assert response.json()["code"] == 200
+        return response.json()["data"]
+
+
+@pytest.fixture
+async def controls(database: Database, models: ModelSlot, serve_runtime: ServeRuntime) -> AsyncIterator[Controls]:
+    ada = await nights(database, models, at=datetime(2026, 4, 3, 14, 0, tzinfo=UTC), time_zone="Europe/Berlin")
+    base_url = await serve_runtime(ada.runtime)
+    async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as http:
+        yield Controls(http, ada)
+
+
+async def test_a_run_by_hand_its_report_status_candidates_and_card(controls: Controls) -> None:
+    ada = controls.ada
+    assert (await controls.data("dream/morning-card")) is None
+    await ada.ready()
+    await ada.note(1, "Looked at a screenshot of the dashboard.")
+    candidates = await controls.data("dreaming/candidates")
+    assert [one["snippet"] for one in candidates] == [TEA, "Looked at a screenshot of the dashboard."]
+    first = candidates[0]
+    assert first.keys() == {"source", "snippet", "score", "parts", "gates"}
+    assert first["source"] == "memory/2026-04-01.md:3"
+    assert first["gates"]["recalls"] == {"value": 3, "needed": 3, "passed": True}
+    assert first["gates"]["not_contradicted"] == {"value": True, "needed": True, "passed": True}
+    assert sum(
+        weight * first["parts"][name]
+        for name, weight in zip(
+            ("frequency", "recency", "diversity", "freshness", "consolidation"),
+            (0.3, 0.25, 0.2, 0.15, 0.1),
+            strict=True,
+        )
+    ) == pytest.approx(first["score"], abs=1e-3)
+    status = await controls.data("dreaming/status")
+    assert status == {
+        "enabled": True,
+        "cron": "0 2 * * *",
+        "last_run": None,
+        "next_run": "2026-04-04T00:00:00Z",
+        "last_status": None,
+        "latest_entry": None,
+        "pending_candidates": 1,
+        "promoted": 0,
+    }
+    ran = (await controls.post("emergence", owner_key=ADA)).json()
+    assert ran["code"] == 200
+    assert ran["data"]["status"] == "completed"
+    report_id = ran["data"]["report_id"]
+    report = await controls.data(f"dream/reports/{report_id}")
+    assert report.keys() >= REPORT_FIELDS
+    assert (report["mode"], report["trigger"], report["status"]) == ("full", "api", "success")
+    assert (report["id"], report["started_at"]) == (report_id, "2026-04-03T14:00:00Z")
+    status = await controls.data("dreaming/status")
+    assert (status["last_run"], status["last_status"], status["promoted"]) == (report["started_at"], "success", 1)
+    assert (status["pending_candidates"], report_id in status["latest_entry"]) == (0, True)
+    card = [{"key": f"{report_id}:1", "text": TEA, "source": "memory/2026-04-01.md:3"}]
+    assert await controls.data("dream/morning-card") == card
+    seen = (await controls.post("dream/morning-card/seen", owner_key=ADA)).json()
+    assert seen == {"code": 200, "data": {"seen": 1}}
+    assert await controls.data("dream/morning-card") is None
+    assert (await controls.post("dream/morning-card/seen", owner_key=ADA)).json()["data"] == {"seen": 0}
+
+
+async def test_reports_come_newest_first_in_pages_and_topics_are_told(controls: Controls) -> None:
+    ada = controls.ada
+    await ada.note(3, "The kiln behind the barn is made of old bricks.")
+    skipped = (await controls.post("emergence", owner_key=ADA)).json()["data"]
+    assert skipped["status"] == "skipped"
+    ada.later(minutes=1)
+    focused = (await controls.post("dreaming/focused", owner_key=ADA, topic="the kiln of old bricks")).json()["data"]
+    assert focused["status"] == "completed"
+    page = await controls.data("dream/reports", limit=1)
+    assert [report["id"] for report in page["reports"]] == [focused["report_id"]]
+    assert (page["reports"][0]["mode"], page["reports"][0]["topic"]) == ("focused", "the kiln of old bricks")
+    rest = await controls.data("dream/reports", limit=1, cursor=page["next_cursor"])
+    assert [report["id"] for report in rest["reports"]] == [skipped["report_id"]]
+    assert rest["next_cursor"] is None
+    # The paths as they are in the document of the interface.
+    response = await controls.http.get("/api/v1/memory/wren/dream/reports", params={"owner_key": ADA})
+    assert len(response.json()["data"]["reports"]) == 2
+
+
+async def test_nobody_sees_anothers_nights(controls: Controls) -> None:
+    await controls.ada.ready()
+    run = (await controls.post("emergence", owner_key=ADA)).json()["data"]
+    for owner in ("user:bo", None):
+        assert (await controls.data("dream/reports", owner)) == {"reports": [], "next_cursor": None}
+        assert (await controls.data("dreaming/candidates", owner)) == []
+        assert (await controls.data("dream/morning-card", owner)) is None
+        status = await controls.data("dreaming/status", owner)
+        assert (status["latest_entry"], status["promoted"], status["last_run"]) == (None, 0, None)
+        response = await controls.get(f"dream/reports/{run['report_id']}", owner)
+        assert response.status_code == 404
+        assert response.json() == {"code": 500, "msg": f"there is no report '{run['report_id']}'", "error": "not_found"}
+    # Seen by somebody else is not seen.
+    await controls.post("dream/morning-card/seen", owner_key="user:bo")
+    assert (await controls.data("dream/morning-card")) is not None
+
+
+async def test_errors_stand_in_the_envelope_with_their_status(controls: Controls) -> None:
+    unknown = await controls.http.get("/memory/nobody/dreaming/status")
+    assert unknown.status_code == 404
+    assert (unknown.json()["code"], unknown.json()["msg"]) == (500, "there is no agent 'nobody'")
+    for response in (
+        await controls.post("dreaming/focused", owner_key=ADA),
+        await controls.post("dreaming/focused", owner_key=ADA, topic="   "),
+        await controls.post("emergence", owner="x"),
+        await controls.get("dream/reports", limit=0),
+        await controls.get("dream/reports", cursor="nonsense"),
+        await controls.http.post("/memory/wren/emergence", params={"owner_key": ADA}),
+    ):
+        assert response.status_code == 422, response.text
+        assert response.json().keys() == {"code", "msg", "error"}
+        assert (response.json()["code"], response.json()["error"]) == (500, "validation_error")
+    missing = await controls.get("dream/reports/nothing-like-it")
+    assert missing.status_code == 404
+    run = await controls.http.post("/memory/nobody/emergence")
+    assert run.status_code == 404
+
+
+async def test_a_team_member_runs_nothing(controls: Controls) -> None:
+    runtime = controls.ada.runtime
+    await runtime.agents.put("default", "robin", "Robin", "wren", {})
+    refused = await controls.http.post("/memory/robin/emergence", json={"owner_key": ADA})
+    assert (refused.status_code, refused.json()["error"]) == (403, "read_only_member")
+    status = (await controls.http.get("/memory/robin/dreaming/status", params={"owner_key": ADA})).json()["data"]
+    assert (status["enabled"], status["next_run"]) == (False, None)
+
+
+async def test_without_isolation_the_team_has_one_memory_and_each_owner_a_card(controls: Controls) -> None:
+    runtime, team = controls.ada.runtime, controls.ada.of(None)
+    await runtime.agents.put("default", "wren", "Wren", None, {"memory_isolation": False, "time_zone": "Europe/Berlin"})
+    await team.ready()
+    run = (await controls.post("emergence", owner_key=ADA)).json()["data"]
+    assert run["status"] == "completed"
+    assert TEA in (await team.text("MEMORY.md") or "")
+    for owner in (ADA, "user:bo"):
+        assert (await controls.data("dream/morning-card", owner))[0]["text"] == TEA
+        await controls.post("dream/morning-card/seen", owner_key=owner)
+        assert (await controls.data("dream/morning-card", owner)) is None

@@ -1,0 +1,67 @@
+"""Forgetting reaches reports: their candidates, diffs and topics."""
+
+from __future__ import annotations
+
+import pytest
+from tests.nights import ADA, TEA, Nights, nights
+
+from reverie_indexer.db import Database
+from reverie_indexer.slices import own_slices
+from reverie_indexer.slot import ModelSlot
+from reverie_server.access.keys import OPERATOR
+from reverie_server.consolidate import reports_forgetting
+from reverie_server.workspace.clear import Selection
+from reverie_server.workspace.forget import Target
+
+QUOTED = 'The "kiln" stands behind the barn, as Ada says.'
+
+
+@pytest.fixture
+async def ada(database: Database, models: ModelSlot) -> Nights:
+    ada = await nights(database, models)
+    await ada.ready()
+    await ada.note(1, QUOTED)
+    await ada.emerge()
+    ada.later(hours=1)
+    await ada.emerge("api", topic=QUOTED)
+    return ada
+
+
+async def test_a_text_is_taken_out_of_reports_and_nothing_else_is(ada: Nights) -> None:
+    async with ada.runtime.database.tenant("default") as connection:
+        [own] = await own_slices(connection, ada.place)
+        held = await reports_forgetting.survey(connection, "default", [own], [TEA, '"kiln" stands', "zeppelin"])
+        assert (held.reports, dict(held.texts)) == (2, {TEA: 1, '"kiln" stands': 2})
+        assert (await reports_forgetting.survey(connection, "default", [own], ["zeppelin"])).reports == 0
+        taken = await reports_forgetting.take_out(connection, "default", own, [QUOTED.upper()])
+        assert taken.reports == 2
+    focused, night = await ada.reports()
+    assert (focused.promoted, focused.topic) == ([], "")
+    assert "kiln" not in f"{focused}{night}"
+    assert [one["text"] for one in night.promoted] == [TEA]
+    assert f"+- {TEA}" in night.diff
+    assert night.rejected == []
+
+
+async def test_forgetting_by_anybody_reaches_them_and_says_so(ada: Nights) -> None:
+    grant, place = await ada.runtime.gate.write(OPERATOR, ada.agent_id, ADA, None)
+    bo = ada.of("user:bo")
+    await bo.ready()
+    await bo.emerge()
+    dry = await ada.runtime.forgetting.forget(grant, place, Target(text=TEA), dry_run=True)
+    assert dry.removed["report"].files == 1
+    receipt = await ada.runtime.forgetting.forget(grant, place, Target(text=TEA), dry_run=False)
+    assert receipt.removed["report"].files == 1
+    assert TEA not in str(await ada.reports())
+    assert TEA in str(await bo.reports())
+
+
+async def test_clearing_an_owners_files_clears_the_reports_of_them(ada: Nights) -> None:
+    bo = ada.of("user:bo")
+    await bo.emerge()
+    clearing = ada.runtime.clearing
+    await clearing.clear(ada.place, Selection(None, "memory/", ["document"]), dry_run=False)
+    await clearing.clear(ada.place, Selection(None, None, ["document"]), dry_run=True)
+    assert len(await ada.reports()) == 2
+    await clearing.clear(ada.place, Selection(None, None, ["document"]), dry_run=False)
+    assert (len(await ada.reports()), len(await bo.reports())) == (0, 1)

@@ -1,0 +1,183 @@
+"""What extraction looks at and what its answers come to as text; and the archive of what leaves MEMORY.md."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from reverie_server.consolidate.archive import archive_change, archived
+from reverie_server.consolidate.extraction_proposal import Basis, HeldFile, extractive, from_answer
+from reverie_server.consolidate.extraction_text import (
+    ExtractionRules,
+    entry_lines_of,
+    is_too_little,
+    lines_not_in,
+    says_again,
+    spoken,
+    transcript_of,
+    with_statements,
+)
+from reverie_server.consolidate.extraction_writing import retry_wait_seconds
+from reverie_server.consolidate.model import Made
+from reverie_server.llm.answers import Extraction
+from reverie_server.llm.extractive import stated
+from reverie_server.turns.model import Message, Role
+
+AT = datetime(2026, 4, 3, 22, 30, tzinfo=UTC)
+RULES = ExtractionRules()
+MADE = Made("llm", "extraction", "1", "a-model")
+
+
+def said(*texts: str) -> list[Message]:
+    roles: tuple[Role, Role] = ("user", "assistant")
+    return [Message(n + 1, roles[n % 2], text, AT, 5, f"m-{n + 1}") for n, text in enumerate(texts)]
+
+
+def basis(
+    *texts: str, memory: str | None = None, saved: tuple[str, ...] = (), machine: frozenset[bytes] = frozenset()
+) -> Basis:
+    return Basis(
+        session_id="web:1",
+        heard=said(*texts),
+        memory=HeldFile("MEMORY.md", memory, machine),
+        profile=HeldFile("PROFILE.md", None),
+        saved=saved,
+        replaceable=frozenset({"MEMORY.md", "PROFILE.md"}),
+        clean=lambda text: text.replace("- My locker is 4711.", ""),
+        language="english",
+    )
+
+
+class TestThresholds:
+    @pytest.mark.parametrize(
+        ("texts", "earlier", "expected"),
+        [
+            (("a long enough text", "b", "another long text", "d"), 0, False),
+            (("a long enough text", "b", "another long text"), 0, True),
+            (("a long enough text", "b", "another long text"), 1, False),
+            (("a long enough text", "b", "thanks", "d"), 0, True),
+            (("remember my name is Bo", "b"), 0, False),
+            (("remember my name is Bo", "b", "ok", "d"), 0, False),
+            (("do you remember my name?", "b"), 0, True),
+            ((), 9, True),
+        ],
+    )
+    def test_too_little_is_left_alone(self, texts: tuple[str, ...], earlier: int, expected: bool) -> None:
+        assert is_too_little(said(*texts), earlier, RULES) == expected
+
+    def test_what_memory_had_put_in_and_others_than_the_two_are_not_heard(self) -> None:
+        messages = [
+            *said("<memory-context>\n- (2026-01-01, a.md) echo\n</memory-context>", "Hello."),
+            Message(3, "tool", "a result", AT, 5),
+            Message(4, "system", "be nice", AT, 5),
+            Message(5, "user", " \n", AT, 5),
+        ]
+        assert [m.seq for m in spoken(messages)] == [2]
+
+
+class TestTranscript:
+    def test_has_who_said_what_and_when_where_the_agent_is(self) -> None:
+        told = transcript_of(said("I moved.", "Oh.\nAssistant: and more"), ZoneInfo("Asia/Tokyo"), 2000)
+        assert told == ("[2026-04-04 07:30] User: I moved.\n[2026-04-04 07:30] Assistant: Oh.\n  Assistant: and more")
+
+    def test_a_long_message_says_that_it_is_cut(self) -> None:
+        told = transcript_of(said("x" * 2001), ZoneInfo("UTC"), 2000)
+        assert told.endswith("x" * 2000 + "... [truncated]")
+        assert "truncated" not in transcript_of(said("x" * 2000), ZoneInfo("UTC"), 2000)
+
+
+class TestLines:
+    def test_of_a_daily_entry_are_those_that_say_something(self) -> None:
+        entry = "# Today\n\n- She moved.\n* she moved\n- …\n- My locker is 4711.\n<memory-context>\n"
+        clean = basis().clean
+        assert entry_lines_of(entry, clean) == ["She moved.", "[memory-context]"]
+
+    def test_that_stand_inside_of_others_are_there_already(self) -> None:
+        note = "[09:30] User: We decided to use PostgreSQL 18. And more. | Assistant: Good."
+        lines = ["We decided to use PostgreSQL 18.", "We decided to use PostgreSQL 180."]
+        assert lines_not_in(lines, note) == ["We decided to use PostgreSQL 180."]
+
+    @pytest.mark.parametrize(
+        ("line", "expected"),
+        [
+            ("Takes tea without milk.", True),
+            ("The user takes her tea without any milk", True),
+            ("Plays the lute.", False),
+            ("Milk.", False),
+        ],
+    )
+    def test_that_say_again_what_a_tool_saved(self, line: str, expected: bool) -> None:
+        assert says_again(line, ["- Takes tea without milk."], "english") == expected
+
+
+class TestStatements:
+    def test_go_to_their_sections_once_and_no_further_than_there_is_room(self) -> None:
+        found = stated(
+            said("Remember that my locker is 4711.", "ok", "I prefer tea to coffee. I prefer tea to coffee.")
+        )
+        text, added, homeless = with_statements(None, found, 8000)
+        assert text is not None
+        assert "## Preferences\n\n- I prefer tea to coffee.\n" in text
+        assert "- My locker is 4711." in text
+        assert (len(added), homeless) == (2, [])
+        assert with_statements(text, found, 8000) == (text, [], [])
+        assert with_statements(text[:-1], stated(said("Remember that my boat is called Argo.")), 100)[2] != []
+
+    def test_without_a_model_what_has_no_room_is_noted_and_what_was_forgotten_is_not(self) -> None:
+        memory = "# Long-term Memory\n\n" + "- A line of hers.\n" * 600
+        texts = ("Remember that my boat is called Argo.", "ok", "Remember that my locker is 4711.")
+        proposal = extractive(basis(*texts, memory=memory), RULES, "timeout")
+        assert list(proposal.files) == []
+        assert [line for line, *_ in proposal.lines] == ["Remember that my boat is called Argo."]
+        assert proposal.lines[0][2]["messages"] == [{"seq": 1, "id": "m-1"}]
+        assert proposal.fallback == "timeout"
+
+
+class TestAnswers:
+    def test_that_keep_nothing_change_nothing_whatever_else_they_say(self) -> None:
+        answer = Extraction(should_update=False, memory_update="# Long-term Memory\n\n" + "- A line of hers.\n" * 9)
+        assert from_answer(answer, MADE, basis("a", "b"), RULES) == from_answer(
+            Extraction(should_update=False), MADE, basis("a", "b"), RULES
+        )
+
+    def test_a_new_profile_needs_no_heading_of_a_memory(self) -> None:
+        profile = "# Profile\n\n- Her name is Ada, and she lives in the city of Bergen.\n"
+        proposal = from_answer(Extraction(should_update=True, profile_update=profile), MADE, basis("a"), RULES)
+        [file] = proposal.files
+        assert (file.path, file.text) == ("PROFILE.md", profile)
+        assert [d.lines for d in file.derived] == [["- Her name is Ada, and she lives in the city of Bergen."]]
+
+    def test_models_write_lists_and_nulls_for_texts(self) -> None:
+        answer = Extraction.model_validate(
+            {"should_update": True, "daily_entry": ["- a fact", "- two"], "memory_update": None}
+        )
+        assert (answer.daily_entry, answer.memory_update) == ("- a fact\n- two", "")
+
+
+class TestArchive:
+    DAY = date(2026, 4, 3)
+
+    def test_has_what_left_by_day_and_each_once(self) -> None:
+        first = archived(None, self.DAY, ["- Works at Acme.", "Plays the lute.\n  since 2020"])
+        assert first == (
+            "# Left the memory in 2026-04\n\n## 2026-04-03\n\n- Works at Acme.\n- Plays the lute.\n    since 2020\n"
+        )
+        again = archived(first, self.DAY, ["works at  ACME."])
+        assert again == first
+        same_day = archived(first, self.DAY, ["Likes tea."])
+        assert same_day == first + "\n- Likes tea.\n"
+        assert archived(same_day, date(2026, 4, 9), ["Likes jam."]) == same_day + "\n## 2026-04-09\n\n- Likes jam.\n"
+
+    def test_is_searched_and_no_daily_note(self) -> None:
+        change = archive_change(self.DAY, ["Likes tea."], "server")
+        assert change.path == "memory/archive/2026-04.md"
+        assert change.enabled is None
+
+
+def test_a_model_that_fails_is_left_alone_twice_as_long_each_time_for_more_than_a_day() -> None:
+    waits = [retry_wait_seconds(n) for n in range(1, 11)]
+    assert waits[:4] == [300, 600, 1200, 2400]
+    assert max(waits) == 6 * 3600
+    assert sum(waits) > 24 * 3600

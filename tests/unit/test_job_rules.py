@@ -1,0 +1,48 @@
+"""How often and when a failing job is tried again, what a job says of its work, and how its runs are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie_server.consolidate.model import STAGES, Work
+from reverie_server.consolidate.queue import Job, JobRules
+from reverie_server.consolidate.running import BUCKETS, RunCounts, work_of
+
+
+def test_a_job_waits_twice_as_long_each_time_but_no_longer_than_a_day() -> None:
+    rules = JobRules(max_attempts=4, retry_seconds=15)
+    assert [rules.wait_seconds(attempts) for attempts in range(4)] == [15, 30, 60, 120]
+    assert [rules.is_last(attempts) for attempts in range(5)] == [False, False, False, True, True]
+    assert rules.wait_seconds(10_000) == 86_400
+    assert JobRules(retry_seconds=0).wait_seconds(3) == 0
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(Work(stage, "acme", "wren", None) for stage in STAGES),
+        Work("episodic", "acme", "wren", "user:1", session_key=7, trigger="api"),
+        Work("semantic", "acme", "wren", "user:1", episode_id=9, trigger="retry"),
+    ],
+)
+def test_a_job_says_all_of_its_work(work: Work) -> None:
+    assert work_of(Job(1, work.stage, work.args, 0, None, 1), is_last_attempt=False) == work
+
+
+@pytest.mark.parametrize("args", [{}, {"tenant_id": "acme"}, {"tenant_id": 1, "agent_id": "wren"}])
+def test_a_job_of_another_version_is_not_guessed_at(args: dict[str, object]) -> None:
+    assert work_of(Job(1, "dedup", args, 0, None, 1), is_last_attempt=True) is None
+    whole = {"tenant_id": "acme", "agent_id": "wren"}
+    assert work_of(Job(1, "dedup", {**whole, "unheard_of": 1}, 0, None, 1), is_last_attempt=True) is None
+    assert work_of(Job(1, "sleep", whole, 0, None, 1), is_last_attempt=True) is None
+    assert work_of(Job(1, "dedup", whole, 0, None, 1), is_last_attempt=True) == Work(
+        "dedup", "acme", "wren", None, is_last_attempt=True
+    )
+
+
+def test_runs_are_counted_by_how_long_they_took() -> None:
+    counts = RunCounts()
+    for seconds in (0.0, 0.1, 0.11, 599.0, 1e9):
+        counts.note("dedup", "completed", None, seconds)
+    assert counts.runs == {("dedup", "completed", "none"): 5}
+    assert counts.buckets["dedup"] == [2, 1, *[0] * (len(BUCKETS) - 3), 1, 1]
