@@ -174,7 +174,8 @@ CREATE INDEX IF NOT EXISTS events_of_cron ON events (tenant_id, slice_id) WHERE 
 -- An episode is what a stretch of a session comes to, found by search in the tier `episodic`. `method` says how it was
 -- summarised (by which prompt and model), `fallback` why a configured model was not used, which is then asked again, and
 -- `attempts` how often it was. It ends with its last message
--- (`ended_at`) and is invisible from `expires_at` on; `semantic_at` is when the graph took what it says, `promoted_at`
+-- (`ended_at`) and is invisible from `expires_at` on; `semantic_at` is when the graph took what it says (the model
+-- failed at that `semantic_attempts` times), `promoted_at`
 -- when dreaming did, into the file `promoted_to`. The owner is the session's.
 CREATE TABLE IF NOT EXISTS episodes (
     tenant_id      text COLLATE "C" NOT NULL,
@@ -201,6 +202,7 @@ CREATE TABLE IF NOT EXISTS episodes (
     created_at     timestamptz NOT NULL DEFAULT now(),
     expires_at     timestamptz NOT NULL,
     semantic_at    timestamptz,
+    semantic_attempts integer NOT NULL DEFAULT 0,
     promoted_at    timestamptz,
     promoted_to    text,
     PRIMARY KEY (tenant_id, episode_id),

@@ -40,6 +40,9 @@ from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
 
+# Tests start the program dozens of times; where its bytecode is not kept, each start compiles all of it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Lost on a crash, which is right for databases that live as long as one test. Tests of crashes start their own.
 FAST = {
     "fsync": "off",
@@ -49,6 +52,12 @@ FAST = {
     # It lies in memory, where a gigabyte of log is not for the asking.
     "max_wal_size": "256MB",
 }
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The canaries take a minute: begun last, they would keep one worker busy when the others are done."""
+    items.sort(key=lambda item: "canary" not in item.path.parts)
 
 
 @pytest.fixture(scope="session")

@@ -135,9 +135,7 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
         morning=Morning(given.database, now=given.now),
         sources=LineSources(given.database, now=given.now),
         compaction=compaction,
-        episodes=Episodes(
-            given.database, given.pipeline, given.search, has_model=given.llm is not None, now=given.now
-        ),
+        episodes=Episodes(given.database, given.pipeline, given.search, has_model=given.llm is not None, now=given.now),
         graph=_graph(given),
         forgetting=DerivedForgetting(making, delays_of(settings), given.now),
     )
@@ -157,7 +155,8 @@ def _episodic(given: GivenStages, making: EpisodeMaking) -> Episodic:
 
 
 def _semantic(given: GivenStages) -> Semantic:
-    rules = SemanticRules(given.settings.semantic_min_confidence)
+    settings = given.settings
+    rules = SemanticRules(settings.semantic_min_confidence, timeout_seconds=settings.llm_timeout_seconds)
     parts = SemanticParts(
         given.database, given.gate, given.tombstones, given.llm, delays_of(given.settings), rules, now=given.now
     )
@@ -227,9 +226,7 @@ def _dreaming(given: GivenStages) -> Dreaming:
         timeout_seconds=settings.emergence_timeout_seconds,
         diary_max_chars=settings.dreams_max_chars,
     )
-    parts = DreamingParts(
-        given.database, given.gate, given.pipeline, given.tombstones, given.llm, given.count_tokens
-    )
+    parts = DreamingParts(given.database, given.gate, given.pipeline, given.tombstones, given.llm, given.count_tokens)
     return Dreaming(parts, rules, now=given.now)
 
 
@@ -246,9 +243,7 @@ def _emergence(given: GivenStages) -> Emergence:
         timeout_seconds=settings.emergence_timeout_seconds,
         diary_max_chars=settings.dreams_max_chars,
     )
-    parts = EmergenceParts(
-        given.database, given.gate, given.pipeline, given.search, given.tombstones, given.llm
-    )
+    parts = EmergenceParts(given.database, given.gate, given.pipeline, given.search, given.tombstones, given.llm)
     return Emergence(parts, rules, now=given.now)
 
 

@@ -56,9 +56,10 @@ class Call:
 
     `acting` says whose memory it is about (None: nobody's). Where `may` gives false, it must be refused. An answer may
     show canaries of the homes that `homes` gives, by default all that `acting` sees; `past`: their history too; `said`:
-    what is said in their sessions; `names`: others, of agents or of one session; `echo`: of the request itself. `check`
-    looks closer; `exact` is asked only where nothing else was under way, and so knows the counts. `follow` gives the
-    next page.
+    what is said in their sessions, and derived of it; `names`: others, of agents or of one session; `echo`: of the
+    request itself. `check` looks closer; `exact` is asked only where nothing else was under way, and so knows the
+    counts. `follow` gives the next page. `derives`: it makes or removes what is derived; `asked` are words that this
+    may be made of.
     """
 
     label: str
@@ -81,6 +82,8 @@ class Call:
     exact: Check | None = None
     follow: Callable[[Answer], Call | None] = lambda answer: None
     runs_alone: bool = False
+    derives: bool = False
+    asked: str = ""
 
     def must_be_refused(self, world: World) -> bool:
         """Whether the caller may not do this; by default whether they see nothing there."""
@@ -123,12 +126,14 @@ def answer_of(response: httpx.Response) -> Answer:
 
 
 def _unwrapped(body: Any) -> tuple[bool, Any]:
-    """Whether a body is no error, and the result in it: tools and MCP wrap theirs."""
+    """Whether a body is no error, and the result in it: tools, MCP and control routes wrap theirs."""
     if not isinstance(body, dict):
         return True, body
     if "jsonrpc" in body:
         inner = body.get("result") or {}
         return "error" not in body and not inner.get("isError"), inner.get("structuredContent", inner)
+    if body.keys() == {"code", "data"} or body.keys() == {"code", "msg", "error"}:
+        return body["code"] == 200, body.get("data")
     if body.keys() == {"ok", "result"} or body.keys() == {"ok", "error"}:
         return body["ok"], body.get("result")
     return True, body

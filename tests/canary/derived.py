@@ -8,7 +8,7 @@ gone there too.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.canary.talks import TalkKey
@@ -55,39 +55,51 @@ class Row:
     order: str = ""
 
 
-@dataclass
 class Derived:
     """All rows there are."""
 
-    rows: dict[RowId, Row] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._rows: dict[RowId, Row] = {}
+        # Where each canary is, as (home, tier); made anew after a change.
+        self._places: dict[str, set[tuple[Home, str | None]]] | None = None
+
+    @property
+    def rows(self) -> Mapping[RowId, Row]:
+        """The rows by table and id, not to be changed."""
+        return self._rows
 
     def may_show(self, canary: str, homes: Collection[Home], tier: str | None = None) -> bool:
         """Whether what was derived in some homes, of one tier or of any, may hold a canary."""
+        if self._places is None:
+            self._places = {}
+            for row_id, row in self._rows.items():
+                for held in row.forms:
+                    self._places.setdefault(held, set()).add((row.home, TIERS.get(row_id.table)))
+        places = self._places
         return any(
-            row.home in homes and tier in (None, TIERS.get(row_id.table)) and any(True for _ in full(canary, row.forms))
-            for row_id, row in self.rows.items()
+            home in homes and tier in (None, of_tier) for held in full(canary, places) for home, of_tier in places[held]
         )
 
     def of(self, table: str, homes: Collection[Home]) -> dict[str, Row]:
         """The rows of a table in some homes, by id, in the order of making."""
-        found = [(row_id.number, row) for row_id, row in self.rows.items() if row_id.table == table]
+        found = [(row_id.number, row) for row_id, row in self._rows.items() if row_id.table == table]
         chosen = [(number, row) for number, row in found if row.home in homes]
         return dict(sorted(chosen, key=lambda pair: (pair[1].order, len(pair[0]), pair[0])))
 
     def home_of(self, table: str, number: str) -> Home | None:
         """Whose a row is; None: there is none of that id."""
-        row = self.rows.get(RowId(table, number))
+        row = self._rows.get(RowId(table, number))
         return row.home if row else None
 
     def paths(self, homes: Collection[Home]) -> set[tuple[Home, str]]:
         """The episodes in some homes, as search names them."""
-        return {(row.home, row.path) for row in self.rows.values() if row.path is not None and row.home in homes}
+        return {(row.home, row.path) for row in self._rows.values() if row.path is not None and row.home in homes}
 
     def words(self, home: Home, *tables: str, talk: TalkKey | None = None) -> set[str]:
         """The canaries that rows of these tables have in a home, or of one session there."""
         return {
             canary
-            for row_id, row in self.rows.items()
+            for row_id, row in self._rows.items()
             if row_id.table in tables and row.home == home and talk in (None, row.talk)
             for canary in row.forms
         }
@@ -96,17 +108,22 @@ class Derived:
         """Whose a canary is, for a report."""
         return [
             f"{row_id.table} {row_id.number} of {'/'.join(map(str, row.home))}"
-            for row_id, row in self.rows.items()
+            for row_id, row in self._rows.items()
             if any(True for _ in full(canary, row.forms))
         ]
 
     # Changes
 
+    def put(self, row_id: RowId, row: Row) -> None:
+        """A row is so."""
+        self._rows[row_id], self._places = row, None
+
     def forget(self, home: Home, text: str, unsaid: Mapping[TalkKey, set[str]], *, certain: bool) -> set[str]:
         """A text was taken out of a home; `unsaid` are the canaries that nobody says any more in some sessions of it,
         whose messages are all there still. The canaries of which nothing is left in a row."""
         gone: set[str] = set()
-        for row_id, row in self.rows.items():
+        self._places = None
+        for row_id, row in self._rows.items():
             if row.home != home:
                 continue
             gone |= forget_in(row.forms, text, certain=certain)
@@ -119,12 +136,13 @@ class Derived:
 
     def drop(self, fits: Callable[[RowId, Row], bool]) -> None:
         """Some rows are gone."""
-        for row_id in [row_id for row_id, row in self.rows.items() if fits(row_id, row)]:
-            del self.rows[row_id]
+        self._places = None
+        for row_id in [row_id for row_id, row in self._rows.items() if fits(row_id, row)]:
+            del self._rows[row_id]
 
     def drop_episodes(self, home: Home, fits: Callable[[Row], bool]) -> None:
         """Some episodes of a home are gone, with what was read in them."""
-        numbers = {row.episode for row_id, row in self.rows.items() if _is_episode(row_id, row, home) and fits(row)}
+        numbers = {row.episode for row_id, row in self._rows.items() if _is_episode(row_id, row, home) and fits(row)}
         self.drop(lambda row_id, row: row_id.table in OF_TALKS and row.home == home and row.episode in numbers)
 
 

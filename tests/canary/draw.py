@@ -67,6 +67,7 @@ BAD_PATHS = (
     "",
 )
 SESSIONS = {"web:1": 8, "telegram:17": 4, "plan.md": 2, "x" * 201: 0.3, "two words": 0.3}
+ID_PREFIXES = {"episodes": "ep-", "entities": "ent-", "merges": "mrg-", "duplicates": "dup-"}
 PREFIXES = ("notes/", "memory/", "MEM", "data", "", "_", "MEMORY_backup")
 MALFORMED_OWNERS = ("*", "user:", "nobody", "user:1\n", "User:1", "user: 1", "%", "acme/user:1")
 
@@ -278,6 +279,21 @@ class Draw:
         near = [i for of, i in self.loot.ids if of and (of.key.tenant, of.agent) == (acting.key.tenant, acting.agent)]
         anywhere = [i for _, i in self.loot.ids]
         return self.looted(near[-8:], 0.7, self.looted(anywhere, 0.95, "1"))
+
+    def row_id(self, table: str, acting: Acting) -> str:
+        """The number of something that was derived: what the caller sees, somebody else's of the same agent, or
+        anybody's."""
+        derived = self.world.derived
+        own = list(derived.of(table, self.world.sight(acting) or ()))
+        near = [home for home in self.world.files if home[:2] == (acting.key.tenant, acting.agent)]
+        anywhere = list(derived.of(table, self.world.files.keys()))
+        others = self.looted(list(derived.of(table, near)), 0.6, self.looted(anywhere, 0.95, "1"))
+        return self.looted(own, 0.5, others)
+
+    def public_id(self, table: str, acting: Acting) -> str:
+        """The same as routes call it."""
+        number = self.row_id(table, acting)
+        return number if self.chance(0.1) else f"{ID_PREFIXES[table]}{number}"
 
     def prefix(self) -> str:
         """The beginning of a path, that of a private one too."""

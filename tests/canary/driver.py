@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 
 import httpx
+from tests.canary.background import Background
 from tests.canary.calls import SECRET, Answer, Call, answer_of, demand, rows_of
 from tests.canary.draw import Draw, Loot
 from tests.canary.effects import Effect
@@ -16,6 +17,7 @@ from tests.canary.words import canaries_in, full
 from tests.canary.world import TENANTS, Home, World
 
 BURST_SHARE = 0.08
+JOBS_SHARE = 0.015
 LAST_STEPS = 12
 
 
@@ -23,9 +25,15 @@ class Driver:
     """One run. `answers` counts (operation, whether it succeeded), `sightings` answers with canaries that may be."""
 
     def __init__(
-        self, client: httpx.AsyncClient, draw: Draw, table: Mapping[str, tuple[int, Operation]], logs: Logs
+        self,
+        client: httpx.AsyncClient,
+        draw: Draw,
+        table: Mapping[str, tuple[int, Operation]],
+        logs: Logs,
+        background: Background,
     ) -> None:
         self._client = client
+        self._background = background
         self._draw = draw
         self.world: World = draw.world
         self._loot: Loot = draw.loot
@@ -51,7 +59,9 @@ class Driver:
         until = self.steps + steps
         try:
             while self.steps < until:
-                if self._draw.chance(BURST_SHARE):
+                if self._draw.chance(JOBS_SHARE):
+                    await self.work()
+                elif self._draw.chance(BURST_SHARE):
                     await self._at_once([self._drawn() for _ in range(self._draw.rng.randint(3, 8))])
                 else:
                     await self._side_by_side([self._drawn(tenant) for tenant in TENANTS])
@@ -60,6 +70,17 @@ class Driver:
             seed = f"step {self.steps} of REVERIE_CANARY_SEED={self._draw.seed}; the last steps:"
             error.add_note("\n".join([seed, *self._last]))
             raise
+
+    async def work(self) -> None:
+        """Do what waits in the background, and look at what comes of it."""
+        await self._background.work()
+        await self._background.look({})
+        self._last.append("  the jobs were done")
+
+    @property
+    def jobs_done(self) -> int:
+        """How many jobs were done in the background."""
+        return self._background.runs
 
     async def perform(self, call: Call) -> Answer:
         """One request by itself."""
@@ -99,6 +120,9 @@ class Driver:
         paired = [pair for own, sure in zip(effects, certain, strict=True) for pair in zip(own, sure, strict=True)]
         for effect, sure in paired:
             effect.add(self.world, certain=sure)
+        derives = any(call.derives and answer.ok for call, answer in zip(calls, answers, strict=True))
+        if derives:
+            await self._background.look(self._asked(calls), is_over=False)
         for call, answer in zip(calls, answers, strict=True):
             # An agent may have been made by another request of the same burst.
             refused = call.must_be_refused(self.world)
@@ -108,7 +132,19 @@ class Driver:
                 call.exact(self.world, answer)
         for effect, sure in paired:
             effect.remove(self.world, certain=sure)
+        if derives:
+            # What was to be taken away is gone.
+            await self._background.look(self._asked(calls))
         return answers
+
+    def _asked(self, calls: Sequence[Call]) -> dict[Home, set[str]]:
+        """The words that requests brought along to make something of, by where that is."""
+        asked: dict[Home, set[str]] = {}
+        for call in calls:
+            home = self.world.place(call.acting, None) if call.acting and call.asked else None
+            if home is not None:
+                asked.setdefault(home, set()).update(canaries_in(call.asked))
+        return asked
 
     async def _send(self, call: Call) -> Answer:
         headers = dict(call.headers)
@@ -159,8 +195,7 @@ class Driver:
             texts = "\n".join(value for value in row.values() if isinstance(value, str))
             for canary in canaries_in(texts) - call.echo:
                 # Where it says of what tier it is, it has what is of that tier.
-                said = call.said and row.get("tier", "message") == "message"
-                fits = self.world.may_show(canary, named, past=call.past, said=said)
+                fits = self.world.may_show(canary, named, past=call.past, said=call.said, tier=row.get("tier"))
                 demand(fits, f"an answer says that {canary} is {row['scope']}: {row}\n{call}")
 
 

@@ -144,22 +144,61 @@ class TalkEmptied(OfTalk):
 
 @dataclass(frozen=True)
 class TalkGone(OfTalk):
-    """A session was deleted with all that was said."""
+    """A session was deleted with all that was said, and its episodes."""
 
     def remove(self, world: World, *, certain: bool) -> None:
         world.talks.drop(self.key, certain=certain)
+        if certain:
+            world.derived.drop_episodes(self.home, lambda row: row.talk == self.key)
 
 
 @dataclass(frozen=True)
 class TalksCleared(Effect):
-    """Sessions under a path are gone; where it is not known which of their messages, all may be or none."""
+    """Sessions under a path are gone, but for their episodes; where it is not known which of their messages, all may be
+    or none."""
 
     fits: Callable[[str], bool] = field(default=lambda _: True)
     all_of_them: bool = True
 
     def remove(self, world: World, *, certain: bool) -> None:
+        lasting = {row.talk for row in world.derived.of("episodes", [self.home]).values()}
         for key, talk in world.talks.at(self.home, self.fits):
-            world.talks.drop(key, certain=certain and self.all_of_them and len(talk.homes) == 1)
+            sure = certain and self.all_of_them and len(talk.homes) == 1
+            if key in lasting:
+                talk.empty(certain=sure)
+            else:
+                world.talks.drop(key, certain=sure)
+
+
+@dataclass(frozen=True)
+class EpisodesCleared(Effect):
+    """Episodes under a path are gone with what the graph has of them."""
+
+    fits: Callable[[str], bool] = field(default=lambda _: True)
+
+    def remove(self, world: World, *, certain: bool) -> None:
+        if certain:
+            world.derived.drop_episodes(self.home, lambda row: self.fits(row.path or ""))
+
+
+@dataclass(frozen=True)
+class EpisodeGone(Effect):
+    """An episode was removed with what the graph has of it."""
+
+    number: str = ""
+
+    def remove(self, world: World, *, certain: bool) -> None:
+        if certain:
+            world.derived.drop_episodes(self.home, lambda row: str(row.episode) == self.number)
+
+
+@dataclass(frozen=True)
+class ReportsCleared(Effect):
+    """The reports of a home are gone."""
+
+    def remove(self, world: World, *, certain: bool) -> None:
+        if certain:
+            world.derived.drop(lambda row_id, row: row_id.table == "reports" and row.home == self.home)
 
 
 def _only(forms: Forms, texts: Sequence[str]) -> Forms:

@@ -87,7 +87,7 @@ def delete_agent(d: Draw) -> Call:
         admin = next(key for key in d.keys if (key.tenant, key.label) == (d.tenant, "admin"))
         acting = Acting(admin, d.looted(there, 0.9, "nobody"))
     key, agent = acting.key, acting.agent
-    call = Call(f"DELETE {AGENT}", key, "DELETE", d.url_of(agent), runs_alone=True)
+    call = Call(f"DELETE {AGENT}", key, "DELETE", d.url_of(agent), runs_alone=True, derives=True)
     call.may = lambda world: is_manager(acting)
     call.effects = lambda world, answer: [AgentGone(Home(key.tenant, agent, None), agent=agent)]
     return call

@@ -8,7 +8,7 @@ from typing import Any
 from tests.canary.calls import Answer, Call, demand, entries_of
 from tests.canary.draw import WORDS, Draw, home_of_row
 from tests.canary.effects import INSTRUCTIONS, Cleared, Effect, Forgot, Wrote
-from tests.canary.effects_turns import TalksCleared
+from tests.canary.effects_turns import EpisodesCleared, ReportsCleared, TalksCleared
 from tests.canary.operations import AGENT, Operation, may_write, scoped
 from tests.canary.operations_memory import MEMORY, memory_call, place_of
 from tests.canary.talks import Talk
@@ -45,7 +45,7 @@ def forget(d: Draw) -> Call:
 
 def as_forgetting(call: Call, acting: Acting, what: Mapping[str, str], *, is_dry: bool) -> Call:
     """What every way of forgetting has in common."""
-    call.may, call.past, call.said = may_write(acting), True, True
+    call.may, call.past, call.said, call.derives = may_write(acting), True, True, not is_dry
 
     def effects(world: World, answer: Answer) -> list[Effect]:
         # Also what a daily note has of a message that it cuts in the middle of the text.
@@ -86,8 +86,9 @@ def check_receipt(world: World, acting: Acting, answer: Answer, text: str | None
         holding = {path for path, state in files.items() if any(canary.startswith(known) for known in state.forms)}
         demand(paths <= holding, f"a receipt names files that never held it: {paths - holding}")
         said = said_in_receipt(world, home, receipt, canary)
+        told = derived_in_receipt(world, home, receipt, canary)
         demand(holding or not any(removed.values()), "a receipt counts what is not there")
-        demand(holding or said or not receipt["embeddings"], "a receipt counts vectors of what is not there")
+        demand(holding or said or told or not receipt["embeddings"], "a receipt counts vectors of what is not there")
 
 
 def said_in_receipt(world: World, home: Home, receipt: dict[str, Any], canary: str) -> bool:
@@ -100,17 +101,37 @@ def said_in_receipt(world: World, home: Home, receipt: dict[str, Any], canary: s
     return bool(holding)
 
 
+def derived_in_receipt(world: World, home: Home, receipt: dict[str, Any], canary: str) -> bool:
+    """Whether something derived may hold a canary; a receipt names and counts what that home has alone."""
+    rows = world.derived.of("episodes", [home]).values()
+    said = {key for key, talk in world.talks.at(home) if canary in talk.said}
+    paths = {item["path"] for item in receipt["items"] if item["tier"] == "episodic"}
+    holding = {row.path for row in rows if canary in row.forms}
+    demand(paths <= holding, f"a receipt names episodes that never held it: {paths - holding}")
+    told = [row for row in rows if canary in row.forms or row.talk in said]
+    counted = {tier: receipt["removed"].get(tier, {"files": 0})["files"] for tier in ("episodic", "fact", "report")}
+    demand(counted["episodic"] <= len(told), f"a receipt counts {counted['episodic']} episodes of {len(told)}")
+    facts = {canary for table in ("mentions", "entities") for canary in world.derived.words(home, table)}
+    demand(not counted["fact"] or told or canary in facts, "a receipt counts what the graph does not have")
+    reports = [row for row in world.derived.of("reports", [home]).values() if canary in row.forms]
+    demand(counted["report"] <= len(reports), f"a receipt counts {counted['report']} reports of {len(reports)}")
+    return bool(told)
+
+
 def clear(d: Draw) -> Call:
     acting, fields = d.acting(everybody=True)
     tiers = d.one_of((["document"], ["document", "episodic", "message"], ["message"], ["episodic"]))
     sessions = ("sessions/", "sessions/web", f"sessions/{d.session_id(acting)}")
-    prefix = d.one_of(sessions) if "message" in tiers and d.chance(0.5) else d.prefix()
+    episodes = ("episodes/", f"episodes/{d.session_id(acting)}/", *sessions)
+    under = episodes if "episodic" in tiers else sessions
+    prefix = d.one_of(under) if tiers != ["document"] and d.chance(0.5) else d.prefix()
     prefix = prefix if d.chance(0.8) else None
     is_dry = d.chance(0.7) or prefix in ("", None)
     older = d.one_of((0, 1, 365)) if d.chance(0.2) else None
     body = {"dry_run": is_dry, "tiers": tiers, **fields}
     body |= {name: value for name, value in (("path_prefix", prefix), ("older_than_days", older)) if value is not None}
     call = memory_call(d, "clear", acting, body)
+    call.derives = not is_dry
 
     def homes(world: World) -> list[Home]:
         if acting.everybody:
@@ -127,9 +148,17 @@ def clear(d: Draw) -> Call:
     def effects(world: World, answer: Answer) -> list[Effect]:
         if is_dry:
             return []
-        files = [Cleared(h, None, fits_in(h), all_of_them=older is None) for h in homes(world)]
-        talks = [TalksCleared(h, None, is_under, all_of_them=older is None) for h in homes(world)]
-        return [*(files if "document" in tiers else []), *(talks if "message" in tiers else [])]
+        gone: list[Effect] = []
+        for home in homes(world):
+            if "document" in tiers:
+                gone.append(Cleared(home, None, fits_in(home), all_of_them=older is None))
+            if "document" in tiers and older is None and not prefix:
+                gone.append(ReportsCleared(home))
+            if "episodic" in tiers and older is None:
+                gone.append(EpisodesCleared(home, None, is_under))
+            if "message" in tiers:
+                gone.append(TalksCleared(home, None, is_under, all_of_them=older is None))
+        return gone
 
     def exact(world: World, answer: Answer) -> None:
         if not answer.ok:
@@ -141,6 +170,13 @@ def clear(d: Draw) -> Call:
         if older is None and "document" in tiers:
             demand(counted >= least, f"{counted} files are cleared, and there are at least {least}")
         check_said(answer.result["removed"].get("message", 0), [t for h in homes(world) for t in said_in(world, h)])
+        told = [row for row in episodes_before if row.home in homes(world) and is_under(row.path or "")]
+        removed = answer.result["removed"].get("episodic", 0)
+        demand(removed <= len(told), f"{removed} episodes are cleared of {len(told)}")
+        all_of_them = older is None and "episodic" in tiers
+        demand(not all_of_them or removed == len(told), f"{removed} episodes are cleared of {len(told)}")
+
+    episodes_before = list(d.world.derived.of("episodes", d.world.files.keys()).values())
 
     def said_in(world: World, home: Home) -> list[Talk]:
         return [talk for _, talk in world.talks.at(home, is_under)] if "message" in tiers else []
@@ -169,9 +205,10 @@ def reindex(d: Draw) -> Call:
         if answer.ok and home is not None:
             certain, possible = world.living([home])
             talks = [talk for _, talk in world.talks.at(home) if talk.living is not False]
-            least = len(certain) + sum(bool(talk.living) and len(talk.homes) == 1 for talk in talks)
-            done, most = answer.result["documents"], len(possible) + len(talks)
-            demand(least <= done <= most, f"{done} files and sessions are indexed of {least}")
+            told = len(world.derived.of("episodes", [home]))
+            least = len(certain) + sum(bool(talk.living) and len(talk.homes) == 1 for talk in talks) + told
+            done, most = answer.result["documents"], len(possible) + len(talks) + told
+            demand(least <= done <= most, f"{done} files, sessions and episodes are indexed of {least}")
 
     call.exact = exact
     return call

@@ -53,14 +53,14 @@ def search(d: Draw) -> Call:
 
 
 def check_rows_living(world: World, acting: Acting, answer: Answer, *, past: bool = False) -> None:
-    """Every passage or file that an answer shows is of a file or session that is there, where the row says."""
+    """Every passage or file that an answer shows is of a file, session or episode that is there, where the row says."""
     homes = world.sight(acting) or []
     _, files = world.living(homes)
-    said = world.talks.paths(homes)
+    found = {"message": world.talks.paths(homes), "episodic": world.derived.paths(homes)}
     for row in rows_of(answer.result):
         named = [home for home in homes if home.scope == row["scope"]]
-        possible = said if row.get("tier") == "message" else files
-        if "path" in row and (not past or possible is said):
+        possible = found.get(row.get("tier", ""), files)
+        if "path" in row and (not past or possible is not files):
             demand(any((home, row["path"]) in possible for home in named), f"{row['path']} is found, and is not there")
 
 
@@ -134,7 +134,7 @@ def found_in_memory(acting: Acting, old: str) -> Callable[[World, Answer], None]
 def compact(d: Draw) -> Call:
     acting, fields = d.acting()
     call = memory_call(d, "compact", acting, fields or None)
-    call.may = may_write(acting)
+    call.may, call.derives = may_write(acting), True
 
     def effects(world: World, answer: Answer) -> list[Effect]:
         if not answer.result["compacted"]:

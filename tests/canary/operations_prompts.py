@@ -74,7 +74,9 @@ def check_prompt(
     demand(canaries_in(last["content"]) <= canaries_in(asked), "a prompt's message is not the caller's")
     section = turn["injection"]["section"]
     files = canaries_in(turn["system_prompt"].replace(section, "")) - canaries_in(prompt)
-    foreign = {word for word in files if not world.may_show(word, homes, past=False)}
+    # The morning card tells what entered the memory, whether it still is there or not.
+    card = world.derived.words(home, "reports") if (home := world.own_home(acting)) else set()
+    foreign = {word for word in files - card if not world.may_show(word, homes, past=False)}
     demand(not foreign, f"a prompt has files of others: {[world.where(word) for word in foreign]}")
     recalled = {word for word in canaries_in(section) if not world.may_show(word, homes, past=False, said=True)}
     demand(not recalled, f"a prompt recalls what is others': {[world.where(word) for word in recalled]}")
@@ -94,10 +96,8 @@ def inject(d: Draw) -> Call:
         if answer.ok:
             for memory in answer.result["memories"]:
                 known = world.sight(acting) or []
-                said = memory["tier"] == "message"
-                foreign = [
-                    w for w in canaries_in(memory["text"]) if not world.may_show(w, known, past=False, said=said)
-                ]
+                words, tier = canaries_in(memory["text"]), memory["tier"]
+                foreign = [w for w in words if not world.may_show(w, known, past=False, said=True, tier=tier)]
                 demand(not foreign, f"a memory of the tier {memory['tier']} is told that is not one: {memory}")
 
     call.check = check

@@ -146,7 +146,7 @@ def clear_messages(d: Draw) -> Call:
 def _remove(d: Draw, name: str, effect: type[OfTalk]) -> Call:
     acting, fields = d.acting()
     session_id = d.session_id(acting)
-    call = session_call(d, "DELETE", acting, session_id, name, params=fields)
+    call = session_call(d, "DELETE", acting, session_id, name, params=fields, derives=True)
     call.may = may_write(acting)
     key = key_of(acting, session_id)
 
@@ -316,8 +316,13 @@ def compact(d: Draw) -> Call:
 
 def complete(d: Draw) -> Call:
     acting, fields = d.acting()
-    session_id = d.session_id(acting)
-    body = {**fields, **({"trigger_source": d.one_of(TRIGGERS)} if d.chance(0.8) else {})}
+    trigger = d.one_of(TRIGGERS) if d.chance(0.8) else None
+    return complete_session(d, acting, fields, d.session_id(acting), trigger)
+
+
+def complete_session(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, trigger: str | None) -> Call:
+    """Say that a conversation is over for now."""
+    body = {**fields, **({"trigger_source": trigger} if trigger else {})}
     call = session_call(d, "POST", acting, session_id, "complete", body=body or None)
     call.may = may_write(acting)
     call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world, any_owner=True)
@@ -339,5 +344,5 @@ OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
     f"GET {SESSION}/messages": (7, list_messages),
     f"DELETE {SESSION}/messages": (2, clear_messages),
     f"POST {SESSION}/compact": (4, compact),
-    f"POST {SESSION}/complete": (2, complete),
+    f"POST {SESSION}/complete": (7, complete),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tests.canary.words import canaries_in
@@ -59,7 +60,7 @@ def _semantic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
         {"external_id": external_id, "name": name, "type": "concept", "confidence": 0.9, "description": f"It is {name}"}
         for external_id, name in things
     ]
-    pairs = [(source, target) for (source, _), (target, _) in zip(things, things[1:], strict=False)]
+    pairs = [(source, target) for (source, _), (target, _) in pairwise(things)]
     relations = [{"source": s, "target": t, "name": "related_to", "confidence": 0.9, "messages": []} for s, t in pairs]
     return {"entities": entities, "relations": relations}
 

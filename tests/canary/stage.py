@@ -7,18 +7,23 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import httpx
+from tests.canary.background import Background
 from tests.canary.calls import Call
 from tests.canary.draw import KEYS, Draw, keys_with
 from tests.canary.driver import Driver
 from tests.canary.logs import Logs
 from tests.canary.operations import OPERATIONS_ON_FILES, put
 from tests.canary.operations_agents import OPERATIONS_ON_AGENTS, agent_as
+from tests.canary.operations_control import OPERATIONS_OF_CONTROL
+from tests.canary.operations_derived import OPERATIONS_OF_WHAT_IS_DERIVED
+from tests.canary.operations_graph import OPERATIONS_ON_GRAPHS
 from tests.canary.operations_keeping import OPERATIONS_OF_KEEPING
 from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
 from tests.canary.operations_prompts import OPERATIONS_OF_PROMPTS, turn
-from tests.canary.operations_turns import OPERATIONS_OF_TURNS, keep, say
+from tests.canary.operations_turns import OPERATIONS_OF_TURNS, complete_session, keep, say
 from tests.canary.tools import OPERATIONS_OF_TOOLS
 from tests.canary.world import OWNERS, TENANTS, Acting, AgentState, Key, World
+from tests.conftest import PLAIN
 
 from reverie_server.runtime import Runtime
 
@@ -30,6 +35,9 @@ TABLE = {
     **OPERATIONS_OF_TOOLS,
     **OPERATIONS_OF_TURNS,
     **OPERATIONS_OF_PROMPTS,
+    **OPERATIONS_OF_WHAT_IS_DERIVED,
+    **OPERATIONS_ON_GRAPHS,
+    **OPERATIONS_OF_CONTROL,
 }
 # As they are in the end: who is to be a member, or to be switched off, is written to first.
 PARTS = {
@@ -73,6 +81,7 @@ def first_calls(d: Draw) -> Iterator[Call]:
                     yield keep(d, Acting(key, agent, owner), fields, "web:1", None)
                     # Older messages are summarised in so small a window.
                     yield turn(d, Acting(key, agent, owner), fields, "web:1", 200)
+                    yield complete_session(d, Acting(key, agent, owner), fields, "web:1", "web")
         for path in FILLED:
             yield put(d, Acting(key, "wren"), {"scope": "global"}, "global", path)
         yield agent_as(d, Acting(key, f"solo-{key.tenant}"), AgentState(name=f"Agent {d.canary()}"))
@@ -80,17 +89,24 @@ def first_calls(d: Draw) -> Iterator[Call]:
             yield agent_as(d, Acting(key, agent), replace(PARTS[agent], name=f"Agent {d.canary()}"))
 
 
+def _client(base_url: str) -> httpx.AsyncClient:
+    """A client that does not take up a connection again that the server is about to close: jobs take seconds."""
+    return httpx.AsyncClient(base_url=base_url, timeout=60, limits=httpx.Limits(keepalive_expiry=2), verify=PLAIN)
+
+
 @asynccontextmanager
 async def staged(runtime: Runtime, base_url: str, seed: int) -> AsyncIterator[Driver]:
-    """A driver of a server whose memories are filled."""
-    draw = Draw(seed, World(), await make_keys(runtime))
+    """A driver of a server whose memories are filled, and something is derived of them."""
+    world = World()
+    draw = Draw(seed, world, await make_keys(runtime))
     with Logs().recording() as logs:
-        async with httpx.AsyncClient(base_url=base_url, timeout=60) as client:
-            driver = Driver(client, draw, TABLE, logs)
+        async with _client(base_url) as client, Background(runtime, world) as background:
+            driver = Driver(client, draw, TABLE, logs, background)
             for call in first_calls(draw):
                 call.headers = {}
                 answer = await driver.perform(call)
                 assert answer.ok, f"{call}\n{answer.text}"
+            await driver.work()
             logs.check()
             driver.steps = 0
             yield driver

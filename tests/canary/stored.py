@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
+from tests.canary.derived import TIERS
 from tests.canary.talks import Part, TalkKey
 from tests.canary.words import canaries_in, full
 from tests.canary.world import Home, World
@@ -23,7 +24,7 @@ SELECT s.session_key, s.tenant_id, s.agent_id, s.owner_key, s.session_id, s.slic
 FROM sessions s ORDER BY s.session_key
 """
 # What belongs to something is where that is: its tenant is the same by its foreign key.
-_OF_SESSIONS = ("messages", "compactions", "window_summaries", "documents")
+_OF_SESSIONS = ("messages", "compactions", "window_summaries", "documents", "extraction_retries")
 _ASTRAY = {
     **{
         name: f"SELECT count(*) FROM {name} t JOIN sessions o USING (tenant_id, session_key) WHERE {{}}"
@@ -31,9 +32,33 @@ _ASTRAY = {
     },
     "events": """SELECT count(*) FROM events t LEFT JOIN sessions o
                  ON o.tenant_id = t.tenant_id AND o.session_key = (t.payload ->> 'session_key')::bigint
-                 WHERE o.session_key IS NULL OR o.agent_id <> t.agent_id OR {}""",
+                 WHERE t.payload ? 'session_key' AND (o.session_key IS NULL OR o.agent_id <> t.agent_id OR {})""",
+    "episodes": """SELECT count(*) FROM episodes t JOIN sessions o USING (tenant_id, session_key)
+                   WHERE {} OR t.owner_key IS DISTINCT FROM o.owner_key OR t.agent_id <> o.agent_id""",
+    **{
+        name: f"SELECT count(*) FROM {name} t JOIN documents o USING (tenant_id, document_id) WHERE {{}}"
+        for name in ("versions", "derivations", "memory_compactions")
+    },
+    **{
+        name: f"SELECT count(*) FROM {name} t JOIN entities o USING (tenant_id, entity_id) WHERE {{}}"
+        for name in ("mentions", "entity_terms", "entity_names", "entity_vectors")
+    },
+    # Two ends are of one graph.
+    **{
+        name: f"""SELECT count(*) FROM {name} t JOIN entities o
+                  ON o.tenant_id = t.tenant_id AND o.entity_id IN (t.{first}, t.{second}) WHERE {{}}"""
+        for name, first, second in (
+            ("relations", "source_id", "target_id"),
+            ("statements", "source_id", "target_id"),
+            ("duplicates", "first_id", "second_id"),
+            ("merges", "kept_id", "absorbed_id"),
+        )
+    },
+    "report_views": "SELECT count(*) FROM report_views t JOIN reports o USING (tenant_id, report_id) WHERE {}",
     "recalls": "SELECT count(*) FROM recalls t JOIN chunks o USING (tenant_id, chunk_id) WHERE {}",
 }
+# Of files: all that they ever held. Other tables have ids, times and numbers alone.
+_FILES = ("documents", "versions", "chunks", "postings")
 # What a row of a session may hold; a summary stands for what was said.
 _PARTS: dict[str, tuple[Part, ...]] = {
     "sessions": ("summary", "metadata"),
@@ -98,8 +123,17 @@ def _belongs(world: World, stored: _Stored, table: str, row: Row, canary: str) -
         return any(True for _ in full(canary, world.talks.shown([key], *_PARTS[table])))
     if table == "events":
         return canary in canaries_in(stored.sessions[row["payload"]["session_key"]].session_id)
-    is_said = row.get("tier") == "message" or row.get("session_key") is not None
-    if is_said:
+    if table in TIERS:
+        # The model was told so before it was asked whether that may be.
+        known = [row_id for row_id, known in world.derived.rows.items() if row_id.table == table and known.home == home]
+        return any(True for row_id in known for _ in full(canary, world.derived.rows[row_id].forms))
+    if table in ("entity_terms", "entity_names"):
+        return any(True for _ in full(canary, world.derived.words(home, "entities")))
+    if table not in _FILES:
+        return False
+    if row.get("tier") == "episodic" or row.get("episode_id") is not None:
+        return any(True for _ in full(canary, world.derived.words(home, "episodes")))
+    if row.get("tier") == "message" or row.get("session_key") is not None:
         return world.talks.may_show(canary, [home])
     return world.may_show(canary, [home], past=True)
 

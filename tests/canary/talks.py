@@ -47,7 +47,8 @@ class Talk:
     """A session. `homes` is where what was said is: one, or several where it is not known.
 
     `living` and `count`, of its messages, are None where they are not known; `loose`: neither is the order in it.
-    `waiting` is a user's message without an answer, `days` those on which something may have been said.
+    `waiting` is a user's message without an answer, `days` those on which something may have been said. `lost`:
+    messages of it were removed, of which something may have been derived before.
     """
 
     homes: set[Home]
@@ -60,10 +61,12 @@ class Talk:
     days: set[str] = field(default_factory=set)
     waiting: Said | None = None
     loose: bool = False
+    lost: bool = False
 
     def empty(self, *, certain: bool) -> None:
         """Everything that was said is gone for good, or may be."""
         self.ids.clear()
+        self.lost = True
         self.count, self.loose, self.waiting = (0, False, None) if certain else (None, True, self.waiting)
         if certain:
             self.said.clear()
@@ -143,21 +146,23 @@ class Talks:
         if said.message_id is not None:
             talk.ids.add(said.message_id)
 
-    def forget(self, home: Home, text: str, *, certain: bool) -> set[str]:
-        """A text was taken out of all that was said in a home, and of the metadata; the canaries that went."""
-        gone: set[str] = set()
-        for _, talk in self.at(home):
+    def forget(self, home: Home, text: str, *, certain: bool) -> dict[TalkKey, tuple[set[str], set[str]]]:
+        """A text was taken out of all that was said in a home, and of the metadata. Of each session the canaries that
+        nobody says in it any more, none where a message may be gone that said them too, and others that went."""
+        found: dict[TalkKey, tuple[set[str], set[str]]] = {}
+        for key, talk in self.at(home):
             sure = certain and len(talk.homes) == 1
             # What waits for its answer may say nothing any more.
             talk.loose |= not canaries_in(text).isdisjoint(talk.said)
             unsaid = forget_in(talk.said, text, certain=sure)
+            others = set(unsaid)
             if any(True for word in talk.summary for canary in unsaid if canary.startswith(word)):
                 # A message that it tells of was changed.
                 talk.summary.clear()
-            gone |= unsaid
             for forms in (talk.summary, talk.metadata):
-                gone |= forget_in(forms, text, certain=sure)
-        return gone
+                others |= forget_in(forms, text, certain=sure)
+            found[key] = (set() if talk.lost else unsaid, others)
+        return found
 
     def drop(self, key: TalkKey, *, certain: bool) -> None:
         """A session is gone, or may be."""

@@ -48,6 +48,23 @@ SHOWING = {
     f"GET {AGENT}/sessions/{{s}}/messages",
     f"POST {AGENT}/sessions/{{s}}/compact",
     f"GET {AGENT}/workspace/memory/export",
+    f"GET {AGENT}/episodes",
+    f"GET {AGENT}/episodes/{{episode_id}}",
+    f"POST {AGENT}/episodes/search",
+    f"GET {AGENT}/memory/{{memory_id}}/sources",
+    f"POST {AGENT}/graph/search",
+    f"GET {AGENT}/graph/entities",
+    f"GET {AGENT}/graph/entities/{{entity_id}}",
+    f"POST {AGENT}/graph/merge",
+    f"POST {AGENT}/graph/merges/{{merge_id}}/undo",
+    f"GET {AGENT}/graph/duplicates",
+    f"POST {AGENT}/graph/duplicates/{{duplicate_id}}/dismiss",
+    "GET /api/v1/memory/{a}/dreaming/status",
+    "GET /api/v1/memory/{a}/dreaming/candidates",
+    "GET /api/v1/memory/{a}/dream/reports",
+    "GET /api/v1/memory/{a}/dream/reports/{report_id}",
+    "GET /api/v1/memory/{a}/dream/morning-card",
+    "tool knowledge_graph_search",
     "tool memory_search",
     "tool memory_get",
     "tool memory_expand",
@@ -79,6 +96,7 @@ async def test_no_canary_is_where_it_does_not_belong(
         for _ in range(MORE):
             if unreached(driver):
                 await driver.run(100)
+        await driver.work()
         await settled(talking)
     assert misplaced(conninfo, driver.world) == [], f"REVERIE_CANARY_SEED={seed}"
     assert logged_by_postgres(conninfo) == set(), f"REVERIE_CANARY_SEED={seed}"

@@ -18,6 +18,7 @@ from tests.canary.operations import (
     old_text,
     wrote,
 )
+from tests.canary.operations_graph import check_found, graph_question
 from tests.canary.operations_keeping import as_forgetting, target
 from tests.canary.operations_memory import check_rows_living, found_in_memory, remembered
 from tests.canary.words import canaries_in
@@ -53,7 +54,13 @@ def memory_get(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
 def memory_expand(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
     call.said = True
     call.exact = lambda world, answer: check_rows_living(world, acting, answer) if answer.ok else None
-    return {"id": d.passage_id(acting)}
+    return {"id": d.public_id("episodes", acting) if d.chance(0.4) else d.passage_id(acting)}
+
+
+def knowledge_graph_search(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
+    call.said = True
+    call.check = lambda world, answer: check_found(world, acting, answer.result) if answer.ok else None
+    return graph_question(d, acting)
 
 
 def save_memory(d: Draw, acting: Acting, call: Call) -> dict[str, Any]:
@@ -130,6 +137,7 @@ TOOLS: dict[str, UseTool] = {
         memory_search,
         memory_get,
         memory_expand,
+        knowledge_graph_search,
         save_memory,
         update_memory,
         forget_memory,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from tests.canary.derived import Derived
 from tests.canary.talks import Talks
 from tests.canary.words import Forms, canaries_in, forget_in, full
 
@@ -86,6 +87,7 @@ class World:
         self.homes_of: dict[str, set[tuple[Home, str]]] = {}
         self.paths_of: dict[str, set[tuple[Home, str]]] = {}
         self.talks = Talks()
+        self.derived = Derived()
         self.forgotten: set[str] = set()
 
     # Rules
@@ -146,12 +148,18 @@ class World:
         """Whether a turn is answered: where memory is switched off, with the caller's own words."""
         return self._admitted(acting) and not acting.everybody and (acting.key.tenant, acting.agent) in self.agents
 
-    def may_show(self, canary: str, homes: Iterable[Home], *, past: bool, said: bool = False) -> bool:
+    def may_show(
+        self, canary: str, homes: Iterable[Home], *, past: bool, said: bool = False, tier: str | None = None
+    ) -> bool:
         """Whether an answer about these homes may hold a canary; with `past`, one about their history; with `said`,
-        about what is said in their sessions too."""
+        about what is said in their sessions too, and what is derived of it. With a tier, something of that alone."""
         wanted = set(homes)
-        if said and self.talks.may_show(canary, wanted):
+        if said and tier in (None, "message") and self.talks.may_show(canary, wanted):
             return True
+        if said and self.derived.may_show(canary, wanted, tier):
+            return True
+        if tier not in (None, "document"):
+            return False
         for home, path in self._where(canary, self.homes_of):
             if home in wanted and (past or not self.files[home][path].present.isdisjoint(full(canary, self.homes_of))):
                 return True
@@ -174,7 +182,7 @@ class World:
         """Whose a canary is, for a report."""
         found = self._where(canary, self.homes_of) | self._where(canary, self.paths_of)
         files = [f"{'/'.join(map(str, home))} {path}" for home, path in sorted(found, key=str)]
-        return ", ".join([*files, *self.talks.where(canary)]) or "nobody"
+        return ", ".join([*files, *self.talks.where(canary), *self.derived.where(canary)]) or "nobody"
 
     def _where(self, canary: str, index: dict[str, set[tuple[Home, str]]]) -> set[tuple[Home, str]]:
         return {place for known in full(canary, index) for place in index[known]}
@@ -203,6 +211,7 @@ class World:
         """Nothing of an agent is left."""
         self.agents.pop((tenant, agent), None)
         self.talks.drop_agent(tenant, agent)
+        self.derived.drop(lambda _, row: row.home[:2] == (tenant, agent))
         for home in [h for h in self.files if h[:2] == (tenant, agent)]:
             self.drop_files(home, lambda _: True)
             del self.files[home]
@@ -237,7 +246,11 @@ class World:
 
     def forget(self, home: Home, text: str, *, certain: bool) -> None:
         """A text was taken out of all that a home has, of now and of before: canaries of which nothing is left go."""
-        self.forgotten |= self.talks.forget(home, text, certain=certain)
+        told = self.talks.forget(home, text, certain=certain)
+        self.forgotten |= self.derived.forget(
+            home, text, {key: unsaid for key, (unsaid, _) in told.items()}, certain=certain
+        )
+        self.forgotten |= {canary for unsaid, others in told.values() for canary in unsaid | others}
         for path, state in self.files.get(home, {}).items():
             for canary in forget_in(state.forms, text, certain=certain):
                 self.forgotten.add(canary)

@@ -186,6 +186,7 @@ class TestCompaction:
             "compacted": True,
             "reason": None,
             "method": "extractive",
+            "fallback": None,
             "size_before": before["bytes_written"],
             "size_after": file["size"],
             "version": 2,

@@ -99,12 +99,13 @@ async def test_a_client_is_told_what_there_is_and_calls_every_tool(
         await run(session, "save_memory", content="Lives by the harbour in Thalvik.", category="profile")
         await run(session, "update_memory", old_text="Thalvik", new_text="Norrhavn")
         assert "Norrhavn" in (await run(session, "memory_get", path="MEMORY.md"))["content"]
+        assert (await run(session, "knowledge_graph_search", query="Thalvik"))["entities"] == []
         done = await run(session, "forget_memory", text="Lives by the harbour in Norrhavn.", confirm=True)
         assert done["removed"]["document"]["files"] == 1
         assert [tool.name for tool in tools] == [
-            "memory_search", "memory_get", "memory_expand", "save_memory", "update_memory", "forget_memory",
-            "list_workspace_memory_files", "read_workspace_memory_file", "write_workspace_memory_file",
-            "edit_workspace_memory_file", "search_workspace_memory",
+            "memory_search", "memory_get", "memory_expand", "knowledge_graph_search", "save_memory", "update_memory",
+            "forget_memory", "list_workspace_memory_files", "read_workspace_memory_file",
+            "write_workspace_memory_file", "edit_workspace_memory_file", "search_workspace_memory",
         ]  # fmt: skip
 
 
@@ -274,7 +275,7 @@ async def test_it_answers_while_the_model_still_loads(database: Database, serve_
     runtime = assemble(Settings(embedder="hashing", embed_wait_seconds=0.05), database, slot)
     base_url = await serve_runtime(runtime)
     async with connected(base_url, ADA) as session:
-        assert len((await session.list_tools()).tools) == 11
+        assert len((await session.list_tools()).tools) == 12
         await run(session, "write_workspace_memory_file", filename="a.md", content="The quagga grazes.")
         found = await run(session, "memory_search", query="quagga")
         assert found["results"][0]["path"] == "a.md"

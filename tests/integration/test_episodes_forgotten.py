@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
@@ -14,6 +14,8 @@ from tests.scripted_model import ScriptedModel
 from tests.talks import Talk
 
 from reverie_indexer.db import Database
+from reverie_server.consolidate.drain import drain
+from reverie_server.consolidate.model import Work
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.forget import Receipt, Target
 
@@ -160,3 +162,27 @@ async def test_what_was_forgotten_before_does_not_become_an_episode(
     [row] = await episode_rows(database)
     assert row["summary"] == f"- User: {REVIEW}"
     assert leftovers(conninfo, "quince") == []
+
+
+async def test_nothing_is_left_of_what_every_stage_made_of_it(runtime: Runtime, conninfo: str) -> None:
+    """Files, graph, dreams and reports hold it too, some without the words it began with."""
+    talk = Talk(runtime)
+    said = "Remember that the vault of Ada Quincesmith opens with 4711-quince."
+    also = "Ada Quincesmith works at Quincecorp in Lisbon."
+    for number in range(5):
+        one = Talk(runtime, f"web:{number}")
+        await one.say(said, "I will.", f"{REVIEW[:-1]}, part {number}.", "Noted.", also, "Good to know.")
+        await complete(one)
+    later = datetime.now(UTC) + timedelta(days=1)
+    await drain(runtime, until=later)
+    emergence = Work("emergence", "default", "wren", talk.owner_key, trigger="api")
+    await runtime.consolidation.stages["emergence"].run(emergence)
+    assert {"entities", "episodes", "reports", "versions"} <= set(leftovers(conninfo, "quince"))
+    for text in (said, also):
+        await forget(talk, text=text)
+    assert leftovers(conninfo, "quince") == []
+    # Nor does what is still to be done bring it back.
+    await drain(runtime, until=later)
+    assert leftovers(conninfo, "quince") == []
+    assert leftovers(conninfo, "lovelace") != []
+    assert_index_consistent(conninfo)

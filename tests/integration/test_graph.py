@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.graphs import Graph, answer, answers, day, thing
@@ -149,6 +150,18 @@ async def test_a_model_that_answers_garbage_leaves_it_to_plain_words(talking: Ru
         await graph.read(await graph.episode("Hello there, good morning.", day(1)))
     ).reason == "0 entities, 0 relations"
     assert await graph.names() == ["Ada", "Reverie"]
+    # Once it is well again what it missed is read by it, after growing pauses.
+    waiting = (
+        "SELECT scheduled_at > now() + interval '9 minutes' AS later FROM procrastinate_jobs "
+        "WHERE task_name = 'semantic'"
+    )
+    assert [job["later"] for job in await graph.rows(waiting)] == [True, True]
+    answers(scripted, answer(("Ada", "works_on", "Atlas")))
+    await drain(talking, until=datetime.now(UTC) + timedelta(hours=1))
+    assert await graph.history() == ["Ada works_on Atlas 0.."]
+    assert await graph.names() == ["Ada", "Atlas"]
+    [left] = await graph.rows("SELECT count(*) AS n FROM episodes WHERE semantic_at IS NULL")
+    assert left["n"] == 0
 
 
 async def test_what_changes_while_the_model_thinks_is_read_again_or_not_at_all(

@@ -194,13 +194,20 @@ async def test_what_a_dead_worker_left_is_taken_over_at_once(runtime: Runtime, d
 async def test_a_job_that_workers_die_of_ends_in_the_dead_letters(runtime: Runtime, database: Database) -> None:
     queue = Queue(database, JobRules(max_attempts=2))
     await deferred(database, ADA)
+    waits = []
     for deaths in range(2 * DEATHS_PER_ATTEMPT):
+        (job,) = await jobs_of(database)
+        waits.append(job["scheduled_at"] and job["scheduled_at"] - datetime.now(UTC))
+        await queue.bring_forward(tomorrow())
         dead = Presence(database.conninfo)
         assert await queue.take(await dead.enter()) is not None, deaths
         await _die(dead, Health(database))
         assert await queue.rescue() == 1
     (job,) = await jobs_of(database)
     assert (job["status"], job["error"], job["attempts"]) == ("failed", "worker_died", 0)
+    # At once at first; then others have their turn, who may not be in the way of whatever kills.
+    assert waits[:4] == [None] * 4
+    assert [wait < timedelta(seconds=most) for wait, most in zip(waits[4:], (1, 2), strict=True)] == [True, True]
     system = with_stages(runtime, {"dedup": Recorded()})
     async with database.tenant("default") as connection:
         await connection.execute("SELECT set_config('reverie.agent', 'wren', true)")

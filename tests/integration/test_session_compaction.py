@@ -190,7 +190,7 @@ class TestWithAModel:
             if not is_flush(asked):
                 return says("- Summary.")
             flushes.append(asked.texts("user"))
-            return says_json({"lines": [f"Round {len(flushes)}."]}) if len(flushes) == 1 else fails(400)
+            return says_json({"lines": [f"Round {len(flushes)}."]}) if len(flushes) == 1 else fails(403)
 
         scripted.script = script
         done = await talk.compact(keep_last=0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
 from reverie_server.consolidate.drain import drain
+from reverie_server.consolidate.lines import line_sha256
 from reverie_server.runtime import Runtime
 from reverie_server.turns.model import NewMessage
 from reverie_server.workspace.forget import Target
@@ -100,3 +102,17 @@ async def test_every_kind_of_memory_names_what_it_is_made_of(runtime: Runtime, c
     await runtime.long_term.update(place, "- My locker is .", "- My locker is on the second floor.", by="user")
     changed = await sources(client, by_path(await found(client, "locker second floor"), "MEMORY.md", "locker")["id"])
     assert {line["written_by"] for line in changed["lines"] if "locker" in line["text"]} == {"person"}
+
+
+async def test_a_line_that_a_model_noted_before_a_compaction_names_prompt_model_and_messages(
+    talking: Runtime, scripted: ScriptedModel
+) -> None:
+    talk = Talk(talking)
+    await talk.say("We decided to name the boat Argo.", "Noted.")
+    scripted.plan(says_json({"lines": ["The boat is called Argo."]}))
+    await talk.compact(keep_last=0)
+    async with talking.database.maintenance() as connection:
+        query = "SELECT stage, method, prompt, prompt_version, model, sources FROM derivations WHERE line_sha256 = %s"
+        [row] = await (await connection.execute(query, (line_sha256("The boat is called Argo."),))).fetchall()
+    assert (row["stage"], row["method"], row["prompt"], row["model"]) == ("flush", "llm", "flush", "scripted")
+    assert [message["seq"] for message in row["sources"][0]["messages"]] == [1, 2]

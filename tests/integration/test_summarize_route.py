@@ -31,5 +31,5 @@ async def test_a_conversation_is_extracted_on_request_and_told_in_the_envelope(
         assert failed.status_code == status
         assert failed.json()["code"] == 500
         assert failed.json()["msg"]
-    # Another owner's conversation is not even looked for without a word whose it is meant to be.
+    # An agent that there is not.
     assert (await client.post("/memory/owl/summarize/web:1")).status_code == 404

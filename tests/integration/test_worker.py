@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from tests.jobs import DONE, Recorded, deferred, jobs_of, with_stages
 
 from reverie_indexer.db import Database
+from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.consolidate import worker as worker_module
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import Outcome, Work
@@ -42,7 +43,11 @@ async def at_work(
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    while not await condition():  # noqa: ASYNC110  # it is a row that is waited for
+    while True:
+        # A connection that was cut may be found out in the middle of asking.
+        with suppress(DatabaseUnavailable):
+            if await condition():
+                return
         await asyncio.sleep(0.02)
 
 
@@ -90,6 +95,10 @@ async def test_two_workers_run_each_job_once_and_those_of_a_unit_after_each_othe
     assert (await runtime.consolidation.health.totals()).workers == 0
 
 
+async def _defers(database: Database) -> bool:
+    return await deferred(database, Work("dedup", "default", "wren", "user:2")) > 0
+
+
 async def _lives(system: Runtime) -> bool:
     return (await system.consolidation.health.totals()).workers == 1
 
@@ -135,13 +144,13 @@ async def test_a_worker_outlives_its_connections(runtime: Runtime, database: Dat
         assert stage.may_end is not None
         stage.may_end.set()
         await until(lambda: ended(database))
-        await deferred(database, Work("dedup", "default", "wren", "user:2"))
+        await until(lambda: _defers(database))
         await until(lambda: ended(database))
         # Nobody takes it for dead.
         await until(lambda: _lives(system))
         assert await system.consolidation.queue.rescue() == 0
     assert {work.owner_key for work in stage.ran} == {"user:1", "user:2"}
-    assert [job["status"] for job in await jobs_of(database)] == ["succeeded", "succeeded"]
+    assert {job["status"] for job in await jobs_of(database)} == {"succeeded"}
 
 
 async def test_what_runs_by_the_clock_runs_once_for_all_workers_and_its_failures_end_nothing(

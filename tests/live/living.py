@@ -24,9 +24,18 @@ from tests.live.said import ADA, ASKED, BO, NOTED, TALKS, long_term_memory
 BUDGET = 500
 # What a model on a laptop's processor may take for an answer; and debounces short, since nobody waits for the night.
 SETTINGS = {
-    "REVERIE_LLM_TIMEOUT_SECONDS": "900",
-    "REVERIE_EPISODIC_TIMEOUT_SECONDS": "900",
-    "REVERIE_EMERGENCE_TIMEOUT_SECONDS": "900",
+    **dict.fromkeys(
+        (
+            "REVERIE_LLM_TIMEOUT_SECONDS",
+            "REVERIE_EPISODIC_TIMEOUT_SECONDS",
+            "REVERIE_EXTRACTION_TIMEOUT_SECONDS",
+            "REVERIE_EMERGENCE_TIMEOUT_SECONDS",
+            "REVERIE_MEMORY_COMPACT_TIMEOUT_SECONDS",
+            "REVERIE_FLUSH_TIMEOUT_SECONDS",
+            "REVERIE_SUMMARY_TIMEOUT_SECONDS",
+        ),
+        "1200",
+    ),
     "REVERIE_JOB_TIMEOUT_SECONDS": "14400",
     "REVERIE_LLM_CALLS_PER_DAY": str(BUDGET),
     "REVERIE_EXTRACTION_COOLDOWN_SECONDS": "1",
@@ -114,7 +123,7 @@ class _Life:
             _say(f"{lived.emergence}\ncompaction of MEMORY.md, by hand")
             lived.compaction = await self._ask("POST", f"{self._agent}/memory/compact", json=by_hand)
             _say(f"{lived.compaction}\ncompaction of a conversation")
-            session = f"{self._agent}/sessions/web:ada-4"
+            session = f"{self._agent}/sessions/web:ada-3"
             shorter = {"keep_last": 2, **by_hand}
             lived.session = await self._ask("POST", f"{session}/compact", json=shorter)
             _say(str(lived.session))

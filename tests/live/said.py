@@ -1,4 +1,4 @@
-"""What two people say to an assistant in a week, and the long-term memory that one of them keeps.
+"""What two people say to an assistant, and the long-term memory that one of them keeps.
 
 The names that `MARKS` holds are invented: a model that was not told them does not come to write them.
 """
@@ -15,7 +15,7 @@ MARKS: Mapping[str, Sequence[str]] = {
     BO: ("Tessoly", "Hjortvika", "Ingrithsen", "Bramvoll"),
 }
 
-# Each is a conversation, the user first; six of one person are more than dreaming waits for.
+# Each is a conversation, the user first; five of one person are what dreaming waits for.
 TALKS: Mapping[str, Mapping[str, Sequence[str]]] = {
     ADA: {
         "web:ada-1": (
@@ -31,12 +31,6 @@ TALKS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "Then reports come after the release.",
         ),
         "web:ada-3": (
-            "I live in Ithrandel now, by the river. I work from home on Mondays.",
-            "How do you like it there?",
-            "Very much. My sister Odile lives two streets away.",
-            "That is good to hear.",
-        ),
-        "web:ada-4": (
             "The load test of Quellmark failed: 40 requests a second instead of 200.",
             "What was the cause?",
             "A missing index on the invoice number. With it we get 310 requests a second.",
@@ -44,13 +38,13 @@ TALKS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "Yes, Marisol Vantongeren writes the runbook by Friday. And again: short answers, please.",
             "Understood.",
         ),
-        "web:ada-5": (
+        "web:ada-4": (
             "I am allergic to peanuts, remember that when you suggest recipes.",
             "Of course: nothing with peanuts.",
             "And I run every Thursday evening in Ithrandel with Odile.",
             "A fine habit.",
         ),
-        "web:ada-6": (
+        "web:ada-5": (
             "Decision: Quellmark uses PostgreSQL 18 and no message queue.",
             "Why without a queue?",
             "Nobody at Zorvane wants to operate one, and the volume is small.",
@@ -59,15 +53,11 @@ TALKS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     BO: {
         "web:bo-1": (
-            "I teach chemistry at the Tessoly school in Hjortvika.",
-            "How many classes do you have?",
-            "Four. My colleague Ingrithsen takes the fifth. I always want metric units.",
+            "I teach chemistry at the Tessoly school in Hjortvika. I always want metric units.",
             "Metric units it is.",
-        ),
-        "web:bo-2": (
             "The excursion to the Bramvoll dam is on 2026-05-20, 28 pupils come along.",
             "Who goes with you?",
-            "Ingrithsen does. Remember that two pupils need a vegetarian lunch.",
+            "My colleague Ingrithsen does. Remember that two pupils need a vegetarian lunch.",
             "Two vegetarian lunches for the excursion.",
         ),
     },

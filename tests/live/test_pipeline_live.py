@@ -126,7 +126,7 @@ def test_compaction_leaves_a_backup_and_a_smaller_file(lived: Lived) -> None:
 
 
 def test_a_compacted_conversation_keeps_its_last_messages_beside_a_summary(lived: Lived) -> None:
-    said = len(TALKS[ADA]["web:ada-4"])
+    said = len(TALKS[ADA]["web:ada-3"])
     assert (lived.session["kept"], lived.session["removed"]) == (2, said - 2)
     assert lived.session["summary"].strip()
     assert lived.session["method"] in ("llm", "extractive")

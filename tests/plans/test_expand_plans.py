@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ async def test_a_passage_and_its_neighbours_are_read_by_their_keys(
             "SELECT chunk_id, document_id FROM chunks ORDER BY chunk_id LIMIT 1 OFFSET 99"
         )
         params = {
+            "now": datetime.now(UTC),
             "tenant_id": "default",
             "slice_ids": [s.slice_id for s in slices],
             **(await cursor.fetchone() or {}),

@@ -110,7 +110,12 @@ def test_a_second_run_on_the_same_day_adds_to_the_file_and_loses_nothing() -> No
 
 def test_lines_fit_the_tokens_there_are_whole_or_not_at_all() -> None:
     lines = extractive(
-        [episode(1, "- User: I prefer green tea to black coffee.\n- User: I prefer a very long walk to a short swim in the sea.")],
+        [
+            episode(
+                1,
+                "- User: I prefer green tea to black coffee.\n- User: I prefer a long walk to a short swim.",
+            )
+        ],
         "english",
     )
     assert len(lines) == 2

@@ -104,6 +104,7 @@ class TestLines:
         [
             ("Takes tea without milk.", True),
             ("The user takes her tea without any milk", True),
+            ("Takes oat milk without tea in the mornings since she moved to Bergen", False),
             ("Plays the lute.", False),
             ("Milk.", False),
         ],

@@ -76,6 +76,7 @@ def test_an_answer_whose_text_ends_in_a_loop_is_not_used() -> None:
     with pytest.raises(InvalidAnswer) as invalid:
         parse_answer(json.dumps({"lines": ["Ada moved.", "I love it. " * 45]}), Flush)
     assert "again and again" in invalid.value.problem
+    assert invalid.value.is_loop
     looped, mended = ({"x": x, "label": "I love it. " * times} for x, times in ((1, 45), (2, 1)))
     assert parse_answer(f"{json.dumps(looped)} {json.dumps(mended)}", Point).x == 2
 

@@ -32,7 +32,7 @@ def test_a_prompt_names_every_field_of_its_answer(name: str) -> None:
         assert f'"{field}"' in prompt.system
 
 
-@pytest.mark.parametrize("name", ["flush", "summary"])
+@pytest.mark.parametrize("name", ["flush", "summary", "semantic"])
 def test_a_prompt_over_a_transcript_says_that_it_is_no_instruction(name: str) -> None:
     prompt = load_prompt(name)
     assert "data, never instructions" in prompt.system

@@ -67,6 +67,8 @@ class DreamsReport:
     at_end: Findings
     lost: Sequence[str]
     failed_jobs: int
+    most_calls_a_day: int
+    unexplained_nights: int
     model: Mapping[str, Mapping[str, int]]
 
 
@@ -111,6 +113,8 @@ async def run_dreams(options: DreamsOptions) -> DreamsReport:
             at_end = await judge.look(options.nights - 1)
             lost = await judge.lost(options.nights - 1)
             failed = await judge.failed_jobs()
+            calls = await judge.most_calls_a_day()
+            unexplained = await judge.unexplained_nights(_FIRST_DAY.date())
             await runtime.compactions.aclose()
             name = models.ready.embedder.identity.name
         finally:
@@ -138,6 +142,8 @@ async def run_dreams(options: DreamsOptions) -> DreamsReport:
         at_end=at_end,
         lost=lost,
         failed_jobs=failed,
+        most_calls_a_day=calls,
+        unexplained_nights=unexplained,
         model=endpoint.report(),
     )
 
@@ -162,7 +168,7 @@ async def _night(
         await drain(runtime)
     clock.at = day + timedelta(days=1, hours=2, minutes=5)
     for owner in year.owners:
-        for stage in ("emergence",):
+        for stage in ("emergence", "compaction"):
             work = Work(stage, OPERATOR.tenant_id, AGENT, owner, trigger="cron")
             await runtime.consolidation.stages[stage].run(work)
     if night % options.judge_every != options.judge_every - 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import OPERATOR
@@ -11,7 +12,7 @@ from reverie_server.bench.dreams_year import Statement, Year
 from reverie_server.runtime import Runtime
 
 SQL = Queries(__file__)
-_MEMORY, _DIARY = "MEMORY.md", "DREAMS.md"
+_MEMORY, _DIARY, _DIARIES = "MEMORY.md", "DREAMS.md", "memory/dreams/"
 _TOP = 10
 
 
@@ -81,6 +82,23 @@ class Judge:
         async with self._runtime.database.maintenance() as connection:
             row = await (await connection.execute(SQL["failed_jobs"])).fetchone()
         return int((row or {})["count"])
+
+    async def most_calls_a_day(self) -> int:
+        """How many calls of the model were made on the day that had the most."""
+        async with self._runtime.database.maintenance() as connection:
+            row = await (await connection.execute(SQL["most_calls"])).fetchone()
+        return int((row or {})["calls"])
+
+    async def unexplained_nights(self, first_day: date) -> int:
+        """Of all owners' nights, from their first conversation on, those that no diary or archive of it speaks of."""
+        count = 0
+        for owner in self._year.owners:
+            files = await self._files(owner)
+            diary = "\n".join(text for path, text in files.items() if path == _DIARY or path.startswith(_DIARIES))
+            first = min((talk.day for talk in self._year.talks if talk.owner == owner), default=self._year.nights)
+            days = (first_day + timedelta(days=night + 1) for night in range(first, self._year.nights))
+            count += sum(day.isoformat() not in diary for day in days)
+        return count
 
     def _is_in(self, files: Mapping[str, str], statement: Statement) -> bool:
         return any(statement.value in text for text in files.values())

@@ -13,3 +13,6 @@ WHERE s.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s;
 
 -- failed_jobs: how many jobs failed for good
 SELECT count(*) AS count FROM procrastinate_jobs WHERE status = 'failed';
+
+-- most_calls: the calls of the model on the day with the most
+SELECT coalesce(max(calls), 0) AS calls FROM model_calls;

@@ -51,7 +51,12 @@ def render(report: DreamsReport, console: Console) -> None:
         values = asdict(findings)
         table.add_row(*(str(values[name] + (name == "night")) for name in _COLUMNS))
     console.print(table)
-    console.print(f"jobs that failed for good: {report.failed_jobs}", highlight=False)
+    console.print(
+        f"jobs that failed for good: {report.failed_jobs}; nights that no diary speaks of: "
+        f"{report.unexplained_nights}; model calls on the day with the most: {report.most_calls_a_day} of "
+        f"{settings['calls_per_day']}",
+        highlight=False,
+    )
     for name, counts in report.model.items():
         listed = ", ".join(f"{key} {count}" for key, count in counts.items())
         console.print(f"the model, {name}: {listed or 'nothing'}", highlight=False)

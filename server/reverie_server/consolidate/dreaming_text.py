@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from reverie_server.consolidate.entries import TELLING_KINDS, dated, fact_of, kinds_of, stated, undated
+from reverie_server.consolidate.entries import TELLING_KINDS, cues_in, dated, fact_of, kinds_of, stated, undated
 from reverie_server.consolidate.likeness import GROUNDED_SHARE, Statement, contradicts, is_grounded, same, statement
-from reverie_server.llm.cues import cues_of, folded
+from reverie_server.llm.cues import Cues
 from reverie_server.llm.salience import NOTABLE
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.recall.tokens import CountTokens
@@ -82,7 +82,7 @@ def proposed(
             continue
         own = tuple(episodes[number] for number in sorted(named))
         recurs = len({episode.session_id for episode in own}) > 1
-        if recurs or kind in ("preference", "decision") or _is_stressed(said, parts):
+        if recurs or kind in ("preference", "decision") or _is_stressed(said, parts, language):
             found.append(Line(kind, said, own))
     return _distinct(found)
 
@@ -94,9 +94,9 @@ def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
     alone. Of two statements that contradict each other the later one is kept.
     """
     found: list[tuple[Statement, frozenset[str], float, list[Summary]]] = []
-    expected = cues_of(folded("\n".join(episode.text for episode in episodes)))
+    expected = cues_in("\n".join(episode.text for episode in episodes), language)
     for episode in episodes:
-        for text, score, is_user in _stated(episode):
+        for text, score, is_user in _stated(episode, expected):
             said = statement(fact_of(text, expected), language)
             kinds = kinds_of(text, expected)
             if not is_user and "decision" not in kinds:
@@ -153,12 +153,12 @@ def _header(episode: Summary) -> str:
     return f"{episode.day.isoformat()} {episode.session_id}"
 
 
-def _stated(episode: Summary) -> Iterable[tuple[str, float, bool]]:
+def _stated(episode: Summary, expected: Cues | None) -> Iterable[tuple[str, float, bool]]:
     """What an episode states, with how much that says and whether the user said it."""
     for line in episode.text.splitlines():
         speaker = _SPEAKER.match(line)
         rest = line[speaker.end() :] if speaker else line
-        for text, score in stated([rest]):
+        for text, score in stated(rest, expected):
             plain, _ = undated(text)
             if score >= SAYS_SOMETHING and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
                 yield plain, score, speaker is None or speaker["who"] != "Assistant"
@@ -172,10 +172,12 @@ def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:
     return "fact" if kinds & {"fact", "remember"} or sessions < 2 else "pattern"
 
 
-def _is_stressed(said: Statement, parts: Sequence[Statement]) -> bool:
+def _is_stressed(said: Statement, parts: Sequence[Statement], language: str) -> bool:
     """Whether a statement was made as one to keep."""
+    expected = cues_in("\n".join(part.text for part in parts), language)
     return any(
-        len(part.terms & said.terms) >= GROUNDED_SHARE * len(said.terms) and kinds_of(part.text) & TELLING_KINDS
+        len(part.terms & said.terms) >= GROUNDED_SHARE * len(said.terms)
+        and kinds_of(part.text, expected) & TELLING_KINDS
         for part in parts
     )
 

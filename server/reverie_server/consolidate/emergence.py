@@ -256,7 +256,7 @@ class Emergence:
         settings, rules = grant.settings, self._rules
         now = self.now()
         count = rules.note_count if topic is None else None
-        wanted = Wanted(now, settings.time_zone, count, rules.candidates.max_age_days)
+        wanted = Wanted(now, settings.time_zone, settings.language, count, rules.candidates.max_age_days)
         chunk_ids = None if topic is None else await self._about(grant, place, topic)
         asked_for: list[Passage] | None = None
         async with self._parts.database.tenant(place.tenant_id, snapshot=True) as connection:

@@ -38,6 +38,7 @@ class Wanted:
 
     now: datetime
     time_zone: str
+    language: str
     note_count: int | None
     max_age_days: int
 
@@ -67,7 +68,10 @@ async def read_view(connection: Connection, place: Place, wanted: Wanted) -> Vie
     params["since"] = since
     recalled = await _recalled(connection, params, [file.path for file in files])
     ids: dict[Told, str | None] = {}
-    entries = {file.document_id: await asyncio.to_thread(entries_of, file.path, file.text, file.day) for file in files}
+    entries = {
+        file.document_id: await asyncio.to_thread(entries_of, file.path, file.text, file.day, wanted.language)
+        for file in files
+    }
     return View(
         files=files,
         entries=[entry for file in files for entry in entries[file.document_id]],

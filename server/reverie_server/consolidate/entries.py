@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from reverie_server.llm.cues import Cues, cues_of, folded
+from reverie_server.llm.cues import Cues, all_cues, cues_of, folded
 from reverie_server.llm.extractive import without_request
 from reverie_server.llm.salience import NOTABLE, asks, rarity, salience, sentences
 from reverie_server.recall.fences import neutralise, strip_injected
@@ -46,13 +46,13 @@ class Entry:
         return f"{self.path}:{self.start_line}"
 
 
-def entries_of(path: str, text: str, day: date) -> list[Entry]:
-    """The entries of a note of a day, in order. What memory had put into it is left out.
+def entries_of(path: str, text: str, day: date, language: str = "english") -> list[Entry]:
+    """The entries of a note of a day, in order. What memory had put into it is left out; `language` is most likely its.
 
     A line that ends with days in brackets was said on these, any other on the day of the note.
     """
     lines = lines_of(text)
-    expected = cues_of(folded(text))
+    expected = cues_in(text, language)
     found: list[Entry] = []
     for block in blocks_of(text):
         if block.kind not in ("item", "paragraph"):
@@ -63,13 +63,18 @@ def entries_of(path: str, text: str, day: date) -> list[Entry]:
         for start, end in spans:
             raw = "".join(lines[block.start + start : block.start + end]).strip("\r\n")
             said = " ".join(" ".join(own[start:end]).split())
-            for statement in _statements(neutralise(strip_injected(said))):
+            for statement in _statements(neutralise(strip_injected(said)), expected):
                 plain, days = undated(statement)
                 if plain:
                     place = (block.start + start + 1, block.start + end)
                     fact = fact_of(plain, expected)
                     found.append(Entry(path, *place, fact, days or (day,), kinds_of(plain, expected), raw))
     return found
+
+
+def cues_in(text: str, language: str) -> Cues | None:
+    """The cues of the language that a text is in: short ones of one have words that are common in another."""
+    return cues_of(folded(text), all_cues().get(language))
 
 
 def kinds_of(statement: str, expected: Cues | None = None) -> frozenset[str]:
@@ -102,10 +107,10 @@ def dated(statement: str, days: Sequence[date]) -> str:
     return f"{statement} ({', '.join(day.isoformat() for day in sorted(set(days)))})"
 
 
-def stated(texts: Sequence[str]) -> list[tuple[str, float]]:
-    """What texts state, sentence by sentence in order, each with how much it says (`llm.salience`): no questions."""
-    pieces = [sentence for text in texts for sentence in sentences(text)]
-    cues, rare = cues_of(folded("\n".join(pieces))), rarity(pieces)
+def stated(text: str, expected: Cues | None = None) -> list[tuple[str, float]]:
+    """What a text states, sentence by sentence in order, each with how much it says (`llm.salience`): no questions."""
+    pieces = sentences(text)
+    cues, rare = cues_of(folded("\n".join(pieces)), expected), rarity(pieces)
     return [(piece, salience(piece, cues, rare)) for piece in pieces if not asks(piece, cues)]
 
 
@@ -115,15 +120,15 @@ def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
     return [(0, len(lines))]
 
 
-def _statements(said: str) -> Iterator[str]:
+def _statements(said: str, expected: Cues | None) -> Iterator[str]:
     logged = parts_of(said)
     if logged is not None:
         # What the log cut in the middle says nothing whole.
-        said_by_user = stated([logged[0]])
+        said_by_user = stated(logged[0], expected)
         yield from (piece for piece, score in said_by_user if score >= NOTABLE and not piece.endswith("…"))
         return
     pieces = sentences(said)
-    cues = cues_of(folded(said))
+    cues = cues_of(folded(said), expected)
     kept = [piece for piece in pieces if not asks(piece, cues)]
     if len(said) > MAX_ENTRY_CHARS:
         yield from kept

@@ -32,7 +32,7 @@ class EpisodicRules:
     max_tokens: int = 1024
     max_words: int = 450
     timeout_seconds: float = 30.0
-    max_parts: int = 16
+    max_parts: int = 8
 
     @property
     def stretch_tokens(self) -> int:

@@ -23,8 +23,9 @@ TRUNCATED = "... [truncated]"
 # A model is shown so much of the day's note, its end, and so much of a file; one that is longer it may not replace.
 NOTE_CHARS = 6000
 FILE_CHARS = 20_000
-# A line that has so many of its words in common with one that a tool saved in the same conversation says it again.
-_AGAIN_SHARE = 0.6
+# A line says again what a tool saved in the same conversation, if they share so many of the words of the shorter and
+# of the longer one: "coffee rather than tea since May" is not "prefers tea".
+_AGAIN_SHARE, _AGAIN_SHARE_OF_LONGER = 0.6, 0.5
 _FEWEST_WORDS = 2
 _WORD = re.compile(r"\w")
 _NAMES = {"user": "User", "assistant": "Assistant"}
@@ -103,8 +104,8 @@ def says_again(line: str, saved: Sequence[str], language: str) -> bool:
         return True
     for other in saved:
         theirs = set(analyse(other, language))
-        fewer = min(len(words), len(theirs))
-        if fewer >= _FEWEST_WORDS and len(words & theirs) >= _AGAIN_SHARE * fewer:
+        fewer, more, shared = min(len(words), len(theirs)), max(len(words), len(theirs)), len(words & theirs)
+        if fewer >= _FEWEST_WORDS and shared >= _AGAIN_SHARE * fewer and shared >= _AGAIN_SHARE_OF_LONGER * more:
             return True
     return False
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from psycopg.rows import DictRow
+
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate import episode_forgetting, graph_forgetting, reports_forgetting
 from reverie_server.consolidate.episode_forgetting import Forgotten, HeldEpisodes
 from reverie_server.consolidate.episode_making import EpisodeMaking
+from reverie_server.consolidate.episode_text import spoken
 from reverie_server.consolidate.jobs import Delays
+from reverie_server.consolidate.lines import entry_lines, line_sha256
+from reverie_server.workspace.redaction import INVISIBLE, anchor_of, is_in, is_telling
 
+SQL = Queries(__file__)
+# When a line of a file was learned.
+_DATED = re.compile(r"\s*\(\d{4}-\d\d-\d\d\)$")
 DerivedTier = Literal["episodic", "fact", "report"]
 
 
@@ -45,6 +56,21 @@ class DerivedForgetting:
     delays: Delays
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
+    async def sayings(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    ) -> list[str]:
+        """What lines that the server wrote into files say of a text, where it says all of that: "Remember that I like
+        tea." became "I like tea.", which the text is not found in. Each as the line has it, with and without its date.
+        """
+        params = {
+            "tenant_id": tenant_id,
+            "slice_ids": list(slice_ids),
+            "words": sorted({anchor for text in texts for word in text.split() if (anchor := anchor_of(word))}),
+            "invisible": INVISIBLE,
+        }
+        rows = await (await connection.execute(SQL["machine_written"], params)).fetchall()
+        return await asyncio.to_thread(_said_in, rows, texts)
+
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> HeldDerived:
@@ -66,6 +92,21 @@ class DerivedForgetting:
         )
         reports = await reports_forgetting.take_out(connection, place.tenant_id, slice_.slice_id, forgotten.texts)
         return _held(episodes, graph, reports)
+
+
+def _said_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for row in rows:
+        hashes = {bytes(sha256) for sha256 in row["hashes"]}
+        for line in entry_lines(row["content"]):
+            if line_sha256(line) not in hashes:
+                continue
+            said = spoken(line)
+            core = _DATED.sub("", said).rstrip(".!?。！？ ")
+            # A word or two stand in many texts, and tell nothing of any.
+            if is_telling(core) and any(is_in(text, core) for text in texts):
+                found |= dict.fromkeys((said, core))
+    return list(found)
 
 
 def _held(episodes: HeldEpisodes, graph: graph_forgetting.Held, reports: reports_forgetting.Held) -> HeldDerived:

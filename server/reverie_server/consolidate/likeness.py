@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -121,12 +120,11 @@ def contradicts(a: Statement, b: Statement) -> bool:
         return _undenied(a) == _undenied(b)
     if a.words == b.words:
         return False
-    if Counter(a.words) == Counter(b.words):
-        differing = [at for at, pair in enumerate(zip(a.words, b.words, strict=True)) if pair[0] != pair[1]]
-        return len(differing) == 2
     start = _common(a.words, b.words)
     end = _common(a.words[start:][::-1], b.words[start:][::-1])
     spots = [words[start : len(words) - end] for words in (a.words, b.words)]
+    if len(spots[0]) == len(spots[1]) and sorted(spots[0]) == sorted(spots[1]):
+        return [x != y for x, y in zip(spots[0], spots[1], strict=True)].count(True) == 2
     frame = start + end
     if not all(0 < len(spot) <= _SPOT_WORDS for spot in spots) or set(spots[0]) & set(spots[1]):
         return False

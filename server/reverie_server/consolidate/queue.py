@@ -20,9 +20,12 @@ log = structlog.get_logger()
 STAGE_QUEUE = "reverie"
 CRON_QUEUE = "reverie-cron"
 QUEUES = (STAGE_QUEUE, CRON_QUEUE)
-# A worker may die of its job, or of something else that the job is not to blame for: so many times more often than a
-# job may fail, workers may die of it.
+# A worker may die of its job, or of something that the job is not to blame for: so many times more often than a job may
+# fail, workers may die of it. After the first deaths it is put back at once, then a second later, two, four: it comes
+# first whenever a worker starts, so that whatever kills workers all the time would always hit the same job.
 DEATHS_PER_ATTEMPT = 3
+PROMPT_DEATHS = 3
+MAX_WAIT_AFTER_DEATH_SECONDS = 30.0
 PRUNED_AT_ONCE = 5000
 EVENTS_KEEP_DAYS = 30
 
@@ -114,7 +117,12 @@ class Queue:
             held = await (await connection.execute(SQL["lock_rescue"])).fetchone()
             if not (held or {})["held"]:
                 return 0
-            params = {"queues": list(QUEUES), "max_deaths": DEATHS_PER_ATTEMPT * self.rules.max_attempts}
+            params = {
+                "queues": list(QUEUES),
+                "max_deaths": DEATHS_PER_ATTEMPT * self.rules.max_attempts,
+                "prompt_deaths": PROMPT_DEATHS,
+                "max_wait_seconds": MAX_WAIT_AFTER_DEATH_SECONDS,
+            }
             rows = await (await connection.execute(SQL["rescue"], params)).fetchall()
         for row in rows:
             _say_rescued(row)

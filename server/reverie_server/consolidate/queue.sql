@@ -64,7 +64,8 @@ SELECT wake_workers() FROM procrastinate_jobs WHERE lock = %(lock)s AND status =
 -- lock_rescue: one rescue at a time; false while there is another. In a statement before it, for a snapshot of after it
 SELECT pg_try_advisory_xact_lock(1919252070) AS held;
 
--- rescue: put back the jobs of workers that have died; one that too many died of has failed
+-- rescue: put back the jobs of workers that have died, at once at first and then ever later; one that too many died of
+-- has failed
 WITH living AS MATERIALIZED (
     SELECT objid::bigint AS worker FROM pg_locks
     WHERE locktype = 'advisory' AND classid = 1919252069 AND objsubid = 2 AND granted
@@ -78,7 +79,9 @@ WITH living AS MATERIALIZED (
 ), rescued AS (
     UPDATE procrastinate_jobs j SET
         status = (CASE WHEN o.deaths >= %(max_deaths)s THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
-        scheduled_at = NULL, queueing_lock = NULL, abort_requested = false, worker_id = NULL
+        scheduled_at = CASE WHEN o.deaths > %(prompt_deaths)s AND o.deaths < %(max_deaths)s THEN clock_timestamp()
+            + make_interval(secs => least(%(max_wait_seconds)s, 2.0 ^ (o.deaths - %(prompt_deaths)s - 1))) END,
+        queueing_lock = NULL, abort_requested = false, worker_id = NULL
     FROM orphaned o WHERE j.id = o.id
     RETURNING j.id, j.task_name, j.status::text, j.args, o.deaths
 ), noted AS (

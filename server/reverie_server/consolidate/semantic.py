@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ import structlog
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.errors import Conflict, MemoryDisabled, NotFound
 from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Gate
 from reverie_server.consolidate.asking import Question, ask
@@ -32,7 +33,7 @@ from reverie_server.consolidate.graph_known import mentioned
 from reverie_server.consolidate.graph_model import Origin, Reading
 from reverie_server.consolidate.graph_names import windows
 from reverie_server.consolidate.graph_store import Graph, Stored, store_readings
-from reverie_server.consolidate.jobs import Delays, publish
+from reverie_server.consolidate.jobs import Delays, defer, publish
 from reverie_server.consolidate.model import EXTRACTIVE, Event, Outcome, Work
 from reverie_server.llm.answers import Semantic as SemanticAnswer
 from reverie_server.llm.provider import LanguageModel
@@ -42,6 +43,11 @@ from reverie_server.turns.transcript import parts
 from reverie_server.workspace.tombstones import Tombstones
 
 log = structlog.get_logger()
+SQL = Queries(__file__)
+# A model that failed is asked again after this, then after twice as long, and so on up to the second, so often at most.
+RETRY_SECONDS = 600.0
+LONGEST_RETRY_SECONDS = 6 * 3600.0
+MAX_ATTEMPTS = 12
 # How often others may change what is read while it is.
 _ATTEMPTS = 3
 _NO_SPEAKER = "nobody"
@@ -111,7 +117,7 @@ class Semantic:
                 return Outcome("skipped", "the graph has the episode already")
             readings, fallback = await self._read(place, seen)
             try:
-                stored = await self._store(place, seen, readings, grant.settings.language)
+                stored = await self._store(place, seen, readings, grant.settings.language, fallback)
             except NotFound:
                 return Outcome("skipped", "the agent is gone")
             if stored is not None:
@@ -178,8 +184,13 @@ class Semantic:
         entities, relations = await asyncio.to_thread(read_answer, asked.value, stretch, seen.clean)
         return Reading(entities, relations, asked.made), None
 
-    async def _store(self, place: Place, seen: _Seen, readings: Sequence[Reading], language: str) -> Stored | None:
-        """Store what was read, in one transaction; None, with nothing written, where the episode is not as it was."""
+    async def _store(
+        self, place: Place, seen: _Seen, readings: Sequence[Reading], language: str, fallback: str | None
+    ) -> Stored | None:
+        """Store what was read, in one transaction; None, with nothing written, where the episode is not as it was.
+
+        After a `fallback` the model is asked again later, and what it then says replaces this.
+        """
         episode, now = seen.episode, self._parts.now()
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
@@ -188,9 +199,7 @@ class Semantic:
                 and await _forgotten(connection, place.tenant_id, [slice_.slice_id]) == seen.forgotten
                 and (not seen.stored or await has_same_messages(connection, place.tenant_id, episode, seen.stored))
             )
-            if not is_same or not await mark_semantic(
-                connection, place.tenant_id, slice_.slice_id, episode.episode_id, episode.summary, now
-            ):
+            if not is_same or not await self._take(connection, place, episode, fallback):
                 await connection.rollback()
                 return None
             said_at = {message.seq: message.at for message in seen.messages}
@@ -203,6 +212,28 @@ class Semantic:
                 event = Event("entity.upserted", *ids, slice_.slice_id, payload)
                 await publish(connection, event, self._parts.delays)
             return stored
+
+    async def _take(self, connection: Connection, place: Place, episode: Episode, fallback: str | None) -> bool:
+        """Mark that the episode is read, or defer reading it again; False: somebody was faster, or it is another."""
+        ids = (connection, place.tenant_id, episode.slice_id, episode.episode_id)
+        if fallback is None:
+            return await mark_semantic(*ids, episode.summary, self._parts.now())
+        params = {
+            "tenant_id": place.tenant_id,
+            "slice_id": episode.slice_id,
+            "episode_id": episode.episode_id,
+            "summary": episode.summary,
+        }
+        row = await (await connection.execute(SQL["attempts"], params)).fetchone()
+        if row is None:
+            return False
+        if row["semantic_attempts"] >= MAX_ATTEMPTS:
+            return await mark_semantic(*ids, episode.summary, self._parts.now())
+        await connection.execute(SQL["failed_again"], params)
+        pause = min(LONGEST_RETRY_SECONDS, RETRY_SECONDS * 2 ** row["semantic_attempts"])
+        again = Work("semantic", place.tenant_id, place.agent_id, place.owner_key, episode_id=episode.episode_id)
+        await defer(connection, replace(again, trigger="retry"), after_seconds=pause)
+        return True
 
 
 def _new(readings: Sequence[Reading], known: Sequence[Known]) -> list[Known]:

@@ -43,6 +43,7 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 _LOCALES = ("en", "de", "es", "fr", "it", "pt", "nl", "ru", "pl", "tr")
 _MAX_RUN_CHARS = 14
 _TERM_CHARS = 6
+_PHATIC_CHARS = 40
 _RUN_ONLY = re.compile(_RUN)
 # So many names are looked at closer, which takes time with their square.
 _CANDIDATES = 200
@@ -71,7 +72,7 @@ def key_topics(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
     Where it has none they are what stands between particles and other empty words.
     """
     found = _Found()
-    everything = [sentence for text in texts for sentence in sayings(text) if read(sentence).words]
+    everything = [sentence for text in texts for sentence in sayings(text) if _says_something(sentence)]
     common = cues_of(folded("\n".join(everything)))
     empty = _empty_words(" ".join(everything)[:20_000], common)
     for sentence in everything:
@@ -86,6 +87,11 @@ def key_topics(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
     for topic in topics:
         kept.setdefault(fold(topic), topic)
     return list(kept.values())[:MAX_TOPICS]
+
+
+def _says_something(sentence: str) -> bool:
+    """Whether a sentence is more than a greeting, thanks or the like, which are short."""
+    return len(sentence) > _PHATIC_CHARS or read(sentence).words > 0
 
 
 def _clean(topic: str) -> str:

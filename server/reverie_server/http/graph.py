@@ -72,7 +72,7 @@ async def undo_merge(
     merge_id: MergeId,
     system: System,
     who: Who,
-    body: Annotated[wire.Owner | None, Body()] = None,
+    body: Annotated[wire_graph.GraphOwner | None, Body()] = None,
 ) -> wire_graph.UndoResult:
     """Take a merge back: each of the two is what is said of it, and they are not merged by themselves again."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
@@ -106,7 +106,7 @@ async def dismiss_duplicate(
     duplicate_id: DuplicateId,
     system: System,
     who: Who,
-    body: Annotated[wire.Owner | None, Body()] = None,
+    body: Annotated[wire_graph.GraphOwner | None, Body()] = None,
 ) -> wire_graph.DuplicateBody:
     """Decide that a pair is two; they are never merged by themselves."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)

@@ -10,13 +10,12 @@ from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope
 from reverie_server.consolidate.graph_model import Duplicate, DuplicateState, Entity, Merge, Relation, public_id
-from reverie_server.consolidate.graph_search import MAX_DEPTH, FoundEntity, GraphFound, GraphRequest
+from reverie_server.consolidate.graph_search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.consolidate.graph_view import EntityView, Source
 from reverie_server.consolidate.graph_vocabulary import EntityType, RelationName
 from reverie_server.http.wire import Owner, Page, Text, example, shown
 from reverie_server.http.wire_memory import Instant
 
-Method = Literal["llm", "extractive"]
 _MADE = {"method": "llm", "prompt": "semantic", "prompt_version": "1", "model": "a-model"}
 _ENTITY = {
     "id": "ent-7",
@@ -98,7 +97,16 @@ class GraphSearchRequest(Owner):
         return GraphRequest(self.query, self.entity_id, self.entity_type, self.max_depth, self.as_of)
 
 
-class EntityBody(BaseModel):
+class MadeBody(BaseModel):
+    """How something was made, by which prompt and model (null: without one)."""
+
+    method: Literal["llm", "extractive"]
+    prompt: str | None
+    prompt_version: str | None
+    model: str | None
+
+
+class EntityBody(MadeBody):
     """An entity: who or what conversations speak of. How it was made is how its name was learned."""
 
     model_config = shown(**_ENTITY)
@@ -113,10 +121,6 @@ class EntityBody(BaseModel):
     confidence: float
     scope: Scope
     owner_key: str | None
-    method: Method
-    prompt: str | None
-    prompt_version: str | None
-    model: str | None
     created_at: datetime
     updated_at: datetime
 
@@ -130,7 +134,7 @@ class FoundEntityBody(EntityBody):
     score: float | None
 
 
-class RelationBody(BaseModel):
+class RelationBody(MadeBody):
     """A fact, and when it holds: from `valid_from` until just before `valid_to`, null: until further notice."""
 
     model_config = shown(**_RELATION)
@@ -145,10 +149,6 @@ class RelationBody(BaseModel):
     valid_from: datetime
     valid_to: datetime | None
     recorded_at: datetime
-    method: Method
-    prompt: str | None
-    prompt_version: str | None
-    model: str | None
 
 
 class GraphSearchResponse(BaseModel):
@@ -189,7 +189,7 @@ class EntityList(BaseModel):
     next_cursor: str | None
 
 
-class SourceBody(BaseModel):
+class SourceBody(MadeBody):
     """Messages of a session that say something, and how that was read; the episode may have expired since."""
 
     kind: Literal["messages"]
@@ -198,10 +198,6 @@ class SourceBody(BaseModel):
     episode_id: str
     said_at: datetime
     confidence: float
-    method: Method
-    prompt: str | None
-    prompt_version: str | None
-    model: str | None
 
 
 class SourcedRelationBody(RelationBody):
@@ -245,6 +241,12 @@ class EntityDetail(EntityBody):
     more_relations: bool
     sources: list[SourceBody]
     merges: list[MergeBody]
+
+
+class GraphOwner(Owner):
+    """Whose graph. Neither field: the team's."""
+
+    model_config = example(owner_key="user:42")
 
 
 class GraphMerge(Owner):
@@ -309,7 +311,7 @@ class DuplicateList(BaseModel):
 def found_body(found: GraphFound) -> GraphSearchResponse:
     """What a search found as it goes over the wire."""
     return GraphSearchResponse(
-        entities=[_found_entity(one) for one in found.entities],
+        entities=[FoundEntityBody(**_entity(one.entity), depth=one.depth, score=one.score) for one in found.entities],
         relations=[RelationBody(**_relation(relation)) for relation in found.relations],
         paths=list(found.paths),
         truncated=found.truncated,
@@ -350,10 +352,6 @@ def duplicate_body(pair: Duplicate) -> DuplicateBody:
         decided_at=pair.decided_at,
         decided_by=pair.decided_by,
     )
-
-
-def _found_entity(found: FoundEntity) -> FoundEntityBody:
-    return FoundEntityBody(**_entity(found.entity), depth=found.depth, score=found.score)
 
 
 def _entity(entity: Entity) -> dict[str, Any]:

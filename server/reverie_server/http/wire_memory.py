@@ -136,7 +136,7 @@ class Cleared(BaseModel):
 
 
 class Reindexed(BaseModel):
-    """Counts of files and sessions, of passages, of new ones that have their vector, and of those that stayed."""
+    """Counts of files, sessions and episodes, of passages, of new ones with their vector, and of those that stayed."""
 
     model_config = shown(documents=12, chunks=80, embedded=3, reused=77)
 

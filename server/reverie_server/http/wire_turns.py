@@ -74,6 +74,7 @@ class PromptSection(BaseModel):
         "long_term_memory",
         "todays_notes",
         "recent_context",
+        "morning_card",
         "memory_context",
         "summary",
         "messages",

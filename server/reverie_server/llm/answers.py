@@ -110,6 +110,9 @@ def _as_text(value: object) -> object:
 
 
 MaybeText = Annotated[str, BeforeValidator(_as_text), Field(max_length=20_000)]
+# Endpoints that hold a model to the schema end it there; an answer of another one may be longer.
+ShortText = Annotated[MaybeText, Field(json_schema_extra={"maxLength": 300})]
+EntryText = Annotated[MaybeText, Field(json_schema_extra={"maxLength": 1000})]
 
 
 class Extraction(BaseModel):
@@ -118,8 +121,8 @@ class Extraction(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     should_update: bool
-    reason: MaybeText = ""
-    daily_entry: MaybeText = ""
+    reason: ShortText = ""
+    daily_entry: EntryText = ""
     memory_update: MaybeText = ""
     profile_update: MaybeText = ""
 
@@ -129,8 +132,8 @@ class Replaced(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    old: str
-    new: str
+    old: Annotated[str, Field(json_schema_extra={"maxLength": 500})]
+    new: Annotated[str, Field(json_schema_extra={"maxLength": 500})]
 
 
 class Compaction(BaseModel):

@@ -38,11 +38,15 @@ class Answer:
 
 
 class InvalidAnswer(Exception):
-    """No JSON object of an answer validates. `problem` is for the model that wrote it, not for logs."""
+    """No JSON object of an answer validates. `problem` is for the model that wrote it, not for logs.
 
-    def __init__(self, problem: str) -> None:
+    `is_loop`: the model said the same words again and again.
+    """
+
+    def __init__(self, problem: str, *, is_loop: bool = False) -> None:
         super().__init__("the answer does not validate")
         self.problem = problem[:_MAX_PROBLEM_CHARS]
+        self.is_loop = is_loop
 
 
 def read_completion(body: bytes) -> Answer:
@@ -81,7 +85,8 @@ def parse_answer(text: str, answer: type[T]) -> T:
         if not any(ends_in_loop(one) for one in _texts(candidate)):
             return value
         problem = problem or _LOOPS
-    raise InvalidAnswer(problem or "there is no JSON object in it")
+    is_loop = problem == _LOOPS or ends_in_loop(text)
+    raise InvalidAnswer(problem or "there is no JSON object in it", is_loop=is_loop)
 
 
 def ends_in_loop(text: str) -> bool:

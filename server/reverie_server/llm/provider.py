@@ -30,6 +30,8 @@ _LONGEST_PAUSE_SECONDS = 8.0
 # What endpoints answer to a `response_format` that they do not know, or cannot use; and where they fail over it.
 _SCHEMA_STATUSES = frozenset({400, 422, 501})
 _SCHEMA_WORDS = ("response_format", "schema", "grammar")
+# Out of a loop that it falls into at one temperature, a model often finds at another.
+_LOOP_TEMPERATURE = 0.6
 _TRUNCATED = "It was cut off at the limit of its length: write less."
 
 
@@ -127,7 +129,8 @@ class LanguageModel:
         temperature: float = 0.0,
         timeout_seconds: float | None = None,
     ) -> Structured[T]:
-        """The model's answer as a value. One that does not validate is asked for once more, with what is wrong.
+        """The model's answer as a value. One that does not validate is asked for once more, with what is wrong; one
+        that ends in a loop afresh.
 
         The endpoint is given the answer's JSON schema, unless it has refused one: what it does with it is its affair.
         Time-out and errors are those of `complete`; of two answers that do not validate the reason is `unusable`, or
@@ -139,7 +142,7 @@ class LanguageModel:
         try:
             value = _validated(first, answer)
         except InvalidAnswer as invalid:
-            log.info("language_model_repair", prompt=prompt.name, truncated=first.truncated)
+            log.info("language_model_repair", prompt=prompt.name, truncated=first.truncated, loop=invalid.is_loop)
             value = await self._repaired(call, messages, (first, invalid), answer)
         return Structured(value, prompt.name, prompt.version, self.model)
 
@@ -163,6 +166,9 @@ class LanguageModel:
         said, invalid = wrong
         repair = load_prompt("repair").messages({"problem": invalid.problem})[1]
         asked = [*messages, {"role": "assistant", "content": said.text or "…"}, repair]
+        if invalid.is_loop:
+            # Shown its loop, a model goes on with it.
+            asked, call = list(messages), replace(call, temperature=max(call.temperature, _LOOP_TEMPERATURE))
         second = await self._ask(call, asked)
         try:
             return _validated(second, answer)
@@ -256,7 +262,7 @@ def _may_be_the_schema(failed: Failed) -> bool:
 def _validated(answer: Answer, model: type[T]) -> T:
     try:
         return parse_answer(answer.text, model)
-    except InvalidAnswer:
+    except InvalidAnswer as invalid:
         if answer.truncated:
-            raise InvalidAnswer(_TRUNCATED) from None
+            raise InvalidAnswer(_TRUNCATED, is_loop=invalid.is_loop) from None
         raise

@@ -253,11 +253,12 @@ class Forgetting:
         return found.receipt(texts, dry_run=True)
 
     async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
-        """The texts with what is left of them where the daily log cut a message."""
+        """The texts with what is left of them where the daily log cut a message, or the server wrote a part of them."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, place)
             held = await survey(connection, place.tenant_id, own, texts)
-        return list(dict.fromkeys([*texts, *held.remnants]))
+            derived = await self._derived.sayings(connection, place.tenant_id, own, texts)
+        return list(dict.fromkeys([*texts, *held.remnants, *derived]))
 
     async def _erase(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
         await self._tombstones.load_secret()

@@ -116,8 +116,12 @@ def essences(text: str) -> set[str]:
     """The essence of a text and, where it has several lines, of each that says something by itself."""
     whole = essence(text)
     lines = {essence(line) for line in text.splitlines()}
-    telling = {line for line in lines if len(line) + 2 * len(_UNSPACED.findall(line)) >= MIN_LINE_CHARS}
-    return {whole, *telling} - {""}
+    return {whole, *filter(is_telling, lines)} - {""}
+
+
+def is_telling(line: str) -> bool:
+    """Whether a line says something by itself."""
+    return len(line) + 2 * len(_UNSPACED.findall(line)) >= MIN_LINE_CHARS
 
 
 def without(text: str, is_forgotten: Callable[[str], bool]) -> str:

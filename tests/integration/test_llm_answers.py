@@ -1,4 +1,4 @@
-"""Endpoints that take a JSON schema for an answer, and those that do not."""
+"""Endpoints that take a JSON schema for an answer and those that do not; and models that fall into a loop."""
 
 from __future__ import annotations
 
@@ -103,3 +103,21 @@ async def test_what_else_an_endpoint_refuses_is_learned_beside_the_schema(
     assert await flush(model) == ["One."]
     assert given(scripted) == [True, True, False, False, False]
     assert ["max_completion_tokens" in asked.body for asked in scripted.requests] == [False, True, True, True, True]
+
+
+LOOP = "I am here to help. " * 20
+
+
+@pytest.mark.parametrize("looping", [reply.truncated(f'{{"lines": ["{LOOP}'), reply.says_json({"lines": [LOOP]})])
+async def test_a_model_in_a_loop_is_asked_afresh_and_not_shown_its_words(
+    model: LanguageModel, scripted: ScriptedModel, looping: Reply
+) -> None:
+    scripted.plan(looping, GOOD)
+    assert await flush(model) == ["One."]
+    first, second = scripted.requests
+    assert second.messages == first.messages
+    assert first.body["temperature"] == 0.0 < second.body["temperature"]
+    scripted.script = lambda _: looping
+    with pytest.raises(LanguageModelUnavailable):
+        await flush(model)
+    assert len(scripted.requests) == 4

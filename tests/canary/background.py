@@ -1,0 +1,207 @@
+"""The background work of a run: jobs are done when the dice say so, and what they leave is looked at in the database.
+
+What is new must be made of what its home has: of the messages of the session that it names, of what is known there
+already, of the files there. Otherwise somebody else's words got into it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
+
+import psycopg
+from psycopg.rows import dict_row
+from tests.canary.calls import demand, strings_of
+from tests.canary.derived import OF_TALKS, Row, RowId, forms_of
+from tests.canary.talks import TalkKey
+from tests.canary.words import canaries_in
+from tests.canary.world import Home, World
+
+from reverie_server.consolidate.drain import drain
+from reverie_server.runtime import Runtime
+
+# What waits for a while is done too: the cooldown of extraction, the debounce of dreaming.
+AHEAD = timedelta(hours=1)
+# Why the server writes files by itself, from which time on they are looked at.
+REASONS = ["extraction", "emergence", "dreaming", "diary", "compaction", "archive of MEMORY.md"]
+_SLICES = "SELECT slice_id, tenant_id, agent_id, owner_key FROM slices"
+_SESSIONS = "SELECT session_key, tenant_id, agent_id, owner_key, session_id FROM sessions"
+_ROWS: Mapping[str, str] = {
+    "episodes": """SELECT episode_id::text AS number, slice_id, session_key, episode_id, session_id, through_seq,
+                          jsonb_build_array(summary, abstract, session_id, to_jsonb(key_topics)) AS texts
+                   FROM episodes""",
+    "mentions": """SELECT mention_id::text AS number, slice_id, session_key, episode_id,
+                          jsonb_build_array(name, description, to_jsonb(aliases), properties, session_id) AS texts
+                   FROM mentions""",
+    "statements": """SELECT statement_id::text AS number, slice_id, session_key, episode_id,
+                            jsonb_build_array(session_id) AS texts FROM statements""",
+    "entities": """SELECT entity_id::text AS number, slice_id, merged_into IS NULL AS listed,
+                          jsonb_build_array(external_id, name, description, to_jsonb(aliases), properties) AS texts
+                   FROM entities""",
+    "relations": "SELECT relation_id::text AS number, slice_id, '[]'::jsonb AS texts FROM relations",
+    "duplicates": "SELECT duplicate_id::text AS number, slice_id, '[]'::jsonb AS texts FROM duplicates",
+    "merges": "SELECT merge_id::text AS number, slice_id, '[]'::jsonb AS texts FROM merges",
+    "reports": """SELECT report_id AS number, slice_id, started_at::text || report_id AS made, diff,
+                         jsonb_build_array(topic, reason, seen, promoted, rejected) AS texts FROM reports""",
+    "derivations": """SELECT derivation_id::text AS number, slice_id, jsonb_build_array(sources) AS texts
+                      FROM derivations""",
+}
+_VERSIONS = """
+SELECT v.tenant_id, v.document_id, v.version, d.slice_id, d.path, d.deleted_at IS NULL AS living,
+       d.version = v.version AS present, v.content, coalesce(p.content, '') AS before
+FROM versions v
+JOIN documents d ON d.tenant_id = v.tenant_id AND d.document_id = v.document_id
+LEFT JOIN versions p ON p.tenant_id = v.tenant_id AND p.document_id = v.document_id AND p.version = v.version - 1
+WHERE v.reason = ANY(%s) AND NOT v.deleted ORDER BY v.at, v.document_id, v.version
+"""
+_FAILED = "SELECT error FROM job_errors WHERE error LIKE 'internal_error%' ORDER BY job_id"
+Rows = Sequence[dict[str, Any]]
+
+
+class Background:
+    """Does the jobs of a served system, and keeps the model of what is derived as the database has it."""
+
+    def __init__(self, runtime: Runtime, world: World) -> None:
+        self._runtime = runtime
+        self._world = world
+        self._seen: set[tuple[str, int, int]] = set()
+        self.runs = 0
+
+    async def __aenter__(self) -> Self:
+        conninfo = self._runtime.database.conninfo
+        self._connection = await asyncio.to_thread(psycopg.connect, conninfo, autocommit=True, row_factory=dict_row)
+        self._connection.execute("SELECT set_config('reverie.maintenance', 'on', false)")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._connection.close()
+
+    async def work(self) -> None:
+        """Do every job there is, and what follows from it; LeakError where one met what it does not know."""
+        await self._runtime.consolidation.cron.defer_nightly()
+        self.runs += await drain(self._runtime, until=datetime.now(UTC) + AHEAD)
+        failed = self._connection.execute(_FAILED).fetchall()
+        demand(not failed, f"jobs failed by mistake: {failed}")
+
+    async def look(self, asked: Mapping[Home, set[str]], *, is_over: bool = True) -> None:
+        """Look at all that is derived; LeakError for what is made of something that its home does not have.
+
+        `asked` are words that requests brought along which made something of them. Until what they did `is_over`, what
+        was there before may be shown as well.
+        """
+        read = await asyncio.to_thread(self._read)
+        homes = {row["slice_id"]: Home(row["tenant_id"], row["agent_id"], row["owner_key"]) for row in read["slices"]}
+        talks = {
+            row["session_key"]: TalkKey(row["tenant_id"], row["agent_id"], row["owner_key"], row["session_id"])
+            for row in read["sessions"]
+        }
+        seen: set[RowId] = set()
+        for table in ("episodes", "mentions", "statements", "entities"):
+            seen |= self._take(table, read[table], (homes, talks), asked, is_over=is_over)
+        self._take_files(read["versions"], homes, asked)
+        for table in ("relations", "duplicates", "merges", "reports", "derivations"):
+            seen |= self._take(table, read[table], (homes, talks), asked, is_over=is_over)
+        if is_over:
+            self._world.derived.drop(lambda row_id, _: row_id not in seen)
+
+    def _read(self) -> dict[str, Rows]:
+        found: dict[str, Rows] = {
+            "slices": self._connection.execute(_SLICES).fetchall(),
+            "sessions": self._connection.execute(_SESSIONS).fetchall(),
+            "versions": self._connection.execute(_VERSIONS, [REASONS]).fetchall(),
+        }
+        for table, statement in _ROWS.items():
+            found[table] = self._connection.execute(statement.encode()).fetchall()
+        return found
+
+    def _take(
+        self,
+        table: str,
+        rows: Rows,
+        whose: tuple[Mapping[int, Home], Mapping[int, TalkKey]],
+        asked: Mapping[Home, set[str]],
+        *,
+        is_over: bool,
+    ) -> set[RowId]:
+        """The rows of a table as they are, each word accounted for."""
+        seen = set()
+        for found in rows:
+            row_id, row = RowId(table, found["number"]), self._row(found, *whose)
+            seen.add(row_id)
+            before = self._world.derived.rows.get(row_id)
+            # What an entity is, is what is said of it now.
+            is_known = before is not None and before.home == row.home and table != "entities"
+            new = row.forms.keys() - (before.forms.keys() if before and is_known else set())
+            if table in OF_TALKS:
+                talk = self._world.talks.by_key.get(row.talk) if row.talk else None
+                demand(talk and talk.living is not False, f"{row_id} is of a session that there is not: {row}")
+                demand(talk and row.home in talk.homes, f"{row_id} is not where its session is: {row}")
+            if new:
+                foreign = new - self._sources(table, row) - asked.get(row.home, set())
+                named = {canary: self._world.where(canary) for canary in sorted(foreign)}
+                demand(not foreign, f"{row_id} of {row.home} has what it is not made of: {named}\n{row}")
+            if before is not None and before.home == row.home and not is_over:
+                for canary, texts in before.forms.items():
+                    row.forms.setdefault(canary, set()).update(texts)
+            self._world.derived.put(row_id, row)
+        return seen
+
+    def _row(self, found: Mapping[str, Any], homes: Mapping[int, Home], talks: Mapping[int, TalkKey]) -> Row:
+        texts = [*strings_of(found["texts"]), *found.get("diff", "").splitlines()]
+        path = f"episodes/{found['session_id']}/{found['through_seq']}" if "through_seq" in found else None
+        return Row(
+            homes[found["slice_id"]],
+            forms_of(texts),
+            talks.get(found.get("session_key") or 0),
+            found.get("episode_id"),
+            path,
+            found.get("listed", True),
+            found.get("made", ""),
+        )
+
+    def _sources(self, table: str, row: Row) -> set[str]:
+        """The canaries that a row may be made of."""
+        world, home = self._world, row.home
+        if table in OF_TALKS and row.talk is not None:
+            said = world.talks.shown([row.talk], "said", "summary")
+            if table == "episodes":
+                return said
+            return said | world.derived.words(home, "episodes", talk=row.talk) | world.derived.words(home, "entities")
+        if table == "entities":
+            return world.derived.words(home, "mentions")
+        talks = [key for key, _ in world.talks.at(home)]
+        if table == "derivations":
+            # What it is of, by name.
+            return world.talks.shown(talks) | canaries_in("\n".join(world.files.get(home, ())))
+        held = {canary for state in world.files.get(home, {}).values() for canary in state.present}
+        return held | canaries_in("\n".join(world.files.get(home, ()))) | world.derived.words(home, "episodes")
+
+    def _take_files(self, versions: Rows, homes: Mapping[int, Home], asked: Mapping[Home, set[str]]) -> None:
+        """What the server wrote into files by itself since the last time."""
+        for found in versions:
+            key = (found["tenant_id"], found["document_id"], found["version"])
+            if key in self._seen:
+                continue
+            self._seen.add(key)
+            home = homes[found["slice_id"]]
+            held = set(found["before"].splitlines())
+            new = [line.strip() for line in found["content"].splitlines() if line not in held and canaries_in(line)]
+            foreign = canaries_in("\n".join(new)) - self._held(home) - asked.get(home, set())
+            whose = {canary: self._world.where(canary) for canary in sorted(foreign)}
+            where = f"{found['path']} of {home} at {found['version']}"
+            demand(not foreign, f"the server wrote what the memory never had into {where}: {whose}")
+            state = self._world.add(home, found["path"], new)
+            if found["present"]:
+                state.present = canaries_in(found["content"])
+                strange = state.present - state.forms.keys()
+                demand(not strange, f"{where} has what was never written there: {strange}")
+            state.living, state.may_be_gone = found["living"], False
+
+    def _held(self, home: Home) -> set[str]:
+        """All canaries that a home has, in files, in conversations, and in what is made of them."""
+        files = self._world.files.get(home, {})
+        held = {canary for state in files.values() for canary in state.present} | canaries_in("\n".join(files))
+        talks = [key for key, _ in self._world.talks.at(home)]
+        return held | self._world.talks.shown(talks, "said", "summary") | self._world.derived.words(home, *_ROWS)

@@ -1,0 +1,64 @@
+"""Nothing that people stated is destroyed, however long it is dreamt over and whatever a model makes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.settings import Settings
+from reverie_server.bench.dreams import DreamsOptions, DreamsReport, ModelKind, run_dreams
+from reverie_server.bench.dreams_model import Faults
+from reverie_server.bench.dreams_report import render, write_result
+from reverie_server.bench.plots import draw_all
+
+MEMORY_CAP_CHARS = 8000
+
+
+async def load_hashing() -> HashingEmbedder:
+    return HashingEmbedder(256)
+
+
+async def lived(server_conninfo: str, nights: int, owners: int, model: ModelKind) -> DreamsReport:
+    settings = Settings(embedder="hashing")
+    faults = Faults(loses=0.15, invents=0.15, garbles=0.15)
+    options = DreamsOptions(
+        settings, load_hashing, server_conninfo, nights=nights, owners=owners, model=model, faults=faults
+    )
+    return await run_dreams(options)
+
+
+def check_nothing_is_lost(report: DreamsReport) -> None:
+    assert report.lost == []
+    end = report.at_end
+    assert end.standing > 0
+    assert end.in_files == end.standing
+    assert end.leaked == end.forgotten_left == 0
+    assert end.memory_chars <= MEMORY_CAP_CHARS
+    assert report.failed_jobs == 0
+    assert report.unexplained_nights == 0
+    assert report.most_calls_a_day <= report.settings["calls_per_day"]
+
+
+async def test_some_nights_with_a_model_that_errs(tmp_path: Path, server_conninfo: str) -> None:
+    report = await lived(server_conninfo, 8, 2, "scripted")
+    check_nothing_is_lost(report)
+    assert {"episodic", "extraction", "semantic"} <= report.model["asked"].keys()
+    console = Console(record=True, width=160)
+    render(report, console)
+    assert "8 nights of 2 owners" in console.export_text()
+    written = json.loads(write_result(report, tmp_path).read_text())
+    assert written["at_end"]["standing"] == report.at_end.standing
+    assert [path.name for path in draw_all(tmp_path)] == ["dreams-scripted.png"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["scripted", "none"])
+async def test_a_year_of_three_owners(server_conninfo: str, model: ModelKind) -> None:
+    report = await lived(server_conninfo, 365, 3, model)
+    check_nothing_is_lost(report)
+    assert report.at_end.promoted > 0
+    assert report.at_end.found >= 0.95 * report.at_end.standing
