@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from reverie_client.errors import ReverieError, UnexpectedAnswer, gateway_error,
 
 T = TypeVar("T")
 _PROBLEM_FIELDS = ("type", "title", "status", "detail", "code")
+_ENVELOPE_FIELDS = ("code", "msg", "error")
 
 
 def parsed(kind: type[T], response: httpx.Response) -> T:
@@ -30,12 +32,13 @@ def failure(response: httpx.Response) -> ReverieError | None:
     if response.is_success:
         return None
     body = _problem(response)
-    extra = {name: value for name, value in body.items() if name not in _PROBLEM_FIELDS}
+    code, detail, known = _told(body)
+    extra = {name: value for name, value in body.items() if name not in known}
     seconds = retry_after_seconds(response.headers.get("Retry-After"), datetime.now(UTC))
     if seconds is not None:
         extra["retry_after_seconds"] = seconds
-    if isinstance(code := body.get("code"), str):
-        return problem_error(code, response.status_code, str(body.get("detail") or code), extra)
+    if code is not None:
+        return problem_error(code, response.status_code, detail or code, extra)
     detail = f"HTTP {response.status_code} {response.reason_phrase}".rstrip() + ", not in Reverie's words"
     if response.is_redirect:
         detail = f"redirected to {response.headers['Location'][:200]}: give that server's URL as base_url"
@@ -51,6 +54,15 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _told(body: Mapping[str, Any]) -> tuple[str | None, str, tuple[str, ...]]:
+    """The code of a problem or of a control route's envelope (None: it is neither), its sentence, its own fields."""
+    code = body.get("code")
+    if code == 500 and isinstance(body.get("msg"), str):
+        # An envelope without a word for programs goes by its status.
+        return str(body.get("error") or "error"), body["msg"], _ENVELOPE_FIELDS
+    return code if isinstance(code, str) else None, str(body.get("detail") or ""), _PROBLEM_FIELDS
 
 
 def _problem(response: httpx.Response) -> dict[str, Any]:

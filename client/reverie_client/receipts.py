@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from reverie_client.model import Scope, Tier
+
+# What forgetting reaches: reports of the background work, too.
+ForgottenTier: TypeAlias = Literal["document", "episodic", "message", "fact", "report"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,10 @@ class Updated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """What a compaction did, or in `reason` why it did nothing; `backup` names the copy from before."""
+    """What a compaction did, or in `reason` why it did nothing; `backup` names the copy from before.
+
+    `fallback` is why a configured model was not used, or what it proposed was refused.
+    """
 
     compacted: bool
     reason: str | None = None
@@ -40,6 +46,7 @@ class Compacted:
     size_before: int
     size_after: int
     version: int
+    fallback: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +79,7 @@ class Restored:
 class ForgottenItem:
     """One text in one file: whether the file holds it now, and how many of its versions do, now or before."""
 
-    tier: Tier
+    tier: ForgottenTier
     path: str
     text: str
     present: bool
@@ -81,7 +88,7 @@ class ForgottenItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """Counts of one tier."""
+    """Counts of one tier. Of `message`, `files` are sessions; of what was derived, what was made again or is gone."""
 
     files: int = 0
     passages: int = 0
@@ -95,7 +102,7 @@ class Receipt:
 
     dry_run: bool
     items: tuple[ForgottenItem, ...]
-    removed: Mapping[Tier, Removed]
+    removed: Mapping[ForgottenTier, Removed]
     embeddings: int = 0
     tombstones: int = 0
     still_shared: tuple[str, ...] = ()

@@ -133,7 +133,8 @@ class Settings(BaseSettings):
     # Past it, older entries of DREAMS.md are summarised and move to the archive of their month.
     dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
     # The knowledge graph: from which confidence on it takes what is said; from which cosine and likeness of names
-    # (Jaro-Winkler) on two entities are one, and from which cosine a person is asked; what a search may read, and how long.
+    # (Jaro-Winkler) on two entities are one, and from which cosine a person is asked; what a search may read, and for
+    # how long.
     semantic_min_confidence: Share = 0.75
     dedup_merge_cosine: Share = 0.98
     dedup_merge_names: Share = 0.85

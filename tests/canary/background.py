@@ -17,7 +17,7 @@ from tests.canary.calls import demand, strings_of
 from tests.canary.derived import OF_TALKS, Row, RowId, forms_of
 from tests.canary.talks import TalkKey
 from tests.canary.words import canaries_in
-from tests.canary.world import Home, World
+from tests.canary.world import MEMORY_NAMES, Home, World
 
 from reverie_server.consolidate.drain import drain
 from reverie_server.runtime import Runtime
@@ -28,34 +28,48 @@ AHEAD = timedelta(hours=1)
 REASONS = ["extraction", "emergence", "dreaming", "diary", "compaction", "archive of MEMORY.md"]
 _SLICES = "SELECT slice_id, tenant_id, agent_id, owner_key FROM slices"
 _SESSIONS = "SELECT session_key, tenant_id, agent_id, owner_key, session_id FROM sessions"
+# Of each table what it has of whom; only what has changed since the last look is read.
 _ROWS: Mapping[str, str] = {
     "episodes": """SELECT episode_id::text AS number, slice_id, session_key, episode_id, session_id, through_seq,
                           jsonb_build_array(summary, abstract, session_id, to_jsonb(key_topics)) AS texts
-                   FROM episodes""",
+                   FROM episodes t""",
     "mentions": """SELECT mention_id::text AS number, slice_id, session_key, episode_id,
                           jsonb_build_array(name, description, to_jsonb(aliases), properties, session_id) AS texts
-                   FROM mentions""",
+                   FROM mentions t""",
     "statements": """SELECT statement_id::text AS number, slice_id, session_key, episode_id,
-                            jsonb_build_array(session_id) AS texts FROM statements""",
+                            jsonb_build_array(session_id) AS texts FROM statements t""",
     "entities": """SELECT entity_id::text AS number, slice_id, merged_into IS NULL AS listed,
                           jsonb_build_array(external_id, name, description, to_jsonb(aliases), properties) AS texts
-                   FROM entities""",
-    "relations": "SELECT relation_id::text AS number, slice_id, '[]'::jsonb AS texts FROM relations",
-    "duplicates": "SELECT duplicate_id::text AS number, slice_id, '[]'::jsonb AS texts FROM duplicates",
-    "merges": "SELECT merge_id::text AS number, slice_id, '[]'::jsonb AS texts FROM merges",
+                   FROM entities t""",
+    "relations": "SELECT relation_id::text AS number, slice_id, '[]'::jsonb AS texts FROM relations t",
+    "duplicates": "SELECT duplicate_id::text AS number, slice_id, '[]'::jsonb AS texts FROM duplicates t",
+    "merges": "SELECT merge_id::text AS number, slice_id, '[]'::jsonb AS texts FROM merges t",
     "reports": """SELECT report_id AS number, slice_id, started_at::text || report_id AS made, diff,
-                         jsonb_build_array(topic, reason, seen, promoted, rejected) AS texts FROM reports""",
+                         jsonb_build_array(topic, reason, seen, promoted, rejected) AS texts FROM reports t""",
     "derivations": """SELECT derivation_id::text AS number, slice_id, jsonb_build_array(sources) AS texts
-                      FROM derivations""",
+                      FROM derivations t""",
 }
-_VERSIONS = """
-SELECT v.tenant_id, v.document_id, v.version, d.slice_id, d.path, d.deleted_at IS NULL AS living,
-       d.version = v.version AS present, v.content, coalesce(p.content, '') AS before
-FROM versions v
-JOIN documents d ON d.tenant_id = v.tenant_id AND d.document_id = v.document_id
-LEFT JOIN versions p ON p.tenant_id = v.tenant_id AND p.document_id = v.document_id AND p.version = v.version - 1
-WHERE v.reason = ANY(%s) AND NOT v.deleted ORDER BY v.at, v.document_id, v.version
+_CHANGED = " WHERE NOT pg_visible_in_snapshot(t.xmin::text::xid8, %(since)s::pg_snapshot)"
+_THERE = """
+SELECT 'episodes' AS name, episode_id::text AS number FROM episodes UNION ALL
+SELECT 'mentions', mention_id::text FROM mentions UNION ALL
+SELECT 'statements', statement_id::text FROM statements UNION ALL
+SELECT 'entities', entity_id::text FROM entities UNION ALL
+SELECT 'relations', relation_id::text FROM relations UNION ALL
+SELECT 'duplicates', duplicate_id::text FROM duplicates UNION ALL
+SELECT 'merges', merge_id::text FROM merges UNION ALL
+SELECT 'reports', report_id FROM reports UNION ALL
+SELECT 'derivations', derivation_id::text FROM derivations
 """
+_VERSIONS = f"""
+SELECT t.tenant_id, t.document_id, t.version, d.slice_id, d.path, d.deleted_at IS NULL AS living,
+       d.version = t.version AS present, t.content, coalesce(p.content, '') AS before
+FROM versions t
+JOIN documents d ON d.tenant_id = t.tenant_id AND d.document_id = t.document_id
+LEFT JOIN versions p ON p.tenant_id = t.tenant_id AND p.document_id = t.document_id AND p.version = t.version - 1
+{_CHANGED} AND t.reason = ANY(%(reasons)s) AND NOT t.deleted ORDER BY t.at, t.document_id, t.version
+"""
+_NOW = "SELECT pg_current_snapshot()::text AS now"
 _FAILED = "SELECT error FROM job_errors WHERE error LIKE 'internal_error%' ORDER BY job_id"
 Rows = Sequence[dict[str, Any]]
 
@@ -67,6 +81,7 @@ class Background:
         self._runtime = runtime
         self._world = world
         self._seen: set[tuple[str, int, int]] = set()
+        self._since = "1:1:"
         self.runs = 0
 
     async def __aenter__(self) -> Self:
@@ -91,30 +106,50 @@ class Background:
         `asked` are words that requests brought along which made something of them. Until what they did `is_over`, what
         was there before may be shown as well.
         """
-        read = await asyncio.to_thread(self._read)
+        read = await asyncio.to_thread(self._read, is_over=is_over)
         homes = {row["slice_id"]: Home(row["tenant_id"], row["agent_id"], row["owner_key"]) for row in read["slices"]}
         talks = {
             row["session_key"]: TalkKey(row["tenant_id"], row["agent_id"], row["owner_key"], row["session_id"])
             for row in read["sessions"]
         }
-        seen: set[RowId] = set()
         for table in ("episodes", "mentions", "statements", "entities"):
-            seen |= self._take(table, read[table], (homes, talks), asked, is_over=is_over)
+            self._take(table, read[table], (homes, talks), asked, is_over=is_over)
         self._take_files(read["versions"], homes, asked)
         for table in ("relations", "duplicates", "merges", "reports", "derivations"):
-            seen |= self._take(table, read[table], (homes, talks), asked, is_over=is_over)
+            self._take(table, read[table], (homes, talks), asked, is_over=is_over)
         if is_over:
-            self._world.derived.drop(lambda row_id, _: row_id not in seen)
+            there = {RowId(row["name"], row["number"]) for row in read["there"]}
+            self._world.derived.drop(lambda row_id, _: row_id not in there)
+            left = there - self._world.derived.rows.keys()
+            demand(not left, f"there is still what should be gone: {sorted(left)}")
+            self._check_entities()
 
-    def _read(self) -> dict[str, Rows]:
+    def _read(self, *, is_over: bool) -> dict[str, Rows]:
+        """What has changed since the last look when all was over, and the ids of all there is."""
+        now = self._connection.execute(_NOW).fetchone()
+        changed = {"since": self._since, "reasons": REASONS}
         found: dict[str, Rows] = {
             "slices": self._connection.execute(_SLICES).fetchall(),
             "sessions": self._connection.execute(_SESSIONS).fetchall(),
-            "versions": self._connection.execute(_VERSIONS, [REASONS]).fetchall(),
+            "versions": self._connection.execute(_VERSIONS, changed).fetchall(),
+            "there": self._connection.execute(_THERE).fetchall(),
         }
         for table, statement in _ROWS.items():
-            found[table] = self._connection.execute(statement.encode()).fetchall()
+            found[table] = self._connection.execute(f"{statement}{_CHANGED}".encode(), changed).fetchall()
+        self._since = str(now["now"]) if now and is_over else self._since
         return found
+
+    def _check_entities(self) -> None:
+        """An entity, whether it has changed or not, is what is said of it."""
+        derived = self._world.derived
+        said: dict[Home, set[str]] = {}
+        for row_id, row in derived.rows.items():
+            if row_id.table == "mentions":
+                said.setdefault(row.home, set()).update(row.forms)
+        for row_id, row in derived.rows.items():
+            if row_id.table == "entities":
+                unsaid = row.forms.keys() - said.get(row.home, set())
+                demand(not unsaid, f"{row_id} of {row.home} is told of in no conversation any more: {unsaid}\n{row}")
 
     def _take(
         self,
@@ -124,12 +159,10 @@ class Background:
         asked: Mapping[Home, set[str]],
         *,
         is_over: bool,
-    ) -> set[RowId]:
+    ) -> None:
         """The rows of a table as they are, each word accounted for."""
-        seen = set()
         for found in rows:
             row_id, row = RowId(table, found["number"]), self._row(found, *whose)
-            seen.add(row_id)
             before = self._world.derived.rows.get(row_id)
             # What an entity is, is what is said of it now.
             is_known = before is not None and before.home == row.home and table != "entities"
@@ -146,7 +179,6 @@ class Background:
                 for canary, texts in before.forms.items():
                     row.forms.setdefault(canary, set()).update(texts)
             self._world.derived.put(row_id, row)
-        return seen
 
     def _row(self, found: Mapping[str, Any], homes: Mapping[int, Home], talks: Mapping[int, TalkKey]) -> Row:
         texts = [*strings_of(found["texts"]), *found.get("diff", "").splitlines()]
@@ -203,5 +235,7 @@ class Background:
         """All canaries that a home has, in files, in conversations, and in what is made of them."""
         files = self._world.files.get(home, {})
         held = {canary for state in files.values() for canary in state.present} | canaries_in("\n".join(files))
+        # What tools saved while a conversation went on is told, whatever became of it since.
+        held |= {canary for name in MEMORY_NAMES if name in files for canary in files[name].forms}
         talks = [key for key, _ in self._world.talks.at(home)]
         return held | self._world.talks.shown(talks, "said", "summary") | self._world.derived.words(home, *_ROWS)

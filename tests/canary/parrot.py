@@ -55,12 +55,12 @@ def _episodic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
 
 def _semantic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
     """Each is a thing, and related to the next one; the first is there twice, as things are that are told of badly."""
-    things = [(word, word) for word in shown[:TOLD]] + [(f"{word}-2", f"{word} 2") for word in shown[:1]]
+    things = [(word, word, word) for word in shown[:TOLD]] + [(f"{w}-2", f"{w} 2", w) for w in shown[:1]]
     entities = [
-        {"external_id": external_id, "name": name, "type": "concept", "confidence": 0.9, "description": f"It is {name}"}
-        for external_id, name in things
+        {"external_id": external_id, "name": name, "type": "concept", "confidence": 0.9, "description": f"It is {word}"}
+        for external_id, name, word in things
     ]
-    pairs = [(source, target) for (source, _), (target, _) in pairwise(things)]
+    pairs = [(source, target) for (source, *_), (target, *_) in pairwise(things)]
     relations = [{"source": s, "target": t, "name": "related_to", "confidence": 0.9, "messages": []} for s, t in pairs]
     return {"entities": entities, "relations": relations}
 

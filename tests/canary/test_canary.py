@@ -75,7 +75,7 @@ SHOWING = {
 # Hundreds of requests more, at most, where the dice left something out.
 MORE = 10
 # At random and anew each time: whatever is found once, is found again by its seed.
-RUNS = [(2000, 20260403), *(pytest.param(5000, None, marks=pytest.mark.slow, id=f"long-{n}") for n in range(4))]
+RUNS = [(1200, 20260403), *(pytest.param(5000, None, marks=pytest.mark.slow, id=f"long-{n}") for n in range(4))]
 
 
 @pytest.mark.parametrize(("steps", "seed"), RUNS)

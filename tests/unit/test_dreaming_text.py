@@ -31,12 +31,12 @@ def test_without_a_model_what_recurs_or_was_stressed_is_kept() -> None:
         episode(1, "- User: I have a dog named Rex, a beagle.\n- Assistant: I prefer cats, and I always have."),
         episode(2, "- User: The sky was grey over there.\n- User: I have a dog named Rex, a beagle!"),
         episode(3, "- User: Please remember that I am allergic to peanuts.\n- User: What is my dog called?"),
-        episode(4, "- Assistant: We agreed to ship the kiln on Monday with the old bricks."),
+        # Of the assistant nothing: "I decided", "I signed up" would become the owner's.
+        episode(4, "- Assistant: I decided to sign up for the pottery class on Monday."),
     ]
     assert told(extractive(episodes, "english")) == [
         ("fact", "I have a dog named Rex, a beagle! (2026-04-01, 2026-04-02)"),
         ("preference", "I am allergic to peanuts. (2026-04-03)"),
-        ("decision", "We agreed to ship the kiln on Monday with the old bricks. (2026-04-04)"),
     ]
 
 

@@ -9,9 +9,13 @@ from typing import Any
 import httpx
 
 from reverie_client._async.connection import AsyncConnection
+from reverie_client._async.dreams import AsyncDreams
+from reverie_client._async.episodes import AsyncEpisodes
 from reverie_client._async.files import AsyncFiles
+from reverie_client._async.graph import AsyncGraph
 from reverie_client._async.keeping import AsyncKeeping
 from reverie_client._async.longterm import AsyncLongTerm
+from reverie_client._async.pipeline import AsyncPipeline
 from reverie_client._async.recall import AsyncRecall
 from reverie_client._async.snapshots import AsyncSnapshots
 from reverie_client._async.tools import AsyncTools
@@ -20,7 +24,19 @@ from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
 from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
 
 
-class AsyncAgentMemory(AsyncFiles, AsyncRecall, AsyncTurns, AsyncLongTerm, AsyncKeeping, AsyncSnapshots, AsyncTools):
+class AsyncAgentMemory(
+    AsyncFiles,
+    AsyncRecall,
+    AsyncTurns,
+    AsyncLongTerm,
+    AsyncEpisodes,
+    AsyncGraph,
+    AsyncDreams,
+    AsyncPipeline,
+    AsyncKeeping,
+    AsyncSnapshots,
+    AsyncTools,
+):
     """One agent's memory as one owner sees it; `AsyncReverie.agent` makes it, without asking the server."""
 
 
@@ -74,8 +90,9 @@ class AsyncReverie:
     def agent(self, agent_id: str, *, owner_key: str | None = None, end_user_id: str | None = None) -> AsyncAgentMemory:
         """A view of an agent's memory as an owner; with neither `owner_key` nor `end_user_id`, of what is shared.
 
-        An admin's key may name `*`, which stands for everybody, for `files` and `clear`. The agent need not exist: its
-        first write makes it. ValidationError for an id that no URL can carry.
+        An admin's key may name `*`, which stands for everybody, for `files`, `episodes`, `pipeline`, `retry_pipeline`
+        and `clear`. The agent need not exist: its first write makes it. ValidationError for an id that no URL can
+        carry.
         """
         return AsyncAgentMemory(self._connection, agent_id, owner_key, end_user_id)
 

@@ -10,9 +10,13 @@ from typing import Any
 import httpx
 
 from reverie_client._sync.connection import Connection
+from reverie_client._sync.dreams import Dreams
+from reverie_client._sync.episodes import Episodes
 from reverie_client._sync.files import Files
+from reverie_client._sync.graph import Graph
 from reverie_client._sync.keeping import Keeping
 from reverie_client._sync.longterm import LongTerm
+from reverie_client._sync.pipeline import Pipeline
 from reverie_client._sync.recall import Recall
 from reverie_client._sync.snapshots import Snapshots
 from reverie_client._sync.tools import Tools
@@ -21,7 +25,19 @@ from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
 from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
 
 
-class AgentMemory(Files, Recall, Turns, LongTerm, Keeping, Snapshots, Tools):
+class AgentMemory(
+    Files,
+    Recall,
+    Turns,
+    LongTerm,
+    Episodes,
+    Graph,
+    Dreams,
+    Pipeline,
+    Keeping,
+    Snapshots,
+    Tools,
+):
     """One agent's memory as one owner sees it; `Reverie.agent` makes it, without asking the server."""
 
 
@@ -75,8 +91,9 @@ class Reverie:
     def agent(self, agent_id: str, *, owner_key: str | None = None, end_user_id: str | None = None) -> AgentMemory:
         """A view of an agent's memory as an owner; with neither `owner_key` nor `end_user_id`, of what is shared.
 
-        An admin's key may name `*`, which stands for everybody, for `files` and `clear`. The agent need not exist: its
-        first write makes it. ValidationError for an id that no URL can carry.
+        An admin's key may name `*`, which stands for everybody, for `files`, `episodes`, `pipeline`, `retry_pipeline`
+        and `clear`. The agent need not exist: its first write makes it. ValidationError for an id that no URL can
+        carry.
         """
         return AgentMemory(self._connection, agent_id, owner_key, end_user_id)
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from reverie_client._sync.bound import Bound
+from reverie_client.derived import MemorySources
 from reverie_client.model import KeywordResults, Mode, Scope, SearchResults, Tier
-from reverie_client.request import Call
+from reverie_client.request import Call, segment
 
 
 class Recall(Bound):
@@ -50,3 +51,12 @@ class Recall(Bound):
         body = {**self._owner, "query": query, "scope": scope, "limit": limit}
         call = Call(method="POST", path=f"{self._path}/memory/keyword-search", body=body, is_read=True)
         return self._connection.ask(KeywordResults, call)
+
+    def sources(self, memory_id: str) -> MemorySources:
+        """Where a memory comes from, by the id that a search or an injection gave: who or what wrote each line of it.
+
+        NotFound for an id that is none any more, or of what the owner does not see.
+        """
+        path = f"{self._path}/memory/{segment(memory_id, 'the id of a memory')}/sources"
+        call = Call(method="GET", path=path, query=self._owner, is_read=True)
+        return self._connection.ask(MemorySources, call)

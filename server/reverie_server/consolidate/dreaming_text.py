@@ -90,17 +90,15 @@ def proposed(
 def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
     """What recurs in several conversations, or was stated as important, best first.
 
-    Important is something to remember, a decision or a preference that a person would note; of the assistant decisions
-    alone. Of two statements that contradict each other the later one is kept.
+    Important is something to remember, a decision or a preference that a person would note. What the assistant said is
+    nobody's: "I decided" would become the owner's. Of two statements that contradict each other the later one is kept.
     """
     found: list[tuple[Statement, frozenset[str], float, list[Summary]]] = []
     expected = cues_in("\n".join(episode.text for episode in episodes), language)
     for episode in episodes:
-        for text, score, is_user in _stated(episode, expected):
+        for text, score in _stated(episode, expected):
             said = statement(fact_of(text, expected), language)
             kinds = kinds_of(text, expected)
-            if not is_user and "decision" not in kinds:
-                continue
             known = next((place for place, other in enumerate(found) if same(other[0], said)), None)
             if known is not None:
                 _, before, best, own = found[known]
@@ -153,15 +151,17 @@ def _header(episode: Summary) -> str:
     return f"{episode.day.isoformat()} {episode.session_id}"
 
 
-def _stated(episode: Summary, expected: Cues | None) -> Iterable[tuple[str, float, bool]]:
-    """What an episode states, with how much that says and whether the user said it."""
+def _stated(episode: Summary, expected: Cues | None) -> Iterable[tuple[str, float]]:
+    """What an episode states, but for what the assistant said, with how much that says."""
     for line in episode.text.splitlines():
         speaker = _SPEAKER.match(line)
+        if speaker and speaker["who"] == "Assistant":
+            continue
         rest = line[speaker.end() :] if speaker else line
         for text, score in stated(rest, expected):
             plain, _ = undated(text)
             if score >= SAYS_SOMETHING and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
-                yield plain, score, speaker is None or speaker["who"] != "Assistant"
+                yield plain, score
 
 
 def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:

@@ -23,6 +23,7 @@ from reverie_server.workspace.sections import lines_of
 MAX_ENTRY_CHARS = 500
 # Days at the end of a line: when it was said.
 _DATED = re.compile(r"\s*\((?P<days>\d{4}-\d\d-\d\d(?:, \d{4}-\d\d-\d\d)*)\)\W*$")
+_ASSISTANT = "Assistant: "
 # What makes an entry more than an observation.
 TELLING_KINDS = frozenset({"remember", "decision", "preference"})
 
@@ -126,6 +127,9 @@ def _statements(said: str, expected: Cues | None) -> Iterator[str]:
         # What the log cut in the middle says nothing whole.
         said_by_user = stated(logged[0], expected)
         yield from (piece for piece, score in said_by_user if score >= NOTABLE and not piece.endswith("…"))
+        return
+    if said.startswith(_ASSISTANT):
+        # Its "I" is not the owner's.
         return
     pieces = sentences(said)
     cues = cues_of(folded(said), expected)

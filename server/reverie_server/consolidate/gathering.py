@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from reverie_server.consolidate.candidates import Evidence, Recall, Rules, Scored, score
 from reverie_server.consolidate.entries import TELLING_KINDS, Entry
@@ -159,6 +159,7 @@ class _Judge:
     def __init__(self, view: View, setting: Setting, groups: Sequence[_Group]) -> None:
         self._setting = setting
         self._consolidated = {file.path for file in view.files if file.is_consolidated}
+        self._told = view.told
         memory = view.memory
         lines = [(line, without_marker(line)) for line in memory.lines] if memory else []
         self._known = [statement(text, setting.language) for _, text in lines]
@@ -170,7 +171,7 @@ class _Judge:
     def candidate(self, group: _Group, recalled: Sequence[Passage], *, is_asked: bool) -> Candidate:
         said = group.said
         entries = tuple(entry for entry, _ in group.members)
-        days = sorted({day for entry in entries for day in entry.days})
+        days = self._days(entries)
         evidence = Evidence(
             days=days,
             recalls=[recall for passage in recalled for recall in passage.recalls],
@@ -182,6 +183,21 @@ class _Judge:
         )
         setting = self._setting
         return Candidate(said, entries, evidence, score(evidence, setting.rules, setting.now, setting.time_zone))
+
+    def _days(self, entries: Sequence[Entry]) -> list[date]:
+        """The days on which it was said, in order. What the server wrote of a message is not said again by it."""
+        seen: set[Told] = set()
+        days: set[date] = set()
+        own = [entry for entry in entries if entry.path not in self._consolidated]
+        for entry in sorted(own, key=lambda entry: (not _is_logged(entry), _age_key(entry))):
+            told = self._told.get((entry.path, entry.raw), frozenset())
+            if not told & seen:
+                days.update(entry.days)
+            seen |= told
+        # A conversation may end on the day after, and what it came to has that one.
+        near = {day + timedelta(days=away) for day in days for away in (-1, 0, 1)}
+        copies = (day for entry in entries if entry not in own for day in entry.days)
+        return sorted(days | {day for day in copies if day not in near})
 
     def _is_contradicted(self, group: _Group, said: Statement) -> bool:
         """By what was noted later, or by what a person wrote into the memory, which is not for a stage to correct."""

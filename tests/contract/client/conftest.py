@@ -11,7 +11,7 @@ import pytest
 
 from reverie_client import AsyncReverie, Reverie
 
-LISTS = ("agents", "files", "messages", "versions")
+LISTS = ("agents", "dream_reports", "duplicates", "entities", "episodes", "files", "messages", "versions")
 _END = object()
 
 

@@ -1,0 +1,76 @@
+"""What enters lasting memory at night, by hand, and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from reverie_client._async.bound import AsyncBound
+from reverie_client.dreams import (
+    Candidate,
+    CandidatesAnswer,
+    CardAnswer,
+    CardEntry,
+    DreamingStatus,
+    Report,
+    ReportAnswer,
+    ReportPage,
+    Run,
+    RunAnswer,
+    SeenAnswer,
+    StatusAnswer,
+)
+from reverie_client.request import LONG_TIMEOUT_SECONDS, Call, segment
+
+
+class AsyncDreams(AsyncBound):
+    """Emergence and dreaming of the owner's memory where the view has an owner, else of the team's."""
+
+    async def run_emergence(self, *, timeout_seconds: float = LONG_TIMEOUT_SECONDS) -> Run:
+        """Let enter MEMORY.md what the last daily notes hold and people asked for, now instead of at night."""
+        return await self._run("emergence", {}, timeout_seconds)
+
+    async def run_focused(self, topic: str, *, timeout_seconds: float = LONG_TIMEOUT_SECONDS) -> Run:
+        """The same of what notes of the last weeks hold about a topic, whether or not it was asked for before."""
+        return await self._run("dreaming/focused", {"topic": topic}, timeout_seconds)
+
+    async def summarize(self, session_id: str, *, timeout_seconds: float = LONG_TIMEOUT_SECONDS) -> Run:
+        """Take what a conversation has said so far into its owner's files, now, whether it is complete or not."""
+        return await self._run(f"summarize/{segment(session_id, 'a session id')}", {}, timeout_seconds)
+
+    async def dreaming_status(self) -> DreamingStatus:
+        """How the nights stand: the last and the next, what they concluded, what waits for the next."""
+        return (await self._connection.ask(StatusAnswer, self._reading("dreaming/status"))).data
+
+    async def dreaming_candidates(self) -> tuple[Candidate, ...]:
+        """What may enter MEMORY.md, best first."""
+        return (await self._connection.ask(CandidatesAnswer, self._reading("dreaming/candidates"))).data
+
+    def dream_reports(self, *, page_size: int | None = None) -> AsyncIterator[Report]:
+        """What each run saw, concluded and changed, newest first; pages are fetched as they are needed."""
+        return self._connection.each(ReportPage, self._reading("dream/reports", limit=page_size))
+
+    async def dream_report(self, report_id: str) -> Report:
+        """One report; NotFound where there is none."""
+        path = f"dream/reports/{segment(report_id, 'the id of a report')}"
+        return (await self._connection.ask(ReportAnswer, self._reading(path))).data
+
+    async def morning_card(self) -> tuple[CardEntry, ...]:
+        """What entered MEMORY.md and the owner has not seen yet; it stays until `see_morning_card`."""
+        return (await self._connection.ask(CardAnswer, self._reading("dream/morning-card"))).data or ()
+
+    async def see_morning_card(self) -> int:
+        """The morning card is seen and does not come again; how many entries it had."""
+        call = Call(method="POST", path=self._control("dream/morning-card/seen"), body=self._owner)
+        return (await self._connection.ask(SeenAnswer, call)).data.seen
+
+    async def _run(self, path: str, body: Mapping[str, Any], timeout_seconds: float) -> Run:
+        whole = {**self._owner, **body}
+        call = Call(method="POST", path=self._control(path), body=whole, timeout_seconds=timeout_seconds)
+        return (await self._connection.ask(RunAnswer, call)).data
+
+    def _reading(self, path: str, *, limit: int | None = None) -> Call:
+        return Call(method="GET", path=self._control(path), query={**self._owner, "limit": limit}, is_read=True)
+
+    def _control(self, path: str) -> str:
+        return f"/memory/{segment(self._agent_id, 'an agent id')}/{path}"

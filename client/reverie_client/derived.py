@@ -1,0 +1,164 @@
+"""What the background work makes of conversations, where it comes from, and how that work is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from reverie_client.model import Mode, Tier, Timing
+
+Method: TypeAlias = Literal["llm", "extractive"]
+Stage: TypeAlias = Literal["extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction"]
+Status: TypeAlias = Literal["completed", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """How something was made, and of which version of which prompt by which model (None: without one)."""
+
+    method: Method
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode(Made):
+    """What a conversation, or a stretch of a long one, came to. From `expires_at` on nobody sees it.
+
+    `sources` name the messages it is made of, as far as they are still there; `promoted_at` is when it entered files.
+    """
+
+    id: str
+    session_id: str
+    summary: str
+    abstract: str
+    key_topics: tuple[str, ...]
+    owner_key: str | None = None
+    started_at: datetime
+    ended_at: datetime
+    created_at: datetime
+    expires_at: datetime
+    promoted_at: datetime | None = None
+    sources: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodePage:
+    """A page of episodes, newest first."""
+
+    episodes: tuple[Episode, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[Episode, ...]:
+        """What the page holds."""
+        return self.episodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEpisode(Episode):
+    """An episode that was found. `score`, in 0..1.2, is that of its best passage."""
+
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeResults:
+    """Episodes, best first; iterate over it. `mode` is what was done; a warning says why it is not what was asked."""
+
+    results: tuple[FoundEpisode, ...]
+    mode: Mode
+    fallback: Literal["global", "leader"] | None = None
+    warnings: tuple[str, ...] = ()
+    timing_ms: Timing | None = None
+
+    def __iter__(self) -> Iterator[FoundEpisode]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, index: int) -> FoundEpisode:
+        return self.results[index]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineSource:
+    """A line and where it comes from; `at` is when it was recorded, or said.
+
+    `written_by` is `person` (or an application for one), a stage of the background work, or of a message its role.
+    `method` is None for what nobody derived, `prompt` and `model` also for what was made without a model.
+    """
+
+    line: int
+    text: str
+    written_by: str
+    method: Method | None = None
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+    at: datetime | None = None
+    sources: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySources:
+    """What a memory is made of, line by line without headings; of a message, the lines are its number."""
+
+    id: str
+    tier: Tier
+    path: str
+    start_line: int
+    end_line: int
+    lines: tuple[LineSource, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageHealth:
+    """A stage of the background work: its jobs by state, and what it last did.
+
+    A job that waits for its time is `scheduled`, not `pending`; `failed` are those that failed for good. `last_error`
+    is a code, and a later success leaves it there.
+    """
+
+    pending: int
+    running: int
+    scheduled: int
+    failed: int
+    last_started_at: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failed_at: datetime | None = None
+    last_status: Status | None = None
+    last_reason: str | None = None
+    last_error: str | None = None
+    last_method: Method | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A job that has failed for good; `error` is a code."""
+
+    job_id: str
+    stage: Stage
+    owner_key: str | None = None
+    attempts: int
+    error: str
+    failed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineHealth:
+    """The background work: each stage by name, and the newest hundred jobs that have failed for good."""
+
+    stages: Mapping[Stage, StageHealth]
+    dead_letters: tuple[DeadLetter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retried:
+    """How many jobs are tried again."""
+
+    retried: int

@@ -1,0 +1,171 @@
+"""What the server answers of emergence and dreaming. It stands in an envelope there, which these classes open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from reverie_client.derived import Method, Status
+
+Ended: TypeAlias = Literal["success", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run by hand came to; its report, where it left one, says more."""
+
+    status: Status
+    report_id: str | None = None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAnswer:
+    """The envelope of a run."""
+
+    data: Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamingStatus:
+    """How emergence stands. `cron` is in the agent's time zone; `next_run` is None where it is switched off.
+
+    `pending_candidates` would pass all gates now; `promoted` counts what entered MEMORY.md in all runs.
+    """
+
+    enabled: bool
+    cron: str
+    last_run: datetime | None = None
+    next_run: datetime | None = None
+    last_status: Ended | None = None
+    latest_entry: str | None = None
+    pending_candidates: int
+    promoted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusAnswer:
+    """The envelope of the status."""
+
+    data: DreamingStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What a candidate has and what it needs: numbers, or True and False for a yes or no."""
+
+    value: float
+    needed: float
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An entry of the notes that may enter MEMORY.md, with the parts of its score, each in 0..1, and its gates."""
+
+    source: str
+    snippet: str
+    score: float
+    parts: Mapping[str, float]
+    gates: Mapping[str, Gate]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatesAnswer:
+    """The envelope of candidates."""
+
+    data: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run of emergence, or of dreaming (mode `dreaming`): what it saw, let in, left out with the gate, and changed.
+
+    `path` at `version_before` is what to restore; None: there was no such file. `fallback` is why a configured model
+    was not used.
+    """
+
+    id: str
+    mode: Literal["full", "focused", "dreaming"]
+    topic: str | None = None
+    trigger: Literal["event", "cron", "api", "retry"]
+    started_at: datetime
+    ended_at: datetime | None = None
+    status: Ended
+    reason: str
+    seen: Mapping[str, Any]
+    promoted: tuple[Mapping[str, Any], ...]
+    rejected: tuple[Mapping[str, Any], ...]
+    diff: str
+    method: Method | None = None
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+    fallback: str | None = None
+    path: str | None = None
+    version_before: int | None = None
+    version_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportAnswer:
+    """The envelope of a report."""
+
+    data: Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportList:
+    """Reports, newest first."""
+
+    reports: tuple[Report, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPage:
+    """The envelope of a page of reports, newest first."""
+
+    data: ReportList
+
+    @property
+    def items(self) -> tuple[Report, ...]:
+        """What the page holds."""
+        return self.data.reports
+
+    @property
+    def next_cursor(self) -> str | None:
+        """The place of the next page."""
+        return self.data.next_cursor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardEntry:
+    """Something that entered MEMORY.md, and where it comes from."""
+
+    key: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardAnswer:
+    """The envelope of the morning card; None: there is nothing to see."""
+
+    data: tuple[CardEntry, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """How many entries the card had that was seen."""
+
+    seen: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenAnswer:
+    """The envelope of that."""
+
+    data: Seen
