@@ -495,11 +495,13 @@ CREATE TABLE IF NOT EXISTS embedding_cache (
 );
 
 -- What was forgotten, as a keyed hash of the folded text: it keeps what runs by itself (folder indexing, imports of old
--- snapshots, jobs) from bringing it back, and tells nobody what it was. Written anew by a person it may be.
+-- snapshots, jobs) from bringing it back, and tells nobody what it was. Written anew by a person it may be. `word_count` is
+-- in runs of how many words an old transcript is looked through for it (0: by lines and passages only).
 CREATE TABLE IF NOT EXISTS tombstones (
     tenant_id   text COLLATE "C" NOT NULL,
     slice_id    bigint NOT NULL,
     text_hmac   bytea NOT NULL,
+    word_count  smallint NOT NULL DEFAULT 0,
     at          timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, slice_id, text_hmac),
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE

@@ -80,10 +80,10 @@ class Derived:
             home in homes and tier in (None, of_tier) for held in full(canary, places) for home, of_tier in places[held]
         )
 
-    def of(self, table: str, homes: Collection[Home]) -> dict[str, Row]:
-        """The rows of a table in some homes, by id, in the order of making."""
+    def of(self, table: str, homes: Collection[Home] | None = None) -> dict[str, Row]:
+        """The rows of a table in some homes (None: in all), by id, in the order of making."""
         found = [(row_id.number, row) for row_id, row in self._rows.items() if row_id.table == table]
-        chosen = [(number, row) for number, row in found if row.home in homes]
+        chosen = [(number, row) for number, row in found if homes is None or row.home in homes]
         return dict(sorted(chosen, key=lambda pair: (pair[1].order, len(pair[0]), pair[0])))
 
     def home_of(self, table: str, number: str) -> Home | None:

@@ -283,11 +283,10 @@ class Draw:
     def row_id(self, table: str, acting: Acting) -> str:
         """The number of something that was derived: what the caller sees, somebody else's of the same agent, or
         anybody's."""
-        derived = self.world.derived
-        own = list(derived.of(table, self.world.sight(acting) or ()))
-        near = [home for home in self.world.files if home[:2] == (acting.key.tenant, acting.agent)]
-        anywhere = list(derived.of(table, self.world.files.keys()))
-        others = self.looted(list(derived.of(table, near)), 0.6, self.looted(anywhere, 0.95, "1"))
+        rows, sight = self.world.derived.of(table), self.world.sight(acting) or ()
+        own = [number for number, row in rows.items() if row.home in sight]
+        near = [number for number, row in rows.items() if row.home[:2] == (acting.key.tenant, acting.agent)]
+        others = self.looted(near, 0.6, self.looted(list(rows), 0.95, "1"))
         return self.looted(own, 0.5, others)
 
     def public_id(self, table: str, acting: Acting) -> str:

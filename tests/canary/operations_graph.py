@@ -160,7 +160,7 @@ def dismiss_duplicate(d: Draw) -> Call:
 
 def _decide(d: Draw, table: str, label: str, name: str) -> Call:
     acting, fields = d.acting()
-    there = [row.home for row in d.world.derived.of(table, d.world.files.keys()).values()]
+    there = [row.home for row in d.world.derived.of(table).values()]
     of_tenant = [home for home in there if home.tenant == d.tenant]
     if of_tenant and d.chance(0.5):
         acting, fields = d.acting_on(d.one_of(of_tenant))

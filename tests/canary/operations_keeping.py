@@ -176,7 +176,7 @@ def clear(d: Draw) -> Call:
         all_of_them = older is None and "episodic" in tiers
         demand(not all_of_them or removed == len(told), f"{removed} episodes are cleared of {len(told)}")
 
-    episodes_before = list(d.world.derived.of("episodes", d.world.files.keys()).values())
+    episodes_before = list(d.world.derived.of("episodes").values())
 
     def said_in(world: World, home: Home) -> list[Talk]:
         return [talk for _, talk in world.talks.at(home, is_under)] if "message" in tiers else []

@@ -265,8 +265,9 @@ async def test_a_model_that_fails_for_an_hour_is_caught_up_with(
     assert await drain(spoken.runtime) >= 3
     before = await episode_rows(database)
     assert [row["method"] for row in before] == ["extractive"] * 3
-    retries = [job for job in await jobs_of(database) if job["args"]["trigger"] == "retry"]
-    assert [job["stage"] for job in retries] == ["episodic"] * 3
+    jobs = [job for job in await jobs_of(database) if job["stage"] == "episodic"]
+    retries = [job for job in jobs if job["args"]["trigger"] == "retry"]
+    assert len(retries) == 3
     now = datetime.now(UTC)
     assert all(now + timedelta(minutes=5) < job["scheduled_at"] < now + timedelta(minutes=15) for job in retries)
     # It still fails: it is asked again after a longer time, and nothing else changes.
@@ -278,7 +279,9 @@ async def test_a_model_that_fails_for_an_hour_is_caught_up_with(
     [later] = [
         job["scheduled_at"]
         for job in await jobs_of(database)
-        if job["args"]["trigger"] == "retry" and job["args"]["session_key"] == again[0]["session_key"]
+        if job["stage"] == "episodic"
+        and job["status"] == "todo"
+        and job["args"]["session_key"] == again[0]["session_key"]
     ]
     # The waiting job is enough; it is never later than asked for.
     assert later > now

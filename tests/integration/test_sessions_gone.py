@@ -291,6 +291,23 @@ def select(days: int | None = None, prefix: str | None = None, tiers: tuple[Tier
     return Selection(days, prefix, tiers)
 
 
+async def test_words_that_were_forgotten_do_not_come_back_within_other_sentences_of_an_old_transcript(
+    runtime: Runtime, conninfo: str
+) -> None:
+    await append(runtime, user("The code of the gate is PLUMBAGO7741.", at=AT), assistant("Noted.", at=AT))
+    await forget(runtime, text="plumbago7741")
+    await forget(runtime, text="4711 quince street")
+    old = "I told Bo that PLUMBAGO7741, of all words, is on 4711  Quince Street; quince jam is fine."
+    await append(runtime, user(old, at=AT + timedelta(minutes=1)), session_id="web:2")
+    assert leftovers(conninfo, "plumbago7741") == []
+    [stored] = await texts(runtime, "web:2")
+    assert "quince jam is fine" in stored
+    assert "4711" not in stored
+    # What is said after it was forgotten is a person's own new statement.
+    await append(runtime, user("My code is PLUMBAGO7741 again."), session_id="web:3")
+    assert await texts(runtime, "web:3") == ["My code is PLUMBAGO7741 again."]
+
+
 async def test_clearing_goes_by_the_time_of_messages_and_the_path_of_sessions(
     runtime: Runtime, database: Database, conninfo: str
 ) -> None:

@@ -25,7 +25,7 @@ async def get_pipeline(
     return wire_pipeline.pipeline_body(await system.consolidation.health.of(grant.reader))
 
 
-@router.post("/retry", status_code=202, dependencies=[Depends(no_query)], responses=may_answer(400, 413))
+@router.post("/retry", status_code=202, dependencies=[Depends(no_query)], responses=may_answer(400, 404, 413))
 async def retry_pipeline(
     a: Agent,
     system: System,
@@ -37,7 +37,9 @@ async def retry_pipeline(
     if body.is_everybody:
         grant = await system.gate.every_owner(who, a)
     else:
-        grant = (await system.gate.write(who, a, body.resolved_owner(), None))[0]
+        await system.gate.write(who, a, body.resolved_owner(), None)
+        # An agent that is not there is not made by this.
+        grant = await system.gate.read(who, a, body.resolved_owner())
     job_id = None if body.job_id is None else int(body.job_id)
     return wire_pipeline.Retried(
         retried=await system.consolidation.health.retry(grant.reader, stage=body.stage, job_id=job_id)

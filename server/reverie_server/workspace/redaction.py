@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
@@ -27,6 +27,9 @@ _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 # A shorter line ("yes", "Monday") is forgotten with its passage only. A character of an unspaced script counts three.
 MIN_LINE_CHARS = 15
+# A longer text is known by its lines and passages only.
+MAX_SOUGHT_WORDS = 12
+_WORD = re.compile(r"\S+")
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
 
 
@@ -130,6 +133,27 @@ def without(text: str, is_forgotten: Callable[[str], bool]) -> str:
         kept = essence(part)
         if kept and is_forgotten(kept):
             text, _ = erase(text, part, by_line=True)
+    return text
+
+
+def word_count(text: str) -> int:
+    """How many words an essence has; 0 where it is too long to be looked for word by word."""
+    count = len(text.split())
+    return count if count <= MAX_SOUGHT_WORDS else 0
+
+
+def without_words(text: str, counts: Collection[int], is_forgotten: Callable[[str], bool]) -> str:
+    """A text without the runs of so many words each whose essence is forgotten, wherever in a line they stand."""
+    words = list(_WORD.finditer(text))
+    sought = {
+        text[words[first].start() : words[first + count - 1].end()]
+        for count in counts
+        for first in range(len(words) - count + 1)
+    }
+    for run in sorted(sought, key=len, reverse=True):
+        kept = essence(run)
+        if kept and is_forgotten(kept):
+            text, _ = erase(text, run.strip(_EDGES), by_line=False)
     return text
 
 

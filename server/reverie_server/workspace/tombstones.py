@@ -10,7 +10,7 @@ from reverie_indexer.db import Connection, Database
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
-from reverie_server.workspace.redaction import essences, without
+from reverie_server.workspace.redaction import essences, without, without_words, word_count
 
 SQL = Queries(__file__)
 
@@ -38,8 +38,14 @@ class Tombstones:
         if self._secret is None:
             raise LookupError("the key of the tombstones was not loaded")
         secret = self._secret
-        hmacs = sorted({_hmac(secret, kept) for text in texts for kept in essences(text)})
-        cursor = await connection.execute(SQL["bury"], {"tenant_id": tenant_id, "slice_id": slice_id, "hmacs": hmacs})
+        buried = sorted({(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)})
+        params = {
+            "tenant_id": tenant_id,
+            "slice_id": slice_id,
+            "hmacs": [text_hmac for text_hmac, _ in buried],
+            "word_counts": [count for _, count in buried],
+        }
+        cursor = await connection.execute(SQL["bury"], params)
         return int((await cursor.fetchone() or {"count": 0})["count"])
 
     async def without_forgotten(self, place: Place) -> Callable[[str], str]:
@@ -54,11 +60,16 @@ class Tombstones:
         return lambda text: without(text, lambda kept: _hmac(secret, kept) in buried)
 
     async def of_transcripts(self, place: Place) -> Callable[[str, datetime], str]:
-        """What takes the passages and lines out of a text that were forgotten in the place after it was said; pure."""
+        """What takes out of a text what was forgotten in the place after it was said; pure.
+
+        Whole passages and lines, and within a line the words that were forgotten.
+        """
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, place)
             cursor = await connection.execute(SQL["buried"], {"tenant_id": place.tenant_id, "slice_ids": own})
-            buried = {bytes(row["text_hmac"]): row["at"] for row in await cursor.fetchall()}
+            rows = await cursor.fetchall()
+        buried = {bytes(row["text_hmac"]): row["at"] for row in rows}
+        counts = {row["word_count"]: row["at"] for row in sorted(rows, key=lambda row: row["at"]) if row["word_count"]}
         secret = await self.load_secret()
 
         def told(text: str, said_at: datetime) -> str:
@@ -66,7 +77,8 @@ class Tombstones:
                 at = buried.get(_hmac(secret, kept))
                 return at is not None and said_at < at
 
-            return without(text, is_forgotten)
+            sought = [count for count, at in counts.items() if said_at < at]
+            return without_words(without(text, is_forgotten), sought, is_forgotten)
 
         return told
 

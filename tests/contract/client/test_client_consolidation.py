@@ -151,10 +151,12 @@ async def test_the_background_work_says_how_it_does_and_tries_again(
 
 async def test_a_night_is_run_by_hand_told_and_seen(me: Any, runtime: Runtime) -> None:
     date = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
-    await me.write(f"memory/{date}.md", f"# {date}\n\n- {TEA}\n\n- Looked at a screenshot of the dashboard.\n")
+    await me.write(f"memory/{date}.md", f"# {date}\n\n- {TEA}\n")
     for query in (TEA, f"{TEA} again", f"what about {TEA}"):
         await me.search(query)
     await runtime.recalls.flush()
+    # Nobody asked for this.
+    await me.append(f"memory/{date}.md", "\n- Looked at a screenshot of the dashboard.\n")
     before = await me.dreaming_status()
     assert (before.enabled, before.cron, before.last_run, before.last_status) == (True, "0 2 * * *", None, None)
     assert (before.pending_candidates, before.promoted, before.latest_entry) == (1, 0, None)
@@ -179,14 +181,14 @@ async def test_a_night_is_run_by_hand_told_and_seen(me: Any, runtime: Runtime) -
     [entry] = await me.morning_card()
     assert (entry.key, entry.text, entry.source) == (f"{run.report_id}:1", TEA, first.source)
     assert [await me.see_morning_card(), await me.see_morning_card(), await me.morning_card()] == [1, 0, ()]
+    after = await me.dreaming_status()
+    assert (after.last_run, after.promoted, after.pending_candidates) == (report.started_at, 1, 0)
     focused = await me.run_focused("lanterns of the old harbour")
     assert (focused.status, [one.id async for one in me.dream_reports(page_size=1)]) == (
         "skipped",
         [focused.report_id, run.report_id],
     )
     assert (await me.dream_report(focused.report_id)).topic == "lanterns of the old harbour"
-    after = await me.dreaming_status()
-    assert (after.last_run, after.promoted, after.pending_candidates) == (report.started_at, 1, 0)
 
 
 async def test_a_conversation_is_taken_into_files_at_once(me: Any) -> None:
@@ -196,7 +198,8 @@ async def test_a_conversation_is_taken_into_files_at_once(me: Any) -> None:
     run = await me.summarize("web:1")
     assert (run.status, run.report_id) == ("completed", None), run.reason
     assert "Project Heron" in (await me.read("MEMORY.md")).content
-    [hit] = [hit for hit in await me.search("Project Heron", tiers=["document"]) if hit.path == "MEMORY.md"]
+    found = await me.search("Project Heron", path_prefix="MEMORY.md")
+    hit = next(hit for hit in found if "Heron" in hit.text)
     [line] = [line for line in (await me.sources(hit.id)).lines if "Heron" in line.text]
     assert (line.written_by, line.method, line.sources[0]["session_id"]) == ("extraction", "extractive", "web:1")
     assert line.at.utcoffset() == timedelta(0)
