@@ -19,8 +19,19 @@ from tests.scripted_model import ScriptedModel
 
 from reverie_indexer import db, store, transcript
 from reverie_indexer.model import Place, Written
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller, Keys
+from reverie_server.consolidate import (
+    asking,
+    episode_removal,
+    episodes,
+    extraction_store,
+    graph_forgetting,
+    graph_known,
+    graph_search,
+    reports,
+)
 from reverie_server.recall import channels, context_files
 from reverie_server.recall.request import Outcome, Request
 from reverie_server.recall.search import Search
@@ -143,6 +154,84 @@ def keeps_what_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcript, "remove_messages", nothing)
 
 
+OF_SLICES = r"AND (?:[a-z]+\.)?slice_id = (?:ANY\(%\(slice_ids\)s::bigint\[\]\)|%\(slice_id\)s)"
+
+
+def without_slices(monkeypatch: pytest.MonkeyPatch, queries: Queries, *names: str) -> None:
+    """Statements that read of a tenant what others of it have, too."""
+    for name in names:
+        edit_sql(monkeypatch, queries, name, lambda text: re.sub(OF_SLICES, "", text))
+
+
+def reads_all_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Episodes are read whoever's they are."""
+    without_slices(monkeypatch, episodes.SQL, "episodes")
+
+
+def walks_into_all_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of the graph begins anywhere, and goes on from there."""
+    without_slices(monkeypatch, graph_search.SQL, "root", "starts", "term_frequencies")
+
+
+def relates_to_all_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a conversation mentions is looked for in all graphs, and related to what it says."""
+    without_slices(monkeypatch, graph_known.SQL, "known")
+
+
+def shows_all_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who knows a report's id sees it."""
+    without_slices(monkeypatch, reports.SQL, "report")
+
+
+def extracts_all_conversations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job takes what is complete, whoever said it, into the files of the owner whom it is for."""
+    without_slices(monkeypatch, extraction_store.SQL, "due")
+
+
+def works_for_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job is begun for one owner, and what it writes goes to the owner of the job before it."""
+    write_many = Pipeline.write_many
+    places: list[Place] = []
+
+    async def confused(self: Pipeline, place: Place, changes: Any, *rest: Any, **named: Any) -> Any:
+        if changes and all(change.reason == "diary" or change.by == "server" for change in changes):
+            places.append(place)
+            others = [other for other in places[-9:] if other.tenant_id == place.tenant_id and other != place]
+            place = others[0] if others else place
+        return await write_many(self, place, changes, *rest, **named)
+
+    monkeypatch.setattr(Pipeline, "write_many", confused)
+
+
+def logs_what_it_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helpful line in the log about a job."""
+    ask = asking.ask
+
+    async def talkative(model: Any, tenant_id: str, question: Any) -> Any:
+        log.debug("model_asked", inputs=question.inputs)
+        return await ask(model, tenant_id, question)
+
+    monkeypatch.setattr("reverie_server.consolidate.semantic.ask", talkative)
+
+
+def forgets_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is forgotten stays in the graph."""
+
+    async def nothing(*args: Any, **named: Any) -> graph_forgetting.Held:
+        return graph_forgetting.Held()
+
+    monkeypatch.setattr(graph_forgetting, "take_out", nothing)
+
+
+def keeps_episodes_of_what_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is deleted, and what the graph has of it is not."""
+
+    async def nothing(*args: Any, **named: Any) -> int:
+        return 0
+
+    monkeypatch.setattr(episode_removal, "drop_episodes", nothing)
+
+
 @pytest.fixture
 def runtime(talking: Runtime, scripted: ScriptedModel) -> Runtime:
     """As in an ordinary run, with a model that says again what it is shown."""
@@ -168,6 +257,24 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         (finds_anybodys_session, "session", 2000),
         (prompts_with_notes_of_others, "a prompt has files of others|shows what is not for it", 2000),
         (logs_what_is_said, "a log has", 2000),
+        (reads_all_episodes, "an answer shows episodes|episodes .* found|are listed of", 2000),
+        (walks_into_all_graphs, "an answer shows|entities .* found", 2000),
+        (shows_all_reports, "the report .* found|an answer shows", 2000),
+        (extracts_all_conversations, "the server wrote what the memory never had", 0),
+        pytest.param(
+            relates_to_all_graphs, "has what it is not made of|rows of .* are astray", 500, marks=pytest.mark.slow
+        ),
+        pytest.param(works_for_somebody_else, "the server wrote what the memory never had", 0, marks=pytest.mark.slow),
+        pytest.param(logs_what_it_dreams, "a log has", 0, marks=pytest.mark.slow),
+        pytest.param(
+            forgets_no_graph,
+            "the database holds|told of in no|an answer shows|not made of",
+            2000,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            keeps_episodes_of_what_is_deleted, "there is still what should be gone", 2000, marks=pytest.mark.slow
+        ),
         pytest.param(keeps_what_is_cleared, "is found, and is not there|shows|database", 2000, marks=pytest.mark.slow),
         pytest.param(mixes_up_callers, None, 2000, marks=pytest.mark.slow),
         pytest.param(caches_answers_by_query, "an answer shows", 2000, marks=pytest.mark.slow),

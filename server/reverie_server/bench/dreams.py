@@ -30,7 +30,9 @@ from reverie_server.turns.model import NewMessage
 from reverie_server.workspace.forget import Target
 
 AGENT = "bench"
-_FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+# In the past as long as a year is: nobody has said anything in the future.
+_FIRST_DAY = datetime(2024, 1, 1, tzinfo=UTC)
+_PRUNE_EVERY = 7
 _EMBED_SECONDS = 600.0
 _CALLS_PER_DAY = 100
 _SEARCH_RESULTS = 6
@@ -171,6 +173,8 @@ async def _night(
         for stage in ("emergence", "compaction"):
             work = Work(stage, OPERATOR.tenant_id, AGENT, owner, trigger="cron")
             await runtime.consolidation.stages[stage].run(work)
+    if night % _PRUNE_EVERY == 0:
+        await runtime.consolidation.prune()
     if night % options.judge_every != options.judge_every - 1:
         return None
     options.progress(f"night {night + 1} of {options.nights}")
