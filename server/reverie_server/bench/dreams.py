@@ -174,7 +174,7 @@ async def _night(
             work = Work(stage, OPERATOR.tenant_id, AGENT, owner, trigger="cron")
             await runtime.consolidation.stages[stage].run(work)
     if night % _PRUNE_EVERY == 0:
-        await runtime.consolidation.prune()
+        await runtime.consolidation.episodes.prune(clock.now())
     if night % options.judge_every != options.judge_every - 1:
         return None
     options.progress(f"night {night + 1} of {options.nights}")
