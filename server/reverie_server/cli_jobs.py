@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_server.cli_frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def jobs_retry(
 
     async def retry(health: Health) -> None:
         retried = await health.retry_all(job_ids=job_id or None, agent_id=agent, stage=_stage(stage))
+        if job_id and retried < len(set(job_id)):
+            raise NotFound(f"{retried} jobs are tried again; the others named have not failed, or are not there")
         print(f"{retried} jobs are tried again")
 
     _with_health(data_dir, retry)

@@ -69,7 +69,8 @@ async def examine(settings: Settings) -> list[str]:
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
                 await slot.aclose()
-            say("jobs", _of_jobs(await Health(database).totals(), settings))
+            totals = await Health(database).totals()
+            (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
             try:
                 _say_model(language_model(settings, database), say)
             except ReverieError as error:

@@ -15,7 +15,7 @@ from tests.jobs import Recorded, deferred, jobs_of, with_stages
 from typer.testing import CliRunner
 
 from reverie_indexer.db import Database
-from reverie_indexer.errors import EmbedderUnavailable
+from reverie_indexer.errors import EmbedderUnavailable, NotFound
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.app import assemble
@@ -59,7 +59,11 @@ def test_jobs_are_listed_and_tried_again(conninfo: str, monkeypatch: pytest.Monk
     ]
     assert len(json.loads(run("list", "--json", "--agent", "wren"))) == 2
     assert "dreaming" in run("list", "--stage", "dreaming")
-    assert run("retry", "999999") == "0 jobs are tried again\n"
+    with pytest.raises(NotFound):
+        run("retry", "999999")
+    examined = CliRunner().invoke(cli, ["doctor"], catch_exceptions=False)
+    assert examined.exit_code == 1
+    assert "`reverie jobs retry` tries them again" in examined.output
     assert run("retry", str(failed)) == "1 jobs are tried again\n"
     assert run("list", "--failed") == "no jobs\n"
 

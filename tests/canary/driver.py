@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import httpx
 from tests.canary.background import Background
@@ -38,8 +38,8 @@ class Driver:
         self.world: World = draw.world
         self._loot: Loot = draw.loot
         self._table = table
-        self._operations = [operation for _, operation in table.values()]
-        self._weights = [weight for weight, _ in table.values()]
+        self._operations: list[Operation] = []
+        self._weights: list[int] = []
         self._logs = logs
         self._last: deque[str] = deque(maxlen=LAST_STEPS)
         self.steps = 0
@@ -51,11 +51,15 @@ class Driver:
         """How much was logged."""
         return self._logs.characters
 
-    async def run(self, steps: int) -> None:
-        """So many requests, and a few more where one leads to the next.
+    async def run(self, steps: int, of: Collection[str] = ()) -> None:
+        """So many requests, and a few more where one leads to the next; `of`: of these operations alone, if there are
+        any.
 
         LeakError, or any other exception, with a note of all that is needed to see it again.
         """
+        chosen = [label for label in self._table if label in of] or list(self._table)
+        self._operations = [self._table[label][1] for label in chosen]
+        self._weights = [self._table[label][0] for label in chosen]
         until = self.steps + steps
         try:
             while self.steps < until:

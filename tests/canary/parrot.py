@@ -54,8 +54,10 @@ def _episodic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
 
 
 def _semantic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
-    """Each is a thing, and related to the next one; the first is there twice, as things are that are told of badly."""
+    """Each is a thing, and related to the next one; the first is there twice, as things are that are told of badly, and
+    the last is one that everybody speaks of."""
     things = [(word, word, word) for word in shown[:TOLD]] + [(f"{w}-2", f"{w} 2", w) for w in shown[:1]]
+    things.append(("harbour", "Harbour", "the harbour"))
     entities = [
         {"external_id": external_id, "name": name, "type": "concept", "confidence": 0.9, "description": f"It is {word}"}
         for external_id, name, word in things

@@ -81,7 +81,8 @@ def first_calls(d: Draw) -> Iterator[Call]:
                     yield keep(d, Acting(key, agent, owner), fields, "web:1", None)
                     # Older messages are summarised in so small a window.
                     yield turn(d, Acting(key, agent, owner), fields, "web:1", 200)
-                    yield complete_session(d, Acting(key, agent, owner), fields, "web:1", "web")
+                    if owner in (None, OWNERS[0]):
+                        yield complete_session(d, Acting(key, agent, owner), fields, "web:1", "web")
         for path in FILLED:
             yield put(d, Acting(key, "wren"), {"scope": "global"}, "global", path)
         yield agent_as(d, Acting(key, f"solo-{key.tenant}"), AgentState(name=f"Agent {d.canary()}"))

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 import structlog
 from psycopg import sql
+from tests.canary.background import REASONS
 from tests.canary.calls import LeakError, demand
 from tests.canary.parrot import parrot
 from tests.canary.stage import staged
@@ -194,7 +195,7 @@ def works_for_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     places: list[Place] = []
 
     async def confused(self: Pipeline, place: Place, changes: Any, *rest: Any, **named: Any) -> Any:
-        if changes and all(change.reason == "diary" or change.by == "server" for change in changes):
+        if any(change.reason in REASONS for change in changes):
             places.append(place)
             others = [other for other in places[-9:] if other.tenant_id == place.tenant_id and other != place]
             place = others[0] if others else place
@@ -257,7 +258,7 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         (finds_anybodys_session, "session", 2000),
         (prompts_with_notes_of_others, "a prompt has files of others|shows what is not for it", 2000),
         (logs_what_is_said, "a log has", 2000),
-        (reads_all_episodes, "an answer shows episodes|episodes .* found|are listed of", 2000),
+        (reads_all_episodes, "an answer shows|episodes .* found|are listed of", 2000),
         (walks_into_all_graphs, "an answer shows|entities .* found", 2000),
         (shows_all_reports, "the report .* found|an answer shows", 2000),
         (extracts_all_conversations, "the server wrote what the memory never had", 0),

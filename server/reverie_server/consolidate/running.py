@@ -138,6 +138,7 @@ def _ids(job: Job, work: Work | None) -> dict[str, Any]:
 
 
 def _where(error: BaseException) -> str:
-    """The line that raised, without its text: a message may quote what it is about."""
+    """Our line that raised, or called what did, without its text: a message may quote what it is about."""
     frames = traceback.extract_tb(error.__traceback__)
-    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+    own = [frame for frame in frames if "reverie_" in frame.filename] or frames
+    return f"{PurePath(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown place"

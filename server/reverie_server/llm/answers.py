@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic.json_schema import SkipJsonSchema
+
+from reverie_server.consolidate.graph_vocabulary import ENTITY_TYPES, RELATION_NAMES
 
 # What a model writes beyond it is cut off by nobody: it is asked to write shorter.
 MAX_LINE_CHARS = 500
@@ -17,6 +20,8 @@ NoteLine = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\w"
 # a bound a weak model never closes its quotes.
 _Name = Annotated[str, Field(json_schema_extra={"maxLength": 200})]
 _FEW = Field(json_schema_extra={"maxItems": 20})
+_EntityType = Annotated[str, Field(json_schema_extra={"enum": list(ENTITY_TYPES)})]
+_RelationName = Annotated[str, Field(json_schema_extra={"enum": list(RELATION_NAMES)})]
 
 
 class Flush(BaseModel):
@@ -34,11 +39,12 @@ class SemanticEntity(BaseModel):
 
     external_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-    type: _Name
+    type: _EntityType
     description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000)] = ""
     confidence: float
     aliases: Annotated[list[_Name], _FEW] = []
-    properties: dict[str, str | int | float | bool | None] = {}
+    # Taken where a model gives them, but no prompt asks for them; and in a map nothing ends a weak model.
+    properties: SkipJsonSchema[dict[str, str | int | float | bool | None]] = {}
 
 
 class SemanticRelation(BaseModel):
@@ -48,7 +54,7 @@ class SemanticRelation(BaseModel):
 
     source: _Name
     target: _Name
-    name: _Name
+    name: _RelationName
     confidence: float
     messages: Annotated[list[int], _FEW] = []
     valid_from: _Name | None = None
