@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reverie_server.llm.cues import all_cues
-from reverie_server.llm.extractive import MAX_LINE_CHARS, MAX_LINES, notable, summarise
+from reverie_server.llm.extractive import MAX_LINE_CHARS, MAX_LINES, asks_to_remember, notable, stated, summarise
 from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, SUMMARY_MARK
 from reverie_server.recall.tokens import estimate_tokens
 from reverie_server.turns.model import Message, Role
@@ -253,6 +253,22 @@ def test_a_line_of_another_day_has_its_date() -> None:
         "I met Ada in Oslo yesterday. (2026-04-01)",
         "I need to call Grace tomorrow.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Please remember the tulip stays red.", "The tulip stays red."),
+        ("remember my aunt Wilma hates cats", "My aunt Wilma hates cats"),
+        ("Remember tulip number 2 stays red.", "Tulip number 2 stays red."),
+        ("Recuerda que Wilma odia gatos.", "Wilma odia gatos."),
+        ("I remember the red tulip", None),
+        ("Remember when we went to Rome?", None),
+    ],
+)
+def test_a_request_to_remember_is_known_however_short_it_is(text: str, kept: str | None) -> None:
+    assert asks_to_remember(text) is (kept is not None)
+    assert [one.text for one in stated(said(text))] == ([] if kept is None else [kept])
 
 
 def test_no_messages_are_no_lines() -> None:

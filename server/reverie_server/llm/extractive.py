@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer.split import split
-from reverie_server.llm.cues import Cues, cues_of, folded
+from reverie_server.llm.cues import Cues, all_cues, cues_of, folded
 from reverie_server.llm.salience import NOTABLE, asks, rarity, salience, sentences
 from reverie_server.recall.fences import strip_injected
 from reverie_server.turns.model import Message
@@ -107,7 +107,7 @@ def stated(messages: Sequence[Message]) -> list[Stated]:
 def asks_to_remember(text: str) -> bool:
     """Whether a text asks to remember something, in any of the languages that have cues."""
     found = sentences(strip_injected(text))
-    cues = cues_of(folded("\n".join(found)))
+    cues = _cues_of(found, None)
     return any("remember" in _kinds(sentence, cues) and not asks(sentence, cues) for sentence in found)
 
 
@@ -155,12 +155,21 @@ def _pieces(messages: Sequence[Message]) -> list[_Piece]:
     rare = rarity(everything)
     pieces: list[_Piece] = []
     for number, message, found in said:
-        cues = cues_of(folded("\n".join(found)), common)
+        cues = _cues_of(found, common)
         for place, text in enumerate(found):
             score = salience(text, cues, rare)
             kinds = _kinds(text, cues)
             pieces.append(_Piece(message, (number, place), text, score, asks(text, cues), cues, kinds))
     return pieces
+
+
+def _cues_of(found: Sequence[str], common: Cues | None) -> Cues | None:
+    """The cues of the language of some sentences; where they are too short to tell, of one in which they begin as one
+    that asks to remember."""
+    known = cues_of(folded("\n".join(found)), common)
+    if known is not None:
+        return known
+    return next((c for c in all_cues().values() if any(_lead_end(sentence, c) for sentence in found)), None)
 
 
 def _kinds(sentence: str, cues: Cues | None) -> frozenset[str]:
