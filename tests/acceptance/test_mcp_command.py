@@ -135,12 +135,13 @@ async def test_the_official_client_calls_every_tool(data_dir: Path, mode: str) -
     async with connected(*where, mode=mode) as session:
         assert session.server_info.name == "reverie"
         names = [tool.name for tool in (await session.list_tools()).tools]
-        assert len(names) == 11
+        assert len(names) == 12
         await run(session, "write_workspace_memory_file", filename="a.md", content="The quagga grazes.\n\nAt dawn.\n")
         await run(session, "edit_workspace_memory_file", filename="a.md", old_text="dawn", newText="dusk")
         found = (await run(session, "memory_search", query="quagga"))["results"][0]
         assert (found["path"], found["scope"]) == ("a.md", "personal")
         assert (await run(session, "memory_expand", id=found["id"]))["after"][0]["text"] == "At dusk."
+        assert (await run(session, "knowledge_graph_search", query="quagga"))["entities"] == []
         assert (await run(session, "memory_get", path="a.md", fromLine=3))["content"] == "At dusk.\n"
         assert (await run(session, "read_workspace_memory_file", filename="a.md"))["version"] == 2
         assert (await run(session, "search_workspace_memory", query="dusk"))["total_hits"] == 1
@@ -219,7 +220,7 @@ def test_the_client_is_answered_at_once_whatever_the_database_does() -> None:
         url = f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x"
         with started("--agent", "wren", REVERIE_DATABASE_URL=url) as process:
             process.shake_hands()
-            assert len(process.ask("tools/list")["tools"]) == 11
+            assert len(process.ask("tools/list")["tools"]) == 12
             assert process.ask("ping") == {}
             process.process.send_signal(signal.SIGTERM)
             assert process.end(stdin=False)[0] == 0
