@@ -562,7 +562,7 @@ class TestWhoseAndWhen:
         await setting(runtime, "wren", auto_summarize_enabled=False)
         assert (await extract(runtime, talk)).reason == "auto_summarize_enabled is off"
         await setting(runtime, "wren", memory_enabled=False)
-        assert (await extract(runtime, talk)).reason == "memory_disabled"
+        assert (await extract(runtime, talk)).reason == "the memory of the agent is switched off"
         assert (await extract(runtime, replace(talk, agent_id="wren"), by_hand=False)).status == "skipped"
         await setting(runtime, "wren")
         assert await cursor(talk) == 0

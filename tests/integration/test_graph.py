@@ -201,4 +201,4 @@ async def test_the_stages_follow_each_other_without_a_model(runtime: Runtime) ->
     # Switched off, the stage does nothing.
     await runtime.agents.put("default", "wren", None, None, {"consolidation_enabled": False})
     episode_id = await graph.episode("Bo works on Atlas.", day(0), "web:9")
-    assert (await graph.read(episode_id)).reason == "consolidation is switched off"
+    assert (await graph.read(episode_id)).reason == "consolidation_enabled is off"

@@ -237,7 +237,7 @@ class TestWhenAndWhose:
         await timed.agents.put("default", "wren", "wren", None, {"compaction_enabled": False})
         assert (await run(timed)).reason == "compaction_enabled is off"
         await timed.agents.put("default", "wren", "wren", None, {"memory_enabled": False})
-        assert (await run(timed)).reason == "memory_disabled"
+        assert (await run(timed)).reason == "the memory of the agent is switched off"
         await timed.agents.put("default", "wren", "wren", None, {})
         assert (await run(timed)).status == "completed"
         # One with nothing to do counts as well.

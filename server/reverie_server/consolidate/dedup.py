@@ -10,7 +10,7 @@ import structlog
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import Database
-from reverie_indexer.errors import MemoryDisabled, NotFound
+from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, own_slices
@@ -22,6 +22,7 @@ from reverie_server.consolidate.graph_names import differ_in_number, likeness
 from reverie_server.consolidate.graph_store import Graph
 from reverie_server.consolidate.graph_vectors import embed_waiting
 from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.consolidate.permitted import permitted
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -76,14 +77,10 @@ class Dedup:
         Without a model of embeddings nothing is compared: names alone say too little. Whoever fills in the vectors
         later has them compared then. Raises EmbedderUnavailable, and what the database raises.
         """
-        try:
-            grant, place = await self._parts.gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except NotFound:
-            return Outcome("skipped", "the agent is gone")
-        except MemoryDisabled:
-            return Outcome("skipped", "the memory of the agent is switched off")
-        if not grant.settings.consolidation_enabled:
-            return Outcome("skipped", "consolidation is switched off")
+        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
+        if isinstance(allowed, Outcome):
+            return allowed
+        _, place = allowed
         ready = await self._parts.models.wait(self._parts.wait_seconds)
         if ready is None:
             return Outcome("skipped", "there is no embedding model, and names alone do not tell what is one")

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict, MemoryDisabled, NotFound
+from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
 from reverie_indexer.slices import own_slices
@@ -44,6 +44,7 @@ from reverie_server.consolidate.failing import code_of, place_of
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work, episode_source
 from reverie_server.consolidate.nightly import nightly_day
+from reverie_server.consolidate.permitted import permitted
 from reverie_server.consolidate.reports import Report, add_report, new_report_id
 from reverie_server.llm import answers
 from reverie_server.llm.provider import LanguageModel
@@ -121,14 +122,10 @@ class Dreaming:
 
     async def run(self, work: Work) -> Outcome:
         """Take the oldest episodes that were not taken yet; where enough remain, another run is deferred."""
-        try:
-            grant, place = await self._parts.gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except (MemoryDisabled, NotFound) as error:
-            return Outcome("skipped", error.detail)
-        if not grant.settings.consolidation_enabled:
-            return Outcome("skipped", "consolidation is switched off for this agent")
-        if grant.reader.leader_agent_id is not None:
-            return Outcome("skipped", "memory is read-only for team members")
+        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
         report = self._new_report(work, grant.settings.time_zone)
         try:
             return await self._attempts(work, grant, place, report)

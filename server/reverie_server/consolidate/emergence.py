@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict, MemoryDisabled, NotFound
+from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate, Grant
@@ -34,6 +34,7 @@ from reverie_server.consolidate.gathering import Candidate, Passage, Setting, Vi
 from reverie_server.consolidate.guard import GuardRules
 from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work
 from reverie_server.consolidate.nightly import nightly_day
+from reverie_server.consolidate.permitted import permitted
 from reverie_server.consolidate.reports import Mode, Report, add_report, is_night_done, new_report_id
 from reverie_server.llm import answers
 from reverie_server.llm.provider import LanguageModel
@@ -117,14 +118,10 @@ class Emergence:
 
         A night that is done is done: run twice, or by two at once, it has one result.
         """
-        try:
-            grant, place = await self._parts.gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except (MemoryDisabled, NotFound) as error:
-            return Outcome("skipped", error.detail)
-        if not grant.settings.emergence_enabled:
-            return Outcome("skipped", "emergence is switched off for this agent")
-        if grant.reader.leader_agent_id is not None:
-            return Outcome("skipped", "memory is read-only for team members")
+        allowed = await permitted(self._parts.gate, work, "emergence_enabled")
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
         run = _Run(work, grant, place, self._new_report(work, grant.settings.time_zone))
         try:
             return await self._attempts(run)

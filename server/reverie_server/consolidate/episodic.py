@@ -11,7 +11,7 @@ import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.episode_index import EpisodeEntry, index_episode, passages_of_episode
-from reverie_indexer.errors import Conflict, MemoryDisabled, NotFound
+from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.pipeline import Rules as IndexRules
@@ -32,6 +32,7 @@ from reverie_server.consolidate.episodes import SQL as EPISODES
 from reverie_server.consolidate.episodes import Episode, path_of
 from reverie_server.consolidate.jobs import Delays, defer, publish
 from reverie_server.consolidate.model import Event, Outcome, Work
+from reverie_server.consolidate.permitted import permitted
 from reverie_server.turns.daily_log import local_day
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -77,14 +78,10 @@ class Episodic:
         """
         if work.session_key is None:
             return Outcome("skipped", "no session is named")
-        try:
-            grant, place = await self._parts.gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except NotFound:
-            return Outcome("skipped", "the agent is gone")
-        except MemoryDisabled:
-            return Outcome("skipped", "the memory of the agent is switched off")
-        if not grant.settings.consolidation_enabled:
-            return Outcome("skipped", "consolidation is switched off")
+        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
         made: list[EpisodeText | None] = []
         while has_more := await self._next(work.session_key, place, grant.settings, made):
             if len(made) >= _STRETCHES:

@@ -6,10 +6,10 @@ done, is one transaction, which compares all that it was made of with what is th
 
 from __future__ import annotations
 
-from reverie_indexer.errors import MemoryDisabled, NotFound
 from reverie_server.consolidate.extraction_run import Run
 from reverie_server.consolidate.extraction_writing import ExtractionTools
 from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.consolidate.permitted import permitted
 
 
 class Extraction:
@@ -24,12 +24,8 @@ class Extraction:
         By hand (`trigger` api) also where that does not happen by itself. Raises Conflict when others change what is
         extracted all the time, and what the database raises.
         """
-        try:
-            grant, place = await self._tools.gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except (NotFound, MemoryDisabled) as error:
-            return Outcome("skipped", error.code)
-        if grant.reader.leader_agent_id is not None:
-            return Outcome("skipped", "memory is read-only for team members")
-        if not grant.settings.auto_summarize_enabled and work.trigger != "api":
-            return Outcome("skipped", "auto_summarize_enabled is off")
+        allowed = await permitted(self._tools.gate, work, "auto_summarize_enabled", is_asked=work.trigger == "api")
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
         return await Run(self._tools, grant, place, work).all()

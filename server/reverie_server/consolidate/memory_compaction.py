@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import MemoryDisabled, NotFound, StaleVersion
+from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.model import Document, Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
@@ -27,6 +27,7 @@ from reverie_server.consolidate.compaction_proposal import (
 )
 from reverie_server.consolidate.derive import Derived, machine_lines, record
 from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work
+from reverie_server.consolidate.permitted import permitted
 from reverie_server.llm.answers import Compaction as Answer
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.tokens import CountTokens
@@ -191,15 +192,11 @@ class MemoryCompaction:
 
     async def run(self, work: Work) -> Outcome:
         """Compact the MEMORY.md of a slice, if it is due. Raises what `Compaction.compact` raises but NotFound."""
-        try:
-            grant, place = await self._gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except (NotFound, MemoryDisabled) as error:
-            return Outcome("skipped", error.code)
-        if grant.reader.leader_agent_id is not None:
-            return Outcome("skipped", "memory is read-only for team members")
         by_hand = work.trigger == "api"
-        if not grant.settings.compaction_enabled and not by_hand:
-            return Outcome("skipped", "compaction_enabled is off")
+        allowed = await permitted(self._gate, work, "compaction_enabled", is_asked=by_hand)
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
         found = await self._memory.current(place)
         if found is None:
             return Outcome("skipped", f"there is no {MEMORY}")

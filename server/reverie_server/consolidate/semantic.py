@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from reverie_indexer.db import Connection, Database
-from reverie_indexer.errors import Conflict, MemoryDisabled, NotFound
+from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, own_slices
@@ -35,6 +35,7 @@ from reverie_server.consolidate.graph_names import windows
 from reverie_server.consolidate.graph_store import Graph, Stored, store_readings
 from reverie_server.consolidate.jobs import Delays, defer, publish
 from reverie_server.consolidate.model import EXTRACTIVE, Event, Outcome, Work
+from reverie_server.consolidate.permitted import permitted
 from reverie_server.llm.answers import Semantic as SemanticAnswer
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.turns.model import Message
@@ -101,14 +102,10 @@ class Semantic:
         """
         if work.episode_id is None:
             return Outcome("skipped", "no episode is named")
-        try:
-            grant, place = await self._parts.gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
-        except NotFound:
-            return Outcome("skipped", "the agent is gone")
-        except MemoryDisabled:
-            return Outcome("skipped", "the memory of the agent is switched off")
-        if not grant.settings.consolidation_enabled:
-            return Outcome("skipped", "consolidation is switched off")
+        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
         for _ in range(_ATTEMPTS):
             seen = await self._look(place, work.episode_id)
             if seen is None:
