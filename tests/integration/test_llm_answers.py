@@ -121,3 +121,13 @@ async def test_a_model_in_a_loop_is_asked_afresh_and_not_shown_its_words(
     with pytest.raises(LanguageModelUnavailable):
         await flush(model)
     assert len(scripted.requests) == 4
+
+
+async def test_of_an_answer_that_was_too_long_the_beginning_is_shown(
+    model: LanguageModel, scripted: ScriptedModel
+) -> None:
+    long = '{"lines": ["' + ", ".join(f"item {number}" for number in range(1000))
+    scripted.plan(reply.truncated(long), GOOD)
+    assert await flush(model) == ["One."]
+    shown = scripted.requests[1].messages[2]["content"]
+    assert shown == f"{long[:1000]}…"

@@ -223,7 +223,7 @@ class TestWhenAndWhose:
         clock = [datetime(2026, 4, 3, 12, tzinfo=UTC)]
         timed = assemble(runtime.settings, runtime.database, runtime.models, now=lambda: clock[0])
         talk = Talk(timed)
-        assert (await run(timed)).reason == "not_found"
+        assert (await run(timed)).reason == "the agent is gone"
         await talk.put("MEMORY.md", f"# Long-term Memory\n\n## Notes\n\n{BY_HAND}{BY_HAND}")
         assert (await run(timed)).reason == "it is short, or was compacted today"
         # By hand however short it is.
