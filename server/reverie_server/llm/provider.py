@@ -32,6 +32,8 @@ _SCHEMA_STATUSES = frozenset({400, 422, 501})
 _SCHEMA_WORDS = ("response_format", "schema", "grammar")
 # Out of a loop that it falls into at one temperature, a model often finds at another.
 _LOOP_TEMPERATURE = 0.6
+# Of an answer that was too long the model is shown the beginning: with all of it, there might be no room for another.
+_SHOWN_CHARS = 1000
 _TRUNCATED = "It was cut off at the limit of its length: write less."
 
 
@@ -165,7 +167,9 @@ class LanguageModel:
     ) -> T:
         said, invalid = wrong
         repair = load_prompt("repair").messages({"problem": invalid.problem})[1]
-        asked = [*messages, {"role": "assistant", "content": said.text or "…"}, repair]
+        is_long = said.truncated and len(said.text) > _SHOWN_CHARS
+        shown = f"{said.text[:_SHOWN_CHARS]}…" if is_long else said.text
+        asked = [*messages, {"role": "assistant", "content": shown or "…"}, repair]
         if invalid.is_loop:
             # Shown its loop, a model goes on with it.
             asked, call = list(messages), replace(call, temperature=max(call.temperature, _LOOP_TEMPERATURE))
