@@ -58,7 +58,9 @@ def test_a_models_line_that_follows_from_nothing_it_names_is_thrown_away() -> No
         episode(3, "- User: I bought a lamp."),
     ]
     given = [
-        ("preference", "Prefers window seats on trains.", [1, 2]),
+        # Said by whom it was is no part of it, and what the assistant said of itself is nobody's.
+        ("preference", "- User: Prefers window seats on trains.", [1, 2]),
+        ("preference", "Assistant: I prefer window seats on trains, as always.", [1, 2]),
         ("preference", "Prefers window seats on trains!", [2]),
         ("preference", "Prefers aisle seats in planes.", [1, 2]),
         ("fact", "Prefers window seats on trains to Vienna.", [1, 2]),

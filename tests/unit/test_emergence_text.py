@@ -50,6 +50,14 @@ def test_what_is_new_takes_the_place_of_what_it_contradicts_if_the_server_wrote_
     assert proposal.dropped == (MADE[2:],)
 
 
+def test_what_a_candidate_was_given_with_does_not_enter_with_it() -> None:
+    passing = candidates("I prefer tea to coffee.")
+    copied = f"{BEFORE}\n## Preferences\n\n- (2026-04-03; recalled 4 times) I prefer tea to coffee.\n"
+    proposal = modelled(memory(), passing, copied, RULES, "english")
+    assert proposal.promoted == tuple(passing)
+    assert "\n- I prefer tea to coffee.\n" in (proposal.text or "")
+
+
 def test_a_night_adds_only_as_much_as_the_file_may_grow() -> None:
     text = BEFORE + "".join(f"- Fact number {n} of many.\n" for n in range(60))
     long = "A rather long statement about the kiln, its bricks, its chimney and its door, number"

@@ -75,6 +75,10 @@ def proposed(
     read = [[statement(part, language) for part in [_header(e), *e.text.splitlines()]] for e in episodes]
     for kind, text, numbers in lines:
         plain, _ = undated(" ".join(neutralise(strip_injected(text)).split()))
+        speaker = _SPEAKER.match(plain)
+        if speaker and speaker["who"] == "Assistant":
+            continue
+        plain = plain[speaker.end() :] if speaker else plain
         named = [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= len(episodes)]
         said = statement(plain, language)
         parts = [part for number in named for part in read[number]]

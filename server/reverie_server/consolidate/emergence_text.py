@@ -6,6 +6,7 @@ other the older one leaves, if the server wrote it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ from reverie_server.workspace.sections import lines_of
 
 # The section of an entry by what it is; the first that fits.
 _SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("fact", "profile"))
+# What a candidate is given with, where a model copies it along.
+_OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times\) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ def modelled(
 ) -> Proposal:
     """What a model proposes, if it may be written: guarded, and without a line that says what nobody said."""
     before = memory.text if memory else ""
+    content = _OF_CANDIDATES.sub("", content)
     rules = _with_title(rules, before)
     known = [statement(line, language) for line in _lines(before)]
     own = {said.essence for said in known}
