@@ -21,20 +21,18 @@ def draw_dreams(report: Mapping[str, Any]) -> Figure:
         ("in_files", "in the owner's files", OWN),
         ("found", "found within ten results", SERIES[2]),
         ("promoted", "in MEMORY.md", SERIES[1]),
+        ("stale", "contradicted, yet in MEMORY.md", OTHER),
     ):
         shares = [findings[name] / max(1, findings["standing"]) for findings in nights]
         survival.plot(at, shares, color=colour, linewidth=2.2, label=label)
     survival.set_ylim(0, 1.02)
     title(survival, "statements that stand")
     name_axes(survival, x="night", y="share")
-    legend(survival, loc="lower left")
+    legend(survival, loc=(0.02, 0.22))
     size.plot(
         at, [findings["memory_chars"] for findings in nights], color=OWN, linewidth=2.2, label="largest MEMORY.md"
     )
     size.axhline(_CAP_CHARS, color=GOAL, linewidth=1.2, linestyle="--", label="its cap")
-    size.plot(
-        at, [findings["stale"] for findings in nights], color=OTHER, linewidth=1.6, label="contradicted lines in it"
-    )
     size.set_ylim(0, _CAP_CHARS * 1.15)
     title(size, "MEMORY.md")
     name_axes(size, x="night", y="characters")
