@@ -20,6 +20,7 @@ from reverie_server.consolidate.queue import Job, Queue
 log = structlog.get_logger()
 # Upper bounds of the buckets that the times of runs are counted in, in seconds.
 BUCKETS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 600.0)
+_STANDARD_LIBRARY = str(PurePath(traceback.__file__).parent)
 # How long a job that is cancelled may take to be given back.
 PUT_BACK_SECONDS = 5.0
 # What a job may say of its work; the stage is its name.
@@ -140,5 +141,9 @@ def _ids(job: Job, work: Work | None) -> dict[str, Any]:
 def _where(error: BaseException) -> str:
     """Our line that raised, or called what did, without its text: a message may quote what it is about."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "reverie_" in frame.filename] or frames
+    own = [frame for frame in frames if not _is_of_library(frame.filename)] or frames
     return f"{PurePath(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown place"
+
+
+def _is_of_library(filename: str) -> bool:
+    return "reverie_" not in filename and ("site-packages" in filename or filename.startswith(_STANDARD_LIBRARY))
