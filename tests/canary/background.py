@@ -16,8 +16,8 @@ from psycopg.rows import dict_row
 from tests.canary.calls import demand, strings_of
 from tests.canary.derived import OF_TALKS, Row, RowId, forms_of
 from tests.canary.talks import TalkKey
-from tests.canary.words import canaries_in
-from tests.canary.world import MEMORY_NAMES, Home, World
+from tests.canary.words import canaries_in, full, strange
+from tests.canary.world import MEMORY_NAMES, Home, Job, World
 
 from reverie_server.consolidate.drain import drain
 from reverie_server.runtime import Runtime
@@ -71,6 +71,20 @@ LEFT JOIN versions p ON p.tenant_id = t.tenant_id AND p.document_id = t.document
 """
 _NOW = "SELECT pg_current_snapshot()::text AS now"
 _FAILED = "SELECT error FROM job_errors WHERE error LIKE 'internal_error%' ORDER BY job_id"
+# Nothing fails here by itself: a few jobs are given up as if they had.
+_GIVE_UP = """
+WITH given_up AS (
+    UPDATE procrastinate_jobs SET status = 'failed', attempts = 6
+    WHERE queue_name = 'reverie' AND status = 'todo' AND id % 9 = 0 RETURNING id
+)
+INSERT INTO job_errors (job_id, error) SELECT id, 'database_unavailable' FROM given_up
+ON CONFLICT (job_id) DO UPDATE SET error = excluded.error
+"""
+_JOBS = """
+SELECT id, task_name AS stage, status = 'failed' AS dead, args ->> 'tenant_id' AS tenant_id,
+       args ->> 'agent_id' AS agent_id, args ->> 'owner_key' AS owner_key
+FROM procrastinate_jobs WHERE queue_name = 'reverie' AND status IN ('todo', 'doing', 'failed') ORDER BY id
+"""
 Rows = Sequence[dict[str, Any]]
 
 
@@ -88,6 +102,7 @@ class Background:
         conninfo = self._runtime.database.conninfo
         self._connection = await asyncio.to_thread(psycopg.connect, conninfo, autocommit=True, row_factory=dict_row)
         self._connection.execute("SELECT set_config('reverie.maintenance', 'on', false)")
+        self._world.jobs = self._jobs
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -96,9 +111,16 @@ class Background:
     async def work(self) -> None:
         """Do every job there is, and what follows from it; LeakError where one met what it does not know."""
         await self._runtime.consolidation.cron.defer_nightly()
+        self._connection.execute(_GIVE_UP)
         self.runs += await drain(self._runtime, until=datetime.now(UTC) + AHEAD)
         failed = self._connection.execute(_FAILED).fetchall()
         demand(not failed, f"jobs failed by mistake: {failed}")
+
+    def _jobs(self) -> list[Job]:
+        return [
+            Job(row["id"], row["stage"], row["dead"], Home(row["tenant_id"], row["agent_id"], row["owner_key"]))
+            for row in self._connection.execute(_JOBS).fetchall()
+        ]
 
     async def look(self, asked: Mapping[Home, set[str]], *, is_over: bool = True) -> None:
         """Look at all that is derived; LeakError for what is made of something that its home does not have.
@@ -148,7 +170,7 @@ class Background:
                 said.setdefault(row.home, set()).update(row.forms)
         for row_id, row in derived.rows.items():
             if row_id.table == "entities":
-                unsaid = row.forms.keys() - said.get(row.home, set())
+                unsaid = strange(row.forms, said.get(row.home, set()))
                 demand(not unsaid, f"{row_id} of {row.home} is told of in no conversation any more: {unsaid}\n{row}")
 
     def _take(
@@ -172,7 +194,7 @@ class Background:
                 demand(talk and talk.living is not False, f"{row_id} is of a session that there is not: {row}")
                 demand(talk and row.home in talk.homes, f"{row_id} is not where its session is: {row}")
             if new:
-                foreign = new - self._sources(table, row) - asked.get(row.home, set())
+                foreign = strange(new, self._sources(table, row) | asked.get(row.home, set()))
                 named = {canary: self._world.where(canary) for canary in sorted(foreign)}
                 demand(not foreign, f"{row_id} of {row.home} has what it is not made of: {named}\n{row}")
             if before is not None and before.home == row.home and not is_over:
@@ -205,8 +227,9 @@ class Background:
             return world.derived.words(home, "mentions")
         talks = [key for key, _ in world.talks.at(home)]
         if table == "derivations":
-            # What it is of, by name.
-            return world.talks.shown(talks) | canaries_in("\n".join(world.files.get(home, ())))
+            # What it is of, by name; of a line that is made of others, what these are of, whether it is there or not.
+            known = world.derived.words(home, "derivations")
+            return known | world.talks.shown(talks) | canaries_in("\n".join(world.files.get(home, ())))
         held = {canary for state in world.files.get(home, {}).values() for canary in state.present}
         return held | canaries_in("\n".join(world.files.get(home, ()))) | world.derived.words(home, "episodes")
 
@@ -220,15 +243,17 @@ class Background:
             home = homes[found["slice_id"]]
             held = set(found["before"].splitlines())
             new = [line.strip() for line in found["content"].splitlines() if line not in held and canaries_in(line)]
-            foreign = canaries_in("\n".join(new)) - self._held(home) - asked.get(home, set())
+            foreign = strange(canaries_in("\n".join(new)), self._held(home) | asked.get(home, set()))
             whose = {canary: self._world.where(canary) for canary in sorted(foreign)}
             where = f"{found['path']} of {home} at {found['version']}"
             demand(not foreign, f"the server wrote what the memory never had into {where}: {whose}")
             state = self._world.add(home, found["path"], new)
             if found["present"]:
-                state.present = canaries_in(found["content"])
-                strange = state.present - state.forms.keys()
-                demand(not strange, f"{where} has what was never written there: {strange}")
+                words = canaries_in(found["content"])
+                unknown = strange(words, state.forms)
+                lines = [line for line in found["content"].splitlines() if not canaries_in(line).isdisjoint(unknown)]
+                demand(not unknown, f"{where} has what was never written there: {unknown}, {lines}")
+                state.present = {known for word in words for known in full(word, state.forms)}
             state.living, state.may_be_gone = found["living"], False
 
     def _held(self, home: Home) -> set[str]:

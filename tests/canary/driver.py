@@ -65,6 +65,8 @@ class Driver:
             while self.steps < until:
                 if self._draw.chance(JOBS_SHARE):
                     await self.work()
+                elif self._draw.chance(JOBS_SHARE):
+                    await self._at_once([self._drawn() for _ in range(self._draw.rng.randint(3, 8))], with_jobs=True)
                 elif self._draw.chance(BURST_SHARE):
                     await self._at_once([self._drawn() for _ in range(self._draw.rng.randint(3, 8))])
                 else:
@@ -106,12 +108,14 @@ class Driver:
             following = [call.follow(answer) for call, answer in zip(calls, answers, strict=True)]
             calls = [call for call in following if call is not None]
 
-    async def _at_once(self, calls: Sequence[Call]) -> None:
-        await self._settle([call for call in calls if not call.runs_alone])
+    async def _at_once(self, calls: Sequence[Call], *, with_jobs: bool = False) -> None:
+        await self._settle([call for call in calls if not call.runs_alone], with_jobs=with_jobs)
 
-    async def _settle(self, calls: Sequence[Call]) -> list[Answer]:
+    async def _settle(self, calls: Sequence[Call], *, with_jobs: bool = False) -> list[Answer]:
         """Send requests at once, and look at the answers between what they add to the world and what they remove."""
-        answers = await asyncio.gather(*(self._send(call) for call in calls))
+        jobs = [self._background.work()] if with_jobs else []
+        done = await asyncio.gather(*(self._send(call) for call in calls), *jobs)
+        answers = [answer for answer in done if answer is not None]
         for call, answer in zip(calls, answers, strict=True):
             self._loot.take(call, answer)
         self._last.extend(f"  {answer.status} {call}" for call, answer in zip(calls, answers, strict=True))
@@ -120,11 +124,12 @@ class Driver:
             list(call.effects(self.world, answer)) if answer.ok and not call.must_be_refused(self.world) else []
             for call, answer in zip(calls, answers, strict=True)
         ]
-        certain = [[_is_alone(own, effect, effects) for effect in own] for own in effects]
+        # Jobs concern all files.
+        certain = [[not with_jobs and _is_alone(own, effect, effects) for effect in own] for own in effects]
         paired = [pair for own, sure in zip(effects, certain, strict=True) for pair in zip(own, sure, strict=True)]
         for effect, sure in paired:
             effect.add(self.world, certain=sure)
-        derives = any(call.derives and answer.ok for call, answer in zip(calls, answers, strict=True))
+        derives = with_jobs or any(call.derives and answer.ok for call, answer in zip(calls, answers, strict=True))
         if derives:
             await self._background.look(self._asked(calls), is_over=False)
         for call, answer in zip(calls, answers, strict=True):
@@ -132,7 +137,11 @@ class Driver:
             refused = call.must_be_refused(self.world)
             demand(not (answer.ok and refused), f"this had to be refused, and was not: {call}\n{answer.text[:500]}")
             self._inspect(call, answer)
-            if call.exact is not None and sum(other.key.tenant == call.key.tenant for other in calls) == 1:
+            if (
+                call.exact is not None
+                and not with_jobs
+                and sum(other.key.tenant == call.key.tenant for other in calls) == 1
+            ):
                 call.exact(self.world, answer)
         for effect, sure in paired:
             effect.remove(self.world, certain=sure)
@@ -161,14 +170,20 @@ class Driver:
 
     def _inspect(self, call: Call, answer: Answer) -> None:
         """LeakError for a canary where it does not belong, and for anything else that an answer must not be."""
-        where = f"{call}\n{answer.status} {answer.text[:1500]}"
+        where = f"{call}\n{answer.status} {answer.text[:1500] if not answer.entries else ''}"
         demand(answer.status < 500, f"the server failed: {where}")
         demand(not SECRET.search(answer.text), f"an answer shows a key: {where}")
         self.answers[call.label, answer.ok] += 1
         echo = call.echo if answer.ok else canaries_in(call.given())
         foreign = [canary for canary in answer.shown - echo if not (answer.ok and self._may_show(call, canary))]
         whose = {canary: self.world.where(canary) for canary in foreign}
-        demand(not foreign, f"an answer shows what is not for it: {whose}\n{where}")
+        entries = [
+            f"{path}: {line}"
+            for path, text in answer.entries.items()
+            for line in text.splitlines()
+            if not canaries_in(line).isdisjoint(foreign)
+        ]
+        demand(not foreign, "\n".join([f"an answer shows what is not for it: {whose}", where, *entries]))
         if answer.ok:
             self.sightings[call.label] += bool(answer.shown - echo)
             if call.acting is not None:

@@ -11,7 +11,7 @@ from tests.canary.effects import Effect
 from tests.canary.effects_turns import EpisodeGone
 from tests.canary.operations import AGENT, Operation, may_write
 from tests.canary.operations_memory import FAR_AHEAD, LONG_AGO, MEMORY, place_of
-from tests.canary.world import Acting, Home, World
+from tests.canary.world import Acting, Home, Job, World
 
 from reverie_server.consolidate.model import STAGES
 
@@ -161,32 +161,60 @@ def memory_sources(d: Draw) -> Call:
 # Health
 
 
+def jobs_seen(world: World, acting: Acting) -> list[Job]:
+    """The jobs that a request may know of: the owner's and the team's."""
+    owners = {None, acting.owner or acting.key.owner}
+    named = (acting.key.tenant, acting.agent)
+    return [job for job in world.jobs() if job.home[:2] == named and (acting.everybody or job.home.owner in owners)]
+
+
 def get_pipeline(d: Draw) -> Call:
     acting, fields = d.acting(everybody=True, reads=True)
     url = d.url_of(acting.agent, "pipeline")
     call = Call(f"GET {PIPELINE}", acting.key, "GET", url, acting, params=fields)
     call.homes = lambda world: []
 
-    def check(world: World, answer: Answer) -> None:
-        if answer.ok:
-            owners = {None, acting.owner or acting.key.owner}
-            letters = [letter["owner_key"] for letter in answer.result["dead_letters"]]
-            demand(acting.everybody or set(letters) <= owners, f"failed jobs are shown of {letters}")
-            failed = sum(stage["failed"] for stage in answer.result["stages"].values())
-            demand(failed == len(letters), f"{failed} jobs are counted that have failed, and {len(letters)} shown")
+    def exact(world: World, answer: Answer) -> None:
+        if not answer.ok:
+            return
+        seen = jobs_seen(world, acting)
+        dead = {str(job.job_id): job.home.owner for job in seen if job.dead}
+        letters = {letter["job_id"]: letter["owner_key"] for letter in answer.result["dead_letters"]}
+        demand(letters == dead, f"jobs that failed are shown: {letters} of {dead}")
+        for name, stage in answer.result["stages"].items():
+            counted = sum(stage[state] for state in ("pending", "running", "scheduled", "failed"))
+            most = sum(job.stage == name for job in seen)
+            # One may have been deferred since.
+            demand(counted <= most, f"{counted} jobs of {name} are counted, and there are {most}")
 
-    call.check = check
+    call.exact = exact
     return call
 
 
 def retry_pipeline(d: Draw) -> Call:
     acting, fields = d.acting(everybody=True)
-    body = {**fields, **({"stage": d.one_of(STAGES)} if d.chance(0.3) else {})}
-    body |= {"job_id": str(d.rng.randint(1, 400))} if d.chance(0.2) else {}
+    dead = [job for job in d.world.jobs() if job.dead]
+    body = {**fields, **({"stage": d.one_of(STAGES)} if d.chance(0.2) else {})}
+    body |= {"job_id": str(d.one_of(dead).job_id)} if dead and d.chance(0.4) else {}
     url = d.url_of(acting.agent, "pipeline", "retry")
     call = Call(f"POST {PIPELINE}/retry", acting.key, "POST", url, acting, body=body or None)
-    is_of_all = (lambda world: world.sight(acting) is not None) if acting.everybody else may_write(acting)
-    call.may, call.homes = is_of_all, lambda world: []
+    may = (lambda world: world.sight(acting) is not None) if acting.everybody else may_write(acting)
+    call.may, call.homes = may, lambda world: []
+    before = [job for job in jobs_seen(d.world, acting) if job.dead]
+    meant = [job for job in before if job.stage == body.get("stage", job.stage)]
+    meant = [job for job in meant if str(job.job_id) == body.get("job_id", str(job.job_id))]
+
+    def exact(world: World, answer: Answer) -> None:
+        if answer.ok:
+            retried = answer.result["retried"]
+            demand(retried == len(meant), f"{retried} jobs are tried again of {meant}")
+            alive = {job.job_id for job in world.jobs() if not job.dead}
+            others = {job.job_id for job in dead if job.home.tenant == acting.key.tenant} - {
+                job.job_id for job in meant
+            }
+            demand(not alive & others, f"jobs of others are tried again: {alive & others}")
+
+    call.exact = exact
     return call
 
 

@@ -67,6 +67,8 @@ _PARTS: dict[str, tuple[Part, ...]] = {
     "window_summaries": ("said", "summary"),
 }
 Row = Mapping[str, Any]
+# By what a row is found again by whoever reads of a fault.
+_NAMING = ("tier", "path", "document_id", "version", "chunk_id", "session_key", "episode_id", "entity_id", "valid_to")
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ def misplaced(conninfo: str, world: World) -> list[str]:
                 for canary in canaries_in(text):
                     if not _belongs(world, stored, table, row, canary):
                         whose = world.where(canary)
-                        faults.append(f"{table} of {homes.get(row.get('slice_id'))} has {canary}, which is {whose}'s")
+                        named = {name: row[name] for name in _NAMING if row.get(name) is not None}
+                        where = f"{table} {named} of {homes.get(row.get('slice_id'))}"
+                        faults.append(f"{where} has {canary}, which is {whose}'s")
     return faults
 
 

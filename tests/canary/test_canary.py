@@ -99,7 +99,7 @@ async def test_no_canary_is_where_it_does_not_belong(
                 await driver.run(40)
         await driver.work()
         await settled(talking)
-    assert misplaced(conninfo, driver.world) == [], f"REVERIE_CANARY_SEED={seed}"
+    assert "\n".join(misplaced(conninfo, driver.world)) == "", f"REVERIE_CANARY_SEED={seed}"
     assert logged_by_postgres(conninfo) == set(), f"REVERIE_CANARY_SEED={seed}"
     assert_index_consistent(conninfo)
     assert unreached(driver) == set(), f"REVERIE_CANARY_SEED={seed}"

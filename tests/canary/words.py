@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TypeAlias
 
 CANARY = re.compile(r"cnry[a-z]*")
@@ -23,6 +23,11 @@ def full(canary: str, index: Iterable[str]) -> Iterator[str]:
         yield from [canary] if canary in index else []
     else:
         yield from (known for known in index if known.startswith(canary))
+
+
+def strange(words: Iterable[str], known: Collection[str]) -> set[str]:
+    """The words that stand for none of the known canaries."""
+    return {word for word in words if not any(True for _ in full(word, known))}
 
 
 def add_forms(forms: Forms, texts: Iterable[str]) -> None:

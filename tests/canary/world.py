@@ -33,6 +33,15 @@ class Home(NamedTuple):
         return "global" if self.agent is None else "team" if self.owner is None else "personal"
 
 
+class Job(NamedTuple):
+    """A job that is not done, and for whose memory it is; `dead`: it has failed for good."""
+
+    job_id: int
+    stage: str
+    dead: bool
+    home: Home
+
+
 @dataclass(frozen=True)
 class Key:
     """An API key as the server knows it; `works` is false for one that it must refuse."""
@@ -89,6 +98,8 @@ class World:
         self.talks = Talks()
         self.derived = Derived()
         self.forgotten: set[str] = set()
+        # What waits in the background, as the database has it now.
+        self.jobs: Callable[[], list[Job]] = list
 
     # Rules
 

@@ -1,0 +1,29 @@
+"""A system whose sessions are compacted on request alone: what happens beside the answers cannot be foreseen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.scripted_model import ScriptedModel
+
+from reverie_indexer.db import Database
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_server.app import assemble
+from reverie_server.runtime import Runtime
+
+NEVER = 1_000_000
+
+
+@pytest.fixture
+async def talking(database: Database, models: ModelSlot, scripted: ScriptedModel) -> AsyncIterator[Runtime]:
+    """As everywhere, but for that."""
+    llm = {"llm_base_url": scripted.base_url, "llm_model": "scripted"}
+    runtime = assemble(Settings(embedder="hashing", compact_from_messages=NEVER, **llm), database, models)
+    yield runtime
+    assert runtime.llm is not None
+    assert runtime.proxy is not None
+    await runtime.proxy.aclose()
+    await runtime.compactions.aclose()
+    await runtime.llm.aclose()
