@@ -47,7 +47,8 @@ class Talked(OfTalk):
         new = new_of(talk, self.said)
         is_known = certain and not talk.loose and self.stored == len(new) and self.todays == 1 and len(talk.homes) == 1
         if is_known:
-            lines = exchanges(talk, [said._replace(day=said.day or self.days[0]) for said in new])
+            new = [said._replace(day=said.day or self.days[0]) for said in new]
+            lines = exchanges(talk, new, whole=self.home in world.worn)
         else:
             talk.loose = True
         for said in new if is_known else self.said:
@@ -74,8 +75,11 @@ def new_of(talk: Talk, said: Sequence[Said]) -> list[Said]:
     return found
 
 
-def exchanges(talk: Talk, new: Sequence[Said]) -> list[tuple[str, list[str]]]:
-    """What of the exchanges that new messages complete stands in the note of which day; the session then waits anew."""
+def exchanges(talk: Talk, new: Sequence[Said], *, whole: bool) -> list[tuple[str, list[str]]]:
+    """What of the exchanges that new messages complete stands in the note of which day; the session then waits anew.
+
+    `whole`: where a note cuts a message is not known, since something in the middle of it may not come back.
+    """
     found = []
     for said in new:
         if said.role == "user" and said.text.strip():
@@ -83,7 +87,8 @@ def exchanges(talk: Talk, new: Sequence[Said]) -> list[tuple[str, list[str]]]:
         elif said.role == "assistant" and said.text.strip() and not said.carried:
             # What carries calls of tools is no answer yet.
             if talk.waiting is not None:
-                found.append((talk.waiting.day or "", [noted(talk.waiting), noted(said)]))
+                cut = canaries_in(f"{talk.waiting.text} {said.text}") if whole else ()
+                found.append((talk.waiting.day or "", [noted(talk.waiting), noted(said), *sorted(cut)]))
             talk.waiting = None
     return found
 

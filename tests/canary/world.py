@@ -98,6 +98,8 @@ class World:
         self.talks = Talks()
         self.derived = Derived()
         self.forgotten: set[str] = set()
+        # Where words that many sentences have were forgotten.
+        self.worn: set[Home] = set()
         # What waits in the background, as the database has it now.
         self.jobs: Callable[[], list[Job]] = list
 
@@ -257,6 +259,8 @@ class World:
 
     def forget(self, home: Home, text: str, *, certain: bool) -> None:
         """A text was taken out of all that a home has, of now and of before: canaries of which nothing is left go."""
+        if not canaries_in(text):
+            self.worn.add(home)
         told = self.talks.forget(home, text, certain=certain)
         self.forgotten |= self.derived.forget(
             home, text, {key: unsaid for key, (unsaid, _) in told.items()}, certain=certain
