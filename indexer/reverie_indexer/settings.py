@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tomllib
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
@@ -14,6 +17,10 @@ from pydantic_settings import (
 )
 
 from reverie_indexer.errors import SetupError
+from reverie_indexer.setting_names import unknown_name, unknown_variables
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -184,12 +191,26 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **overrides: object) -> Settings:
-        """The settings with `overrides` (None means not given) on top; SetupError names each wrong one."""
+        """The settings with `overrides` (None means not given) on top.
+
+        SetupError names each wrong value, and each name that is no setting with the nearest that is one.
+        """
         given = {name: value for name, value in overrides.items() if value is not None}
+        wrong = unknown_variables(os.environ, cls.model_fields)
+        settings = None
         try:
-            return cls(**given)  # type: ignore[arg-type]  # validated by pydantic, field by field
+            settings = cls(**given)  # type: ignore[arg-type]  # validated by pydantic, field by field
         except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, item['loc'])) or 'settings'}: {item['msg']}" for item in error.errors()
-            )
-            raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {wrong}") from None
+            wrong += [_sentence(item, cls.model_fields) for item in error.errors()]
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            wrong.append(f"reverie.toml: {error}")
+        if wrong or settings is None:
+            raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {'; '.join(wrong)}")
+        return settings
+
+
+def _sentence(item: ErrorDetails, names: Collection[str]) -> str:
+    name = ".".join(map(str, item["loc"]))
+    if item["type"] == "extra_forbidden":
+        return unknown_name(name, names)
+    return f"{name or 'settings'}: {item['msg']}"

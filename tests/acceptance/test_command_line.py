@@ -87,6 +87,14 @@ def test_a_wrong_setting_is_named_with_its_remedy(data_dir: Path) -> None:
     assert (done.returncode, "port" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
 
 
+def test_a_setting_that_there_is_not_is_refused_at_start(data_dir: Path) -> None:
+    done = reverie("serve", "--data-dir", data_dir, REVERIE_EXTRACTION_COOLDOWN="5")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "REVERIE_EXTRACTION_COOLDOWN: there is no such setting" in done.stderr
+    assert "REVERIE_EXTRACTION_COOLDOWN_SECONDS" in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

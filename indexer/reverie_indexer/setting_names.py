@@ -1,0 +1,42 @@
+"""Pure. Which names a setting may have: a name that nothing reads is an error that says the nearest known name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+
+PREFIX = "REVERIE_"
+# Variables that are no settings, with what reads them. This is the one list.
+OTHER_VARIABLES = frozenset(
+    {
+        "REVERIE_URL",  # the Python client, and commands that talk to a running server
+        "REVERIE_API_KEY",  # the same, and `reverie mcp`
+        "REVERIE_BOOTSTRAP_ADMIN_KEY",  # the first key of a server
+        "REVERIE_BOOTSTRAP_ADMIN_KEY_FILE",
+        "REVERIE_CANARY_SEED",  # the test suite
+    }
+)
+# The test suite has variables of its own under this prefix.
+TEST_PREFIX = "REVERIE_TEST_"
+
+
+def unknown_variables(environment: Iterable[str], settings: Collection[str]) -> list[str]:
+    """A sentence for each `REVERIE_*` variable that is no setting and that nothing else reads.
+
+    Upper and lower case are the same here, as they are where the variables are read.
+    """
+    known = {*(PREFIX + name.upper() for name in settings), *OTHER_VARIABLES}
+    unknown = sorted(
+        name
+        for name in environment
+        if name.upper().startswith(PREFIX) and not name.upper().startswith(TEST_PREFIX) and name.upper() not in known
+    )
+    return [unknown_name(name, known) for name in unknown]
+
+
+def unknown_name(name: str, known: Collection[str]) -> str:
+    """The sentence about one name that is not known."""
+    # Without a cutoff: an operator who sees even a far name knows what kind of name is wanted.
+    wanted = name.upper() if any(each.startswith(PREFIX) for each in known) else name.lower().removeprefix("reverie_")
+    [nearest] = difflib.get_close_matches(wanted, known, 1, 0.0)
+    return f"{name}: there is no such setting (the nearest name is {nearest})"
