@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from reverie_indexer.errors import MemoryDisabled, NotFound, ReverieError
+from reverie_indexer.errors import MemoryDisabled, ReverieError
 from reverie_server.access.keys import OPERATOR
 from reverie_server.llm.endpoint import Failed
 from reverie_server.llm.errors import LanguageModelUnavailable
@@ -60,9 +60,8 @@ class Chat:
 
     async def _prompt(self, asked: TurnRequest) -> Turn:
         try:
-            grant = await self._runtime.gate.read(OPERATOR, self._agent_id, self._owner_key)
-        except (NotFound, MemoryDisabled):
-            # A new agent is made by what is said to it.
+            grant = await self._runtime.gate.for_turn(OPERATOR, self._agent_id, self._owner_key)
+        except MemoryDisabled:
             return self._runtime.turns.without_memory(asked)
         return await self._runtime.turns.context(grant, asked)
 

@@ -72,7 +72,7 @@ async def _inject(settings: Settings, message: str, agent: str, owner: str | Non
     from reverie_server.recall.inject import InjectRequest
 
     async with open_runtime(settings) as runtime:
-        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), owner_of(owner))
+        grant = await runtime.gate.for_turn(OPERATOR, check_agent_id(agent), owner_of(owner))
         await runtime.models.wait()
         injection = await runtime.injector.inject(grant, InjectRequest(message))
     if as_json:
@@ -100,7 +100,7 @@ async def _context(
     agent, owner = whose
     session, system = given
     async with open_runtime(settings) as runtime:
-        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), owner_of(owner))
+        grant = await runtime.gate.for_turn(OPERATOR, check_agent_id(agent), owner_of(owner))
         await runtime.models.wait()
         asked = TurnRequest(message, session and check_session_id(session), system)
         turn = await runtime.turns.context(grant, asked)

@@ -96,9 +96,13 @@ async def test_a_memory_that_is_switched_off_is_no_error(wren: Any) -> None:
     assert await inject(wren, QUESTION, session_id="web:1") == expected
 
 
-async def test_an_unknown_agent_is_not_found_as_by_any_read(wren: Any, problem: Any) -> None:
-    for message in (QUESTION, "thanks"):
-        problem(await wren.http.post("/agents/nobody/memory/inject", json={"message": message}), 404, "not_found")
+async def test_a_new_agent_has_an_empty_memory_and_is_not_made(wren: Any, problem: Any) -> None:
+    for message, skipped in ((QUESTION, "no_match"), ("thanks", "trivial")):
+        expected = {**NOTHING, "top_score": 0.0, "skipped": skipped, "warnings": []}
+        assert await inject(wren, message) == expected
+        assert await inject(wren, message, session_id="web:1", owner_key="user:ada") == expected
+    problem(await wren.get("files"), 404, "not_found")
+    problem(await wren.http.post(wren.url("memory/search"), json={"query": QUESTION}), 404, "not_found")
 
 
 async def test_a_long_message_does_not_break_the_turn(ada: Any) -> None:

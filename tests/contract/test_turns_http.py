@@ -81,8 +81,26 @@ class TestContext:
         assert answer["injection"]["section"] == ""
         assert [s["name"] for s in answer["sections"]] == ["system_prompt", "message"]
 
-    async def test_an_unknown_agent_is_404(self, wren: Any, problem: Any) -> None:
-        problem(await wren.http.post(wren.url("context"), json={"message": "x"}), 404, "not_found")
+    async def test_the_first_prompt_of_a_new_agent_has_an_empty_memory_and_makes_nothing(
+        self, wren: Any, problem: Any
+    ) -> None:
+        for who in ({}, ADA):
+            answer = await context(
+                wren, "Where is the lighthouse?", system_prompt="You are Wren.", session_id="web:1", **who
+            )
+            assert answer["system_prompt"] == "You are Wren."
+            assert answer["messages"] == [{"role": "user", "content": "Where is the lighthouse?"}]
+            assert (answer["injection"]["skipped"], answer["injection"]["warnings"]) == ("no_match", [])
+        for path in ("files", "sessions", "pipeline"):
+            problem(await wren.get(path), 404, "not_found")
+        assert (await wren.http.get("/agents")).json()["agents"] == []
+
+    async def test_a_new_agent_sees_what_all_agents_share(self, wren: Any, agent_of: Any) -> None:
+        await agent_of("crow").put("HOUSE.md", "The lighthouse is closed on Mondays.", scope="global", enabled=True)
+        await agent_of("crow").put("crow.md", "The lighthouse of the crow.", enabled=True)
+        answer = await context(wren, "When is the lighthouse closed?")
+        assert "closed on Mondays" in answer["system_prompt"]
+        assert "of the crow" not in answer["system_prompt"]
 
     @pytest.mark.parametrize(
         "body",
@@ -206,3 +224,16 @@ class TestAccess:
             mine = await ben.post(prompt, json={"message": "x", "session_id": "web:1"})
             assert mine.json()["messages"] == [{"role": "user", "content": "x"}]
             problem(await ben.post(notes, json={}), 404, "not_found")
+
+    async def test_who_may_not_make_an_agent_gets_no_prompt_of_a_new_one(self, with_key: Any, problem: Any) -> None:
+        async with (
+            await with_key("viewer") as viewer,
+            await with_key("member", owner_key="user:ben") as ben,
+            await with_key("member", agent_ids=["crow"]) as of_crow,
+        ):
+            for path in ("context", "memory/inject"):
+                url, asked = f"/agents/wren/{path}", {"message": "Where is the lighthouse?"}
+                problem(await viewer.post(url, json=asked), 404, "not_found")
+                problem(await of_crow.post(url, json=asked), 403, "forbidden")
+                problem(await ben.post(url, json={**asked, **ADA}), 403, "forbidden")
+                assert (await ben.post(url, json=asked)).status_code == 200

@@ -24,11 +24,15 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A permitted request: who acts on which agent's memory, and the settings in force there."""
+    """A permitted request: who acts on which agent's memory, and the settings in force there.
+
+    `is_new`: the agent is not there yet. It sees what the tenant's agents share, and has no memory of its own.
+    """
 
     caller: Caller
     reader: Reader
     settings: AgentSettings
+    is_new: bool = False
 
     @property
     def author(self) -> str:
@@ -39,7 +43,12 @@ class Grant:
         """What a permitted search asks for; `options` are the other fields of a request."""
         reader = self.reader
         return SearchRequest(
-            reader.tenant_id, reader.agent_id, query, reader.owner_key, reader.leader_agent_id, **options
+            reader.tenant_id,
+            reader.agent_id,
+            query,
+            reader.owner_key,
+            reader.leader_agent_id,
+            **{"is_new_agent": self.is_new, **options},
         )
 
     def search_rules(self, base: SearchRules) -> SearchRules:
@@ -66,6 +75,20 @@ class Gate:
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
         return self._to_read(self._grant(caller, agent_id, owner_key, row), row)
+
+    async def for_turn(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
+        """Permission to make the prompt of a turn: that of `read`, but an agent may be new to whoever may make it.
+
+        The first prompt comes before the first write. It is made of no memory, and stores nothing. Raises what `read`
+        raises.
+        """
+        owner_key = acting_owner(caller, agent_id, owner_key)
+        row = await self._agent(caller.tenant_id, agent_id)
+        if row is not None:
+            return self._to_read(self._grant(caller, agent_id, owner_key, row), row)
+        if caller.role == "viewer":
+            raise NotFound(f"there is no agent {agent_id!r}")
+        return replace(self._grant(caller, agent_id, owner_key, None), is_new=True)
 
     async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
         """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.

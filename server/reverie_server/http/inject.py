@@ -21,11 +21,14 @@ router = APIRouter(
 
 @router.post("/inject", dependencies=[Depends(no_query)])
 async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Who) -> wire_inject.InjectResponse:
-    """Find what memory has for a message, as a section for the prompt; empty where it has nothing that helps."""
+    """Find what memory has for a message, as a section for the prompt; empty where it has nothing that helps.
+
+    An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
+    """
     check_not_blank(body.message)
     body.checked_session()
     try:
-        grant = await system.gate.read(who, a, body.resolved_owner())
+        grant = await system.gate.for_turn(who, a, body.resolved_owner())
         return _answer(await system.injector.inject(grant, await _asked(system, grant, body)))
     except MemoryDisabled:
         return _answer(nothing("disabled"))

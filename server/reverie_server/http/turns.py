@@ -19,10 +19,13 @@ SessionId = Annotated[str, PathParameter(description="The session's id: `<channe
 
 @router.post("/context", dependencies=[Depends(no_query)])
 async def context(a: Agent, body: wire.ContextRequest, system: System, who: Who) -> wire.ContextResponse:
-    """Make the prompt to send for a message. Nothing of the exchange is stored: add its messages afterwards."""
+    """Make the prompt to send for a message. Nothing of the exchange is stored: add its messages afterwards.
+
+    An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
+    """
     asked = body.asked()
     try:
-        grant = await system.gate.read(who, a, body.resolved_owner())
+        grant = await system.gate.for_turn(who, a, body.resolved_owner())
     except MemoryDisabled:
         # The conversation goes on without a memory.
         return _answer(system.turns.without_memory(asked))

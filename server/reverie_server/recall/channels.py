@@ -83,9 +83,8 @@ async def open_slices(connection: Connection, request: Request, terms: QueryTerm
         with_past=request.with_past or request.as_of is not None,
     )
     # An agent without a slice of its own may still be known; a slice of its own proves it is.
-    if not any(s.agent_id == request.agent_id for s in slices) and not await store.agent_exists(
-        connection, request.tenant_id, request.agent_id
-    ):
+    is_known = request.is_new_agent or any(s.agent_id == request.agent_id for s in slices)
+    if not is_known and not await store.agent_exists(connection, request.tenant_id, request.agent_id):
         raise NotFound(f"there is no agent {request.agent_id!r}")
     params = {
         "tenant_id": request.tenant_id,

@@ -38,6 +38,7 @@ class Request:
     `with_past` searches also what files held before. With `as_of`: files as they were then, and daily notes up to
     that day in the agent's time zone, as they are now. `vector_query` is a text whose vector stands for
     the query's, such as the query with what was said before it; no word of it is looked for but the query's own.
+    `is_new_agent`: an agent that is not there is no error, and has nothing of its own.
     """
 
     tenant_id: str
@@ -53,6 +54,7 @@ class Request:
     as_of: datetime | None = None
     with_past: bool = False
     vector_query: str | None = None
+    is_new_agent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

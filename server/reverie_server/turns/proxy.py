@@ -215,7 +215,7 @@ class Proxy:
     async def _prompted(self, asked: ChatRequest, memory: _Memory, at: datetime) -> _Memory:
         """The memory with what the prompt gets of it."""
         who, conversation = asked.connection, asked.conversation
-        grant = await self._gate.read(who.caller, who.agent_id, who.owner_key)
+        grant = await self._gate.for_turn(who.caller, who.agent_id, who.owner_key)
         turn = await self._turns.context(
             grant,
             TurnRequest(
