@@ -96,7 +96,10 @@ class File(FileInfo):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What a write did. `embedded` is false while passages wait for their vectors; words find them already."""
+    """What a write did. `embedded` is false while passages wait for their vectors; words find them already.
+
+    `searchable`: search finds files of this name. Only those in `.md` are searched.
+    """
 
     path: str
     created: bool
@@ -106,6 +109,7 @@ class Written:
     version: int
     chunk_count: int
     embedded: bool
+    searchable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

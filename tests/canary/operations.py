@@ -184,7 +184,8 @@ def patch_file(d: Draw) -> Call:
     scope, fields = scoped(d, acting, fields)
     path = d.path_at(d.world.place(acting, scope))
     old, new = old_text(d, d.world.place(acting, scope), path), d.line() if d.chance(0.8) else ""
-    body = {"old_text": old, "new_text": new, "replace_all": d.chance(0.4), **fields}
+    flags = {"sort_order": d.rng.randint(-1, 3)} if d.chance(0.1) else {}
+    body = {"old_text": old, "new_text": new, "replace_all": d.chance(0.4), **flags, **fields}
     call = Call(f"PATCH {FILE}", acting.key, "PATCH", d.url_of(acting.agent, "files", path), acting, body=body)
     call.headers = if_match(d)
     call.may = may_write(acting, scope)

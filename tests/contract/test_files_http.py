@@ -9,7 +9,10 @@ import httpx
 import pytest
 
 SEEDS = ["AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"]
-WRITE_FIELDS = {"path", "created", "overwritten", "enabled", "bytes_written", "version", "chunk_count", "embedded"}
+WRITE_FIELDS = {
+    *("path", "created", "overwritten", "enabled", "bytes_written"),
+    *("version", "chunk_count", "embedded", "searchable"),
+}
 SUMMARY_FIELDS = {"path", "scope", "owner_key", "enabled", "sort_order", "size", "version", "updated_at"}
 
 
@@ -19,6 +22,7 @@ async def test_the_first_write_creates_and_answers_201(wren: Any) -> None:
     assert response.json() == {
         "path": "notes/tea.md", "created": True, "overwritten": False, "enabled": False,
         "bytes_written": len("# Tea\n\nGrün, 80 °C.\n".encode()), "version": 1, "chunk_count": 1, "embedded": True,
+        "searchable": True,
     }  # fmt: skip
     assert response.headers["etag"] == '"1"'
 
@@ -56,8 +60,10 @@ async def test_an_empty_file_may_be(wren: Any) -> None:
 @pytest.mark.parametrize("name", ["data.json", "plain.txt", "config.yaml", "MEMORY.json"])
 async def test_other_text_is_stored_and_never_found(wren: Any, name: str) -> None:
     written = await wren.put(name, "zanzibar: the word to find")
-    assert (written["chunk_count"], written["embedded"]) == (0, True)
+    assert (written["chunk_count"], written["embedded"], written["searchable"]) == (0, True, False)
     assert (await wren.read(name))["content"] == "zanzibar: the word to find"
+    assert (await wren.write(name, "append", "more")).json()["searchable"] is False
+    assert (await wren.put("notes.md", "to find"))["searchable"] is True
     assert name not in await wren.found_paths("zanzibar", mode="text")
 
 
@@ -120,6 +126,45 @@ async def test_patch_replaces_all_when_told(wren: Any) -> None:
     assert (answer["replacements"], answer["size_after"]) == (3, 16)
     answer = (await wren.patch("a.md", ", Tee and Tee", "")).json()
     assert (answer["replacements"], (await wren.read("a.md"))["content"]) == (1, "Tee")
+
+
+async def test_patch_sets_the_flags_alone_or_with_a_passage(wren: Any) -> None:
+    await wren.put("a.md", "The review is on Thursday.\n")
+    url = wren.url("files/a.md")
+    answer = await wren.http.patch(url, json={"enabled": True})
+    assert (answer.status_code, answer.headers["etag"]) == (200, '"2"')
+    assert answer.json() == {"replacements": 0, "size_after": 27, "version": 2}
+    file = await wren.read("a.md")
+    assert (file["enabled"], file["sort_order"], file["content"]) == (True, 100, "The review is on Thursday.\n")
+    again = await wren.http.patch(url, json={"enabled": True})
+    assert again.json()["version"] == 2, "what changes nothing adds no version"
+    both = await wren.http.patch(
+        url, json={"old_text": "Thursday", "new_text": "Friday", "enabled": False, "sort_order": 7}
+    )
+    assert both.json() == {"replacements": 1, "size_after": 25, "version": 3}
+    file = await wren.read("a.md")
+    assert (file["enabled"], file["sort_order"], file["content"]) == (False, 7, "The review is on Friday.\n")
+    assert (await wren.http.patch(url, json={"sort_order": 0}, headers={"If-Match": '"2"'})).status_code == 412
+    assert (await wren.http.patch(wren.url("files/none.md"), json={"enabled": True})).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"replace_all": True},
+        {"replace_all": True, "enabled": True},
+        {"old_text": "a"},
+        {"new_text": "a", "enabled": True},
+        {"enabled": None, "sort_order": None},
+        {"enabled": "yes"},
+        {"sort_order": 2**31},
+    ],
+)
+async def test_a_patch_of_nothing_or_of_half_is_422(wren: Any, problem: Any, body: dict[str, Any]) -> None:
+    await wren.put("a.md", "a")
+    problem(await wren.http.patch(wren.url("files/a.md"), json=body), 422, "validation_error")
+    assert (await wren.read("a.md"))["version"] == 1
 
 
 async def test_a_patch_takes_text_literally(wren: Any) -> None:

@@ -47,19 +47,26 @@ class AsyncFiles(AsyncBound):
     async def edit(
         self,
         path: str,
-        old_text: str,
-        new_text: str,
+        old_text: str | None = None,
+        new_text: str | None = None,
         *,
         replace_all: bool = False,
+        enabled: bool | None = None,
+        sort_order: int | None = None,
         scope: Scope | None = None,
         if_match: IfMatch | None = None,
     ) -> Edited:
-        """Replace one passage, literally: NotFound when it is not there, AmbiguousMatch when it is several times."""
+        """Replace one passage, literally, or set the flags of the file, or both.
+
+        NotFound when the passage is not there, AmbiguousMatch when it is several times.
+        """
         body = {
             **self._owner,
             "old_text": old_text,
             "new_text": new_text,
             "replace_all": replace_all,
+            "enabled": enabled,
+            "sort_order": sort_order,
             "scope": scope,
         }
         call = Call(method="PATCH", path=self._file(path), body=body, if_match=if_match)

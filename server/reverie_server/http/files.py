@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Header, Query, Response
 from fastapi import Path as PathParameter
 from starlette.convertors import Convertor, register_url_convertor
 
+from reverie_indexer.files import is_searchable
 from reverie_indexer.model import Document, Written
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
@@ -171,12 +173,10 @@ async def patch_file(
     who: Who,
     if_match: IfMatch = None,
 ) -> wire.PatchResult:
-    """Replace one passage, exactly; `replace_all` for every occurrence."""
+    """Replace one passage, exactly, or every occurrence (`replace_all`); set `enabled` and `sort_order`; or both."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
-    write = Write(path, grant.author, "patch", parse_if_match(if_match))
-    count, written = await system.workspace.patch(
-        place, write, body.old_text, body.new_text, replace_all=body.replace_all
-    )
+    write = Write(path, grant.author, "patch", parse_if_match(if_match), body.enabled, body.sort_order)
+    count, written = await system.workspace.patch(place, write, body.replacement, replace_all=body.replace_all)
     response.headers["ETag"] = etag_of(written.version)
     return wire.PatchResult(replacements=count, size_after=written.bytes_written, version=written.version)
 
@@ -200,7 +200,7 @@ def _summary(document: Document) -> wire.FileSummary:
 
 
 def _result(written: Written) -> wire.WriteResult:
-    return wire.WriteResult.model_validate(written, from_attributes=True)
+    return wire.WriteResult(**asdict(written), searchable=is_searchable(written.path))
 
 
 def _answer(response: Response, written: Written) -> wire.WriteResult:

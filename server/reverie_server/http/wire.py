@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from reverie_indexer.db import ALL_OWNERS
 from reverie_indexer.errors import ValidationFailed
@@ -180,13 +180,30 @@ class FilePut(ScopedOwner):
 
 
 class FilePatch(ScopedOwner):
-    """A passage to replace."""
+    """A passage to replace, or whether the file is in prompts and where, or both."""
 
     model_config = example(old_text="on Thursday", new_text="on Friday", owner_key="user:42")
 
-    old_text: Text
-    new_text: Text
+    old_text: Text | None = None
+    new_text: Text | None = None
     replace_all: bool = False
+    enabled: bool | None = None
+    sort_order: Annotated[int, Field(ge=-MAX_INT, le=MAX_INT)] | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if (self.old_text is None) != (self.new_text is None):
+            raise ValueError("old_text and new_text go together")
+        if self.replace_all and self.old_text is None:
+            raise ValueError("replace_all goes with old_text and new_text")
+        if self.old_text is None and self.enabled is None and self.sort_order is None:
+            raise ValueError("nothing to change: old_text with new_text, enabled or sort_order")
+        return self
+
+    @property
+    def replacement(self) -> tuple[str, str] | None:
+        """The old text and the new; None where only flags change."""
+        return None if self.old_text is None or self.new_text is None else (self.old_text, self.new_text)
 
 
 class FileWrite(ScopedOwner):
@@ -248,7 +265,10 @@ class FileContent(FileSummary):
 
 
 class WriteResult(BaseModel):
-    """What a write did. `embedded`: every chunk has its vector; if not, it will get one in the background."""
+    """What a write did. `embedded`: every chunk has its vector; if not, it will get one in the background.
+
+    `searchable`: search finds files of this name. Only those in `.md` are searched; others are stored.
+    """
 
     model_config = shown(
         path="memory/2026-04-03.md",
@@ -259,6 +279,7 @@ class WriteResult(BaseModel):
         version=3,
         chunk_count=1,
         embedded=True,
+        searchable=True,
     )
 
     path: str
@@ -269,10 +290,11 @@ class WriteResult(BaseModel):
     version: int
     chunk_count: int
     embedded: bool
+    searchable: bool
 
 
 class PatchResult(BaseModel):
-    """How often the passage was replaced. `size_after` is in bytes."""
+    """How often the passage was replaced, 0 where only flags were set. `size_after` is in bytes."""
 
     model_config = shown(replacements=1, size_after=47, version=4)
 

@@ -64,7 +64,7 @@ async def edit_workspace_memory_file(system: Runtime, by: Connection, given: arg
     write = Write(given.filename, grant.author, "tool edit_workspace_memory_file")
     try:
         count, written = await system.workspace.patch(
-            place, write, given.old_text, given.new_text, replace_all=given.replace_all
+            place, write, (given.old_text, given.new_text), replace_all=given.replace_all
         )
     except NotFound:
         await _refuse_shared(system, grant.reader, place, given.filename)

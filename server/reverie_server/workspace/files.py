@@ -128,16 +128,21 @@ class Workspace:
         return await self._write(place, write, lambda _: text, overwrites=True)
 
     async def patch(
-        self, place: Place, write: Write, old_text: str, new_text: str, *, replace_all: bool
+        self, place: Place, write: Write, replacement: tuple[str, str] | None, *, replace_all: bool = False
     ) -> tuple[int, Written]:
-        """Replace a passage of the file; how often, and the write. NotFound when the file or the text is not there."""
+        """Replace a passage (old text, new text) of the file and set its flags; how often, and the write.
+
+        None sets the flags alone. NotFound when the file or the text is not there.
+        """
         count = 0
 
         def edit(text: str | None) -> str:
             nonlocal count
             if text is None:
                 raise NotFound(f"there is no {place.scope} file {write.path!r}")
-            new, count = sections.replace_text(text, old_text, new_text, replace_all=replace_all)
+            if replacement is None:
+                return text
+            new, count = sections.replace_text(text, *replacement, replace_all=replace_all)
             return new
 
         written = await self._write(place, write, edit)

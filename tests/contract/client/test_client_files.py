@@ -51,6 +51,9 @@ async def test_the_writes_of_the_server(me: Any) -> None:
     edited = await me.edit("notes.md", "- ", "* ", replace_all=True)
     assert (edited.replacements, edited.version) == (2, 5)
     assert edited.size_after == (await me.read("notes.md")).size
+    assert (await me.edit("notes.md", enabled=True, sort_order=5)).replacements == 0
+    assert [(file.enabled, file.sort_order) async for file in me.files(prefix="notes.md")] == [(True, 5)]
+    assert not (await me.write("notes.json", "{}")).searchable
 
 
 async def test_history_diff_and_restore(me: Any) -> None:
