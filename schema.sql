@@ -1,4 +1,5 @@
--- The whole schema. Applied under an advisory lock, idempotent, by the role that owns the tables.
+-- The whole schema, for a fresh database: applied once, under an advisory lock, by the role that owns the tables.
+-- Migrations bring an older database here: each change of this file is a file in migrations/ too.
 --
 -- Every table, key and foreign key starts with tenant_id. A *slice* is the unit of visibility and of search:
 -- the memory of one owner with one agent (personal), of one agent (team, owner_key is null) or of the tenant
@@ -7,10 +8,17 @@
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
-CREATE TABLE IF NOT EXISTS schema_info (
-    only_row    boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-    sha256      text NOT NULL,
+-- Which of migrations/ the database has (a fresh one: all), and the last migration of procrastinate that its tables of
+-- jobs have.
+CREATE TABLE IF NOT EXISTS reverie_migrations (
+    number      integer PRIMARY KEY,
+    name        text NOT NULL,
     applied_at  timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS schema_info (
+    only_row       boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    jobs_migration text NOT NULL,
+    applied_at     timestamptz NOT NULL DEFAULT now()
 );
 
 DO $$ BEGIN
@@ -881,3 +889,15 @@ CREATE INDEX IF NOT EXISTS jobs_of_agent ON procrastinate_jobs ((args ->> 'tenan
 -- Which jobs wait for a lock: taking one asks that of each candidate.
 CREATE INDEX IF NOT EXISTS jobs_of_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing');
 CREATE INDEX IF NOT EXISTS events_by_time ON events (at);
+
+-- What runs with the owner's rights finds its tables where they are, and nowhere before that: without `pg_temp` at the end
+-- the caller's temporary tables would be looked at first.
+DO $$
+DECLARE
+    definer regprocedure;
+BEGIN
+    FOR definer IN SELECT oid FROM pg_proc WHERE prosecdef AND pronamespace = current_schema()::regnamespace
+                   AND proowner = (SELECT oid FROM pg_roles WHERE rolname = current_user) ORDER BY oid LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', definer, current_schema());
+    END LOOP;
+END $$;

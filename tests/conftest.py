@@ -31,7 +31,7 @@ from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.resources import read_resource
+from reverie_indexer.resources import read_resource, resource
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.app import assemble, create_app
@@ -82,7 +82,8 @@ def server_conninfo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def template_database(server_conninfo: str) -> str:
     """The name of a database with the schema, made once for all workers."""
-    sha256 = hashlib.sha256(read_resource("schema.sql").encode()).hexdigest()
+    migrations = sorted(path.name for path in resource("migrations").glob("*.sql"))
+    sha256 = hashlib.sha256("\n".join([read_resource("schema.sql"), *migrations]).encode()).hexdigest()
     name = f"reverie_template_{sha256[:12]}"
     lock_name = hashlib.sha256(server_conninfo.encode()).hexdigest()[:16]
     with (Path(tempfile.gettempdir()) / f"reverie-template-{lock_name}.lock").open("w") as lock:

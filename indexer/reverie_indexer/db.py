@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,15 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from reverie_indexer.errors import Conflict, DatabaseUnavailable, SetupError, ValidationFailed
 from reverie_indexer.queries import Queries
-from reverie_indexer.resources import read_resource
+from reverie_indexer.upgrade import (
+    Program,
+    SchemaState,
+    Step,
+    bring_up_to_date,
+    hold_schema,
+    read_state,
+    shipped_program,
+)
 
 log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
@@ -49,11 +56,22 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseReport:
-    """What `doctor` prints of the database."""
+    """What `doctor` and `upgrade` print of the database.
+
+    `number` is the newest migration it has (None: no schema that is known), `pending` are the steps it lacks, and
+    `taken` those that were just taken.
+    """
 
     server_version: str
     vector_version: str
-    schema_current: bool
+    number: int | None
+    pending: tuple[Step, ...] = ()
+    taken: tuple[Step, ...] = ()
+
+    @property
+    def schema_current(self) -> bool:
+        """Whether there is a schema and nothing is to be done to it."""
+        return self.number is not None and not self.pending
 
 
 def _problem_of(facts: DictRow) -> str | None:
@@ -98,15 +116,24 @@ def _start_errors() -> Iterator[None]:
         raise SetupError(f"the schema cannot be set up: {error.diag.message_primary}") from error
 
 
-async def prepare_database(conninfo: str) -> DatabaseReport:
-    """Check the server and bring the schema up to date, under a lock; SetupError says what to do."""
-    schema = read_resource("schema.sql")
-    sha256 = hashlib.sha256(schema.encode()).hexdigest()
+@asynccontextmanager
+async def _connect(conninfo: str) -> AsyncIterator[Connection]:
+    async with await psycopg.AsyncConnection.connect(
+        conninfo, autocommit=True, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
+    ) as connection:
+        yield connection
+
+
+async def prepare_database(conninfo: str, program: Program | None = None) -> DatabaseReport:
+    """Check the server and bring the schema up to date, under a lock; SetupError says what to do.
+
+    `program` is what the schema is brought up to, by default what ships with this one.
+    """
+    program = program or shipped_program()
     with _start_errors():
-        async with await psycopg.AsyncConnection.connect(
-            conninfo, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
-        ) as connection:
-            await connection.execute(SQL["lock_schema"])
+        async with _connect(conninfo) as connection:
+            await connection.execute(SQL["set_up_session"])
+            await hold_schema(connection)
             facts = await _one(connection, SQL["server_facts"])
             problem = _problem_of(facts)
             if problem:
@@ -115,34 +142,23 @@ async def prepare_database(conninfo: str) -> DatabaseReport:
             if not facts["role_usable"]:
                 await connection.execute(SQL["create_role"])
                 await connection.execute(SQL["grant_role"])
-            if not facts["has_jobs"]:
-                await connection.execute(_jobs_schema())
-            if not facts["has_schema"] or (await _one(connection, SQL["schema_sha256"]))["sha256"] != sha256:
-                await connection.execute(schema.encode())
-                await connection.execute(SQL["record_schema"], {"sha256": sha256})
+            taken = await bring_up_to_date(connection, program)
             facts = await _one(connection, SQL["server_facts"])
-    return DatabaseReport(facts["version"], facts["vector_version"], schema_current=True)
+    return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken)
 
 
-def _jobs_schema() -> bytes:
-    """The tables of the queue of jobs."""
-    # It brings the queue's whole library along, and is needed once in a database's life.
-    from procrastinate.schema import SchemaManager
-
-    return SchemaManager.get_schema().encode()
-
-
-async def inspect_database(conninfo: str) -> tuple[DatabaseReport, str | None]:
+async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:
     """What the server has, and what is wrong with it (None: nothing), without changing anything."""
-    sha256 = hashlib.sha256(read_resource("schema.sql").encode()).hexdigest()
     with _start_errors():
-        async with await psycopg.AsyncConnection.connect(
-            conninfo, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
-        ) as connection:
+        async with _connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
-            current = facts["has_schema"] and (await _one(connection, SQL["schema_sha256"]))["sha256"] == sha256
+            problem = _problem_of(facts)
+            try:
+                state = await read_state(connection, program or shipped_program())
+            except SetupError as error:
+                state, problem = SchemaState(None, (), facts["has_jobs"]), problem or error.detail
     vector = facts["vector_version"] or facts["vector_available"] or "missing"
-    return DatabaseReport(facts["version"], vector, current), _problem_of(facts)
+    return DatabaseReport(facts["version"], vector, state.number, pending=state.pending), problem
 
 
 async def _one(connection: Connection, query: bytes, params: dict[str, Any] | None = None) -> DictRow:

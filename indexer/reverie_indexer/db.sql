@@ -8,14 +8,10 @@ SELECT current_setting('server_version_num')::int AS version_num,
        -- Since PostgreSQL 16 a member may be one without the right to become the role: who creates it is such a one.
        EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app' AND pg_has_role(current_user, oid,
                CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)) AS role_usable,
-       to_regclass('schema_info') IS NOT NULL AS has_schema,
        to_regclass('procrastinate_jobs') IS NOT NULL AS has_jobs;
 
--- schema_sha256: which schema.sql was applied last
-SELECT sha256 FROM schema_info;
-
--- lock_schema: one process at a time applies the schema; held until the transaction ends
-SELECT pg_advisory_xact_lock(7236119822001);
+-- set_up_session: a step of an upgrade takes the time that it takes
+SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false);
 
 -- create_role: the unprivileged role the program works as; another database of the cluster may be making it too
 -- Looked for first, because a login that may not create roles is refused even when there is nothing to create.
@@ -30,10 +26,6 @@ END $$;
 DO $$ BEGIN
     EXECUTE format('GRANT reverie_app TO %I', current_user);
 END $$;
-
--- record_schema: remember which schema.sql this database has
-INSERT INTO schema_info (sha256) VALUES (%(sha256)s)
-ON CONFLICT (only_row) DO UPDATE SET sha256 = excluded.sha256, applied_at = now();
 
 -- configure_connection: plans by value, not generic; no JIT or workers for scans of some thousand rows; and index
 -- scans always: right after a bulk load, without statistics, the planner takes tables for small that are not

@@ -10,7 +10,7 @@ _CHECKOUT = _PACKAGE.parent.parent
 
 
 def resource(name: str) -> Path:
-    """The path of `schema.sql`, `weights.lock` or a file under `prompts/`, given relative to the checkout.
+    """The path of `schema.sql`, `weights.lock`, `migrations` or a file under `prompts/`, relative to the checkout.
 
     The wheel carries them under `reverie_indexer/data`; an editable install reads the checkout.
     """

@@ -133,30 +133,36 @@ async def uninterrupted(function: Callable[[], None]) -> None:
 
 
 @asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """The database, checked and with its schema: one's own by URL, else the embedded one, started if need be."""
+async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[], Awaitable[None]] | None]]:
+    """How to reach the database, and what brings its server back: one's own by URL, else the embedded one, started."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value(), None
+        return
     async with AsyncExitStack() as stack:
-        recover = None
-        if settings.database_url is not None:
-            conninfo = settings.database_url.get_secret_value()
-        else:
-            # Fresh statistics and visibility maps soon after a bulk load: search plans live on them.
-            server = EmbeddedPostgres(data_dir_of(settings), options={"autovacuum_naptime": "10s"})
-            # Before it is started: a start that is given up goes on in its thread, and is then stopped too.
-            stack.push_async_callback(uninterrupted, server.stop)
-            conninfo = await asyncio.to_thread(server.start)
+        # Fresh statistics and visibility maps soon after a bulk load: search plans live on them.
+        server = EmbeddedPostgres(data_dir_of(settings), options={"autovacuum_naptime": "10s"})
+        # Before it is started: a start that is given up goes on in its thread, and is then stopped too.
+        stack.push_async_callback(uninterrupted, server.stop)
+        conninfo = await asyncio.to_thread(server.start)
 
-            async def recover() -> None:
-                await asyncio.to_thread(server.start)
+        async def recover() -> None:
+            await asyncio.to_thread(server.start)
 
+        yield conninfo, recover
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database, checked and with its schema up to date."""
+    async with open_server(settings) as (conninfo, recover):
         await prepare_database(conninfo)
-        database = Database(
+        async with Database(
             conninfo,
             pool_size=settings.pool_size,
             statement_timeout_seconds=settings.statement_timeout_seconds,
             recover=recover,
-        )
-        yield await stack.enter_async_context(database)
+        ) as database:
+            yield database
 
 
 def agent_defaults(settings: Settings) -> AgentSettings:

@@ -20,6 +20,7 @@ from reverie_server.cli_jobs import jobs_cli, worker
 from reverie_server.cli_mcp import mcp
 from reverie_server.cli_snapshots import export_snapshot, import_snapshot
 from reverie_server.cli_turns import chat, context, inject
+from reverie_server.cli_upgrade import upgrade
 
 if TYPE_CHECKING:
     import asyncio
@@ -40,6 +41,7 @@ cli.add_typer(bench_cli, name="bench")
 cli.add_typer(jobs_cli, name="jobs")
 cli.command("index")(index)
 cli.command("worker")(worker)
+cli.command("upgrade")(upgrade)
 cli.command("mcp")(mcp)
 cli.command("export")(export_snapshot)
 cli.command("import")(import_snapshot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 from rich.console import Console
 
-from reverie_indexer.db import Database, inspect_database
+from reverie_indexer.db import DatabaseReport, inspect_database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.slot import ModelSlot
 from reverie_server.consolidate.health import STATES, Health, Totals
@@ -28,7 +29,7 @@ _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokeni
 
 async def examine(settings: Settings) -> list[str]:
     """Print a report and return what is wrong, one sentence each; nothing wrong: empty."""
-    from reverie_server.app import embedder_loader, open_database, weights_dir_of
+    from reverie_server.app import embedder_loader, open_database, open_server, weights_dir_of
     from reverie_server.app_turns import language_model
 
     console = Console(highlight=False, soft_wrap=True)
@@ -47,19 +48,20 @@ async def examine(settings: Settings) -> list[str]:
     for line in effective(settings):
         say("setting", line)
     try:
-        if settings.database_url is not None:
-            report, wrong = await inspect_database(settings.database_url.get_secret_value())
-            say("database", f"PostgreSQL {report.server_version}, pgvector {report.vector_version}")
-            say(
-                "schema",
-                "current" if report.schema_current else "not applied yet: `reverie serve` applies it",
-            )
+        async with AsyncExitStack() as stack:
+            conninfo, _ = await stack.enter_async_context(open_server(settings))
+            report, wrong = await inspect_database(conninfo)
+            embedded = "" if settings.database_url else "embedded "
+            say("database", f"{embedded}PostgreSQL {report.server_version}, pgvector {report.vector_version}")
+            say("schema", _of_schema(report))
             if wrong:
                 fail("database", wrong)
                 return problems
-        async with open_database(settings) as database:
-            if settings.database_url is None:
-                await _say_embedded(database, say)
+            if report.pending:
+                # Opening the database would upgrade it, which nobody asked for.
+                fail("schema", f"{len(report.pending)} migrations are to be applied: `reverie upgrade`, or any start")
+                return problems
+            database = await stack.enter_async_context(open_database(settings))
             slot = ModelSlot(embedder_loader(settings))
             await slot.fill(database)
             if slot.error is not None:
@@ -120,22 +122,18 @@ async def say_tuned(settings: Settings, results: Path | None) -> None:
         console.print(f"\nwritten to {write_result(tuned, results)}", markup=False)
 
 
-async def _say_embedded(database: Database, say: object) -> None:
-    async with database.maintenance() as connection:
-        info = connection.info
-        assert callable(say)
-        say(
-            "database",
-            f"embedded PostgreSQL {info.server_version // 10000}.{info.server_version % 10000}, schema current",
-        )
-
-
 def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) -> None:
     """What is configured; it is not called, which may cost money."""
     if model is None:
         say("llm", "none configured: summaries and notes go their extractive way")
     else:
         say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+def _of_schema(report: DatabaseReport) -> str:
+    if report.number is None:
+        return "not made yet: the first start makes it"
+    return f"{'at' if report.pending else 'current, at'} migration {report.number}"
 
 
 def _of_jobs(totals: Totals, settings: Settings) -> str:

@@ -14,8 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 from tests.clusters import cluster_directory
+from tests.releases.restore import empty_database, restored
+
+from reverie_indexer.upgrade import shipped_program
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 REVERIE = [sys.executable, "-m", "reverie_server.cli"]
@@ -204,3 +208,45 @@ def test_keys_are_made_listed_and_revoked_and_close_the_server(tmp_path: Path) -
         assert reverie("keys", "revoke", made["id"], *where).returncode == 0
         assert "revoked" in reverie("keys", "list", *where).stdout
         assert reverie("keys", "revoke", made["id"], *where).returncode == 1
+
+
+def test_upgrade_says_what_it_would_do_and_does_it(server_conninfo: str) -> None:
+    newest = shipped_program().number
+    with restored(server_conninfo, "0.1.0") as conninfo:
+        where = {"REVERIE_DATABASE_URL": conninfo}
+        done = reverie("upgrade", "--dry-run", **where)
+        assert done.returncode == 0, done.stderr
+        steps = done.stdout.splitlines()
+        assert steps[0].startswith("0001_numbered: Number the schema")
+        assert steps[-1].endswith(f"steps would be taken: the database is at migration 0 of {newest}")
+        done = reverie("upgrade", **where)
+        assert done.stdout.splitlines()[:-1] == steps[:-1]
+        assert done.stdout.endswith(f"the database is at migration {newest}\n")
+        assert reverie("upgrade", **where).stdout == f"nothing was to be done: the database is at migration {newest}\n"
+        done = reverie("upgrade", "--dry-run", **where)
+        assert done.stdout == f"nothing is to be done: the database is at migration {newest} of {newest}\n"
+    with empty_database(server_conninfo) as conninfo:
+        done = reverie("upgrade", "--dry-run", REVERIE_DATABASE_URL=conninfo)
+        assert done.stdout == f"there is no schema yet: it would be made as of migration {newest}\n"
+
+
+def test_doctor_upgrades_nothing(server_conninfo: str) -> None:
+    with restored(server_conninfo, "0.1.0") as conninfo:
+        done = reverie("doctor", REVERIE_DATABASE_URL=conninfo)
+        assert done.returncode == 1
+        assert re.search(r"PROBLEM: \d+ migrations are to be applied: `reverie upgrade`", done.stdout)
+        assert "would be taken" in reverie("upgrade", "--dry-run", REVERIE_DATABASE_URL=conninfo).stdout
+
+
+def test_a_database_of_a_newer_program_is_refused_in_one_line(conninfo: str) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute(b"INSERT INTO reverie_migrations (number, name) VALUES (9876, '9876_later')")
+    for command in (
+        ["serve", "--port", "0"],
+        ["upgrade"],
+        ["upgrade", "--dry-run"],
+        ["search", "x", "--agent", "wren"],
+    ):
+        done = reverie(*command, REVERIE_DATABASE_URL=conninfo)
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+        assert "the database is newer than this program: it is at migration 9876" in done.stderr

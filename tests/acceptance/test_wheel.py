@@ -34,6 +34,9 @@ def test_the_wheel_runs_by_words_alone_and_the_model_joins_by_fetch() -> None:
         names = set(zipfile.ZipFile(wheel).namelist())
         assert {"reverie_indexer/data/schema.sql", "reverie_indexer/data/weights.lock"} <= names
         assert "reverie_indexer/data/prompts/seeds/AGENTS.md" in names
+        migrations = {f"reverie_indexer/data/migrations/{path.name}" for path in (CHECKOUT / "migrations").iterdir()}
+        assert migrations
+        assert migrations <= names
         assert not any(name.startswith(("tests/", "examples/", "benchmarks/")) for name in names)
 
         run(sys.executable, "-m", "venv", home / "venv", cwd=home)

@@ -34,7 +34,7 @@ def objects(conninfo: str) -> list[tuple[object, ...]]:
             "SELECT 'relation', relname::text, relkind::text, relacl::text FROM pg_class"
             " WHERE relnamespace = 'public'::regnamespace UNION ALL"
             " SELECT 'policy', polname::text, polrelid::regclass::text, pg_get_expr(polqual, polrelid) FROM pg_policy"
-            " UNION ALL SELECT 'info', sha256, '', '' FROM schema_info ORDER BY 1, 2, 3"
+            " UNION ALL SELECT 'info', name, applied_at::text, '' FROM reverie_migrations ORDER BY 1, 2, 3"
         ).fetchall()
 
 
@@ -43,17 +43,6 @@ async def test_setting_up_twice_changes_nothing(empty: str) -> None:
     first = objects(empty)
     report = await prepare_database(empty)
     assert (report.schema_current, objects(empty)) == (True, first)
-
-
-async def test_a_schema_of_an_older_release_is_applied_over(empty: str) -> None:
-    await prepare_database(empty)
-    first = objects(empty)
-    with psycopg.connect(empty) as connection:
-        connection.execute("UPDATE schema_info SET sha256 = 'older'")
-        connection.execute("DROP INDEX chunks_of_document")
-    assert (await inspect_database(empty))[0].schema_current is False
-    await prepare_database(empty)
-    assert objects(empty) == first
 
 
 async def test_programs_that_start_together_set_up_once(empty: str) -> None:

@@ -1,0 +1,331 @@
+"""Databases of former releases are brought up to date: to the schema of a fresh one, with all that is in them."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.consistency import assert_index_consistent
+from tests.releases.restore import RELEASES, empty_database, restored
+from tests.schema_facts import differences, schema_facts
+
+from reverie_indexer.db import Database, inspect_database, prepare_database
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.errors import SetupError
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Change
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_indexer.upgrade import Program, Step, load_migrations, shipped_program
+from reverie_server.access.gate import Grant
+from reverie_server.access.keys import OPERATOR
+from reverie_server.app import assemble
+from reverie_server.recall.request import Request
+
+FIRST = "0.1.0"
+
+
+@pytest.fixture
+def empty(server_conninfo: str) -> Iterator[str]:
+    with empty_database(server_conninfo) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def old(server_conninfo: str) -> Iterator[str]:
+    """The database of release 0.1.0, with rows in each table."""
+    with restored(server_conninfo, FIRST) as conninfo:
+        yield conninfo
+
+
+def rows(conninfo: str, query: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(conninfo) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+def change(conninfo: str, statement: str) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+def program_with(*steps: Step, jobs: tuple[Step, ...] = ()) -> Program:
+    """The program as it ships, with more migrations."""
+    shipped = shipped_program()
+    return dataclasses.replace(
+        shipped, migrations=(*shipped.migrations, *steps), jobs_migrations=(*shipped.jobs_migrations, *jobs)
+    )
+
+
+def step(number: int, *statements: str, in_transaction: bool = True) -> Step:
+    return Step(f"{number}_test", "a test", tuple(s.encode() for s in statements), number, in_transaction)
+
+
+def counts(conninfo: str) -> dict[str, int]:
+    tables = [str(name) for (name,) in rows(conninfo, "SELECT oid::regclass FROM pg_class WHERE relkind = 'r'"
+              " AND relnamespace = 'public'::regnamespace")]  # fmt: skip
+    return {table: int(str(rows(conninfo, f"SELECT count(*) FROM {table}")[0][0])) for table in tables}
+
+
+def test_there_is_a_dump_of_each_release_with_rows_in_each_table(old: str) -> None:
+    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+    assert set(re.findall(r"^## (\d+\.\d+\.\d+)", changelog, re.MULTILINE)) | {FIRST} == set(RELEASES)
+    assert [table for table, count in counts(old).items() if count == 0] == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_an_upgraded_schema_is_the_fresh_one(release: str, server_conninfo: str, empty: str) -> None:
+    """A change of schema.sql without a migration, or the other way round, is seen here."""
+    with restored(server_conninfo, release) as upgraded:
+        before = counts(upgraded)
+        await prepare_database(empty)
+        report = await prepare_database(upgraded)
+        assert (report.schema_current, report.number) == (True, shipped_program().number)
+        assert differences(empty, upgraded) == []
+        after = counts(upgraded)
+        assert {table: after[table] for table in before} == before
+
+
+def test_a_difference_of_any_kind_would_be_seen(conninfo: str) -> None:
+    before = schema_facts(conninfo)
+    for statement in (
+        "ALTER TABLE agents ADD COLUMN extra text",
+        "ALTER TABLE agents ALTER COLUMN name DROP NOT NULL",
+        "ALTER TABLE agents ALTER COLUMN name SET DEFAULT 'x'",
+        "ALTER TABLE agents ALTER COLUMN name SET STORAGE EXTERNAL",
+        "ALTER TABLE agents ADD CHECK (name <> '')",
+        "CREATE INDEX ON agents (name)",
+        "ALTER POLICY visible ON agents USING (true)",
+        "ALTER TABLE agents NO FORCE ROW LEVEL SECURITY",
+        "GRANT TRUNCATE ON agents TO reverie_app",
+        "GRANT UPDATE (name) ON agents TO reverie_app",
+        "ALTER FUNCTION own_jobs() RESET search_path",
+        "GRANT EXECUTE ON FUNCTION own_jobs() TO PUBLIC",
+        "ALTER TYPE memory_tier ADD VALUE 'other'",
+        "ALTER SEQUENCE slices_slice_id_seq INCREMENT 2",
+        "COMMENT ON TABLE agents IS 'x'",
+        "ALTER TABLE chunks RESET (autovacuum_analyze_scale_factor)",
+        "DELETE FROM reverie_migrations WHERE number = 1",
+    ):
+        change(conninfo, statement)
+        after = schema_facts(conninfo)
+        assert before != after, statement
+        before = after
+
+
+async def test_what_is_to_be_done_is_said_without_doing_it(old: str) -> None:
+    before = counts(old)
+    report, problem = await inspect_database(old)
+    assert (report.number, report.schema_current, problem) == (0, False, None)
+    assert [step.name for step in report.pending] == [step.name for step in shipped_program().migrations]
+    assert counts(old) == before
+    taken = (await prepare_database(old)).taken
+    assert [step.name for step in taken] == [step.name for step in report.pending]
+    assert (await prepare_database(old)).taken == ()
+
+
+async def test_programs_that_start_together_upgrade_once(old: str) -> None:
+    reports = await asyncio.gather(*(prepare_database(old) for _ in range(6)))
+    assert sorted(len(report.taken) for report in reports) == [0] * 5 + [len(shipped_program().migrations)]
+    assert {report.schema_current for report in reports} == {True}
+
+
+async def test_an_upgrade_that_fails_keeps_the_steps_before_and_goes_on_there(old: str) -> None:
+    broken = program_with(
+        step(9001, "CREATE TABLE first_of_two (n integer)"),
+        step(9002, "CREATE TABLE second_of_two (n integer)", "SELECT 1 / 0"),
+    )
+    with pytest.raises(SetupError, match=r"migration 9002_test failed: division by zero; the database is at 9001_test"):
+        await prepare_database(old, broken)
+    assert rows(old, "SELECT to_regclass('first_of_two')::text, to_regclass('second_of_two')::text") == [
+        ("first_of_two", None)
+    ]
+    mended = program_with(broken.migrations[-2], step(9002, "CREATE TABLE second_of_two (n integer)"))
+    assert [taken.number for taken in (await prepare_database(old, mended)).taken] == [9002]
+
+
+# Upgrades, and sleeps inside of the step at a position.
+SLEEPER = """
+import asyncio, dataclasses, sys
+from reverie_indexer.db import prepare_database
+from reverie_indexer.upgrade import shipped_program
+program, at = shipped_program(), int(sys.argv[2])
+steps = [dataclasses.replace(step, statements=(*step.statements, b'SELECT pg_sleep(60)')) if position == at else step
+         for position, step in enumerate(program.migrations)]
+asyncio.run(prepare_database(sys.argv[1], dataclasses.replace(program, migrations=tuple(steps))))
+"""
+SLEEPING = (
+    " FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND datname = current_database()"
+    " AND pid <> pg_backend_pid()"
+)
+
+
+def kill_inside_of_step(conninfo: str, position: int) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SLEEPER, conninfo, str(position)], stdout=subprocess.DEVNULL)
+    try:
+        while not rows(conninfo, f"SELECT{SLEEPING}"):
+            assert process.poll() is None
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.wait()
+    # PostgreSQL notices that its client is gone when the statement ends.
+    change(conninfo, f"SELECT pg_cancel_backend(pid){SLEEPING}")
+
+
+async def test_an_upgrade_killed_inside_of_any_step_goes_on_there(old: str, empty: str) -> None:
+    """By SIGKILL; what is lost is the step's own transaction."""
+    migrations = shipped_program().migrations
+    for position, migration in enumerate(migrations):
+        await asyncio.to_thread(kill_inside_of_step, old, position)
+        report, _ = await inspect_database(old)
+        assert report.pending == migrations[position:], migration.name
+    await prepare_database(old)
+    await prepare_database(empty)
+    assert differences(empty, old) == []
+
+
+async def test_a_database_that_is_newer_is_refused(conninfo: str) -> None:
+    newest = shipped_program().number
+    change(conninfo, "INSERT INTO reverie_migrations (number, name) VALUES (9876, '9876_later')")
+    message = rf"newer than this program: it is at migration 9876, and the program knows those up to {newest}"
+    with pytest.raises(SetupError, match=message):
+        await prepare_database(conninfo)
+    report, problem = await inspect_database(conninfo)
+    assert report.schema_current is False
+    assert problem is not None
+    assert re.search(message, problem)
+
+
+async def test_tables_of_jobs_that_are_newer_are_refused(conninfo: str) -> None:
+    change(conninfo, "UPDATE schema_info SET jobs_migration = '99.00.00_01_later'")
+    with pytest.raises(SetupError, match=r"99\.00\.00_01_later.*knows those up to 03\."):
+        await prepare_database(conninfo)
+
+
+async def test_a_database_of_no_release_is_refused(old: str) -> None:
+    change(old, "UPDATE schema_info SET sha256 = 'abc'")
+    with pytest.raises(SetupError, match=r"before release 0\.1\.0.*start it once with release 0\.1\.0"):
+        await prepare_database(old)
+
+
+async def test_a_schema_that_only_says_it_is_a_releases_is_refused(old: str) -> None:
+    """A changed schema.sql was once run over a database with IF NOT EXISTS, and its hash recorded."""
+    change(old, "ALTER TABLE episodes DROP COLUMN semantic_attempts")
+    with pytest.raises(SetupError, match=r"not that of release 0\.1\.0, it lacks episodes\.semantic_attempts"):
+        await prepare_database(old)
+    assert rows(old, "SELECT sha256 FROM schema_info") != []
+
+
+async def test_the_program_of_the_first_release_stops_at_an_upgraded_database(old: str) -> None:
+    """It would otherwise apply its own schema over this one: it asks for the hash, which is gone."""
+    await prepare_database(old)
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        rows(old, "SELECT sha256 FROM schema_info")
+
+
+async def test_migrations_that_are_merged_late_are_applied_too(conninfo: str) -> None:
+    await prepare_database(conninfo, program_with(step(9002, "CREATE TABLE later (n integer)")))
+    both = program_with(step(9001, "CREATE TABLE earlier (n integer)"), step(9002, "CREATE TABLE later (n integer)"))
+    assert [taken.number for taken in (await prepare_database(conninfo, both)).taken] == [9001]
+
+
+async def test_a_step_outside_a_transaction_is_run_again_where_it_was_killed(conninfo: str, tmp_path: Path) -> None:
+    (tmp_path / "9001_index.sql").write_text(
+        "-- An index of names, built beside writes.\n-- transaction: none\n"
+        "DROP INDEX CONCURRENTLY IF EXISTS agents_by_name;\n\n"
+        "CREATE INDEX CONCURRENTLY agents_by_name\n    ON agents (name);\n"
+    )
+    [migration] = load_migrations(tmp_path)
+    assert (migration.in_transaction, len(migration.statements)) == (False, 2)
+    killed = dataclasses.replace(migration, statements=(*migration.statements, b"SELECT 1 / 0"))
+    with pytest.raises(SetupError, match="division by zero"):
+        await prepare_database(conninfo, program_with(killed))
+    reports = await asyncio.gather(*(prepare_database(conninfo, program_with(migration)) for _ in range(4)))
+    assert sorted(len(report.taken) for report in reports) == [0, 0, 0, 1]
+    query = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'agents_by_name'::regclass"
+    assert rows(conninfo, query) == [(True,)]
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        ({"1_x.sql": "-- x\n"}, "NNNN_name"),
+        ({"0001_x.sql": "SELECT 1;\n"}, "begins with its purpose"),
+        ({"0001_x.sql": "-- x\n", "0001_y.sql": "-- y\n"}, "taken by 0001_x"),
+    ],
+)
+def test_a_migration_that_is_named_wrongly_is_refused(files: dict[str, str], complaint: str, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=complaint):
+        load_migrations(tmp_path)
+
+
+async def test_the_librarys_own_migrations_are_applied_in_order(conninfo: str) -> None:
+    later = (
+        Step("98.00.00_01_pre_x", "jobs", (b"ALTER TABLE procrastinate_jobs ADD COLUMN first_added integer",)),
+        Step("98.00.00_50_post_x", "jobs", (b"ALTER TABLE procrastinate_jobs RENAME first_added TO then_renamed",)),
+    )
+    report = await prepare_database(conninfo, program_with(jobs=later))
+    assert [taken.name for taken in report.taken] == [step.name for step in later]
+    assert rows(conninfo, "SELECT jobs_migration FROM schema_info") == [("98.00.00_50_post_x",)]
+    assert rows(conninfo, "SELECT then_renamed FROM procrastinate_jobs") == []
+
+
+async def test_the_librarys_migrations_lead_to_its_schema(empty: str, conninfo: str) -> None:
+    """As they are shipped, from its first release on, by the one transaction a step that upgrades use."""
+    steps = shipped_program().jobs_migrations
+    with psycopg.connect(empty, autocommit=True) as connection:
+        for migration in steps:
+            with connection.transaction():
+                for statement in migration.statements:
+                    connection.execute(statement)
+    query = (
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_name ~ '^procrastinate_' ORDER BY 1, 2"
+    )
+    assert rows(empty, query) == rows(conninfo, query) != []
+    assert steps == tuple(sorted(steps, key=lambda step: step.name))
+
+
+def test_functions_with_the_owners_rights_look_at_temporary_tables_last(conninfo: str) -> None:
+    definers = dict(rows(conninfo, "SELECT oid::regprocedure::text, proconfig FROM pg_proc"
+                         " WHERE prosecdef AND pronamespace = 'public'::regnamespace"))  # fmt: skip
+    assert {str(name).split("(")[0] for name in definers} >= {"defer_job", "own_jobs", "retry_own_jobs"}
+    assert set(map(tuple, definers.values())) == {("search_path=public, pg_temp",)}  # type: ignore[arg-type]
+
+
+async def test_what_a_release_wrote_is_served_and_written_on(old: str) -> None:
+    await prepare_database(old)
+
+    async def load() -> HashingEmbedder:
+        return HashingEmbedder(16)
+
+    async with Database(old, pool_size=4) as database:
+        slot = ModelSlot(load)
+        await slot.fill(database)
+        runtime = assemble(Settings(embedder="hashing"), database, slot)
+        grant: Grant = await runtime.gate.read(OPERATOR, "wren", "user:ada")
+        outcome = await runtime.search.search(Request("default", "wren", "when does the bridge open?", "user:ada"))
+        assert outcome.mode == "hybrid"
+        assert "The bridge is closed until May." in outcome.results[0].text
+        session = await runtime.sessions.find(grant.reader, "web:1")
+        messages = await runtime.sessions.messages(grant.reader, session, after=0, limit=10)
+        assert len(messages) == 4
+        place = Place("default", "wren", "personal", "user:ada")
+        text = "# Harbour\n\nThe bridge is open again.\n"
+        change_file = Change("memory/harbour.md", lambda _: text, by="user", reason="put")
+        await runtime.pipeline.write(place, change_file)
+        outcome = await runtime.search.search(Request("default", "wren", "bridge open again", "user:ada"))
+        assert "The bridge is open again." in outcome.results[0].text
+        await slot.aclose()
+        await runtime.compactions.aclose()
+    assert_index_consistent(old)
