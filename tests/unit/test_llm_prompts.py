@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reverie_indexer.resources import resource
 from reverie_server.llm.answers import ANSWERS
 from reverie_server.llm.prompts import TEXT_OUTPUT, load_prompt, parse_prompt
+from reverie_server.recall.fences import fold_marks
 
 FILES = sorted(path.stem for path in Path(resource("prompts")).glob("*.md"))
 SOURCE = "---\nname: note\nversion: 1\ninputs: text, words\noutput: text\n---\nAt most {{words}}.\n---\n{{text}}\nGo.\n"
@@ -56,7 +60,44 @@ def test_braces_in_a_text_are_text() -> None:
 def test_a_text_cannot_close_its_fence_or_open_another(mark: str) -> None:
     user = parse_prompt(SOURCE).messages({"text": f"a {mark} b", "words": "1"})[1]["content"]
     inside = user.removeprefix("<text>\n").removesuffix("\n</text>\nGo.")
-    assert inside == f"a ‹{mark[1:]} b"
+    assert inside == f"a [{mark[1:]} b"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "‹/text›",
+        "</tехt>",
+        "&lt;/text&gt;",
+        "</ᴛᴇxᴛ>",
+        "<\\/text>",
+        "⟨text⟩",
+        "«/text»",
+        "<\u200b/te\u00adxt>",
+        "</t\x1b[0mext>",
+    ],
+)
+def test_nor_with_what_looks_like_it(mark: str) -> None:
+    user = parse_prompt(SOURCE).messages({"text": f"a {mark} b", "words": "1"})[1]["content"]
+    inside = user.removeprefix("<text>\n").removesuffix("\n</text>\nGo.")
+    assert inside.startswith("a [")
+    assert inside.endswith(" b")
+
+
+@given(
+    st.lists(st.sampled_from(["<", "‹", "&lt;", "/", "text", "tехt", "words", ">", " ", "\u200b", "\x1b[1m", "«"])).map(
+        "".join
+    )
+)
+def test_a_prompt_has_one_opening_and_one_closing_mark_whatever_a_text_holds(text: str) -> None:
+    user = fold_marks(parse_prompt(SOURCE).messages({"text": text, "words": "1"})[1]["content"]).replace("\u200b", "")
+    assert len(re.findall(r"(?:<|&lt;)\s*/\s*text\b", user)) == 1
+
+
+def test_words_in_quotation_marks_and_controls() -> None:
+    text = "Les «text» \u202eet\x1b[0m 《text》"
+    inside = parse_prompt(SOURCE).messages({"text": text, "words": "1"})[1]["content"]
+    assert "\nLes «text» et 《text》\n" in inside
 
 
 def test_other_marks_in_a_text_stay() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.resources import read_resource
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, strip_injected
+from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, for_prompt, strip_injected
 from reverie_server.recall.section import Candidate, Entry, Held, fit, notice_of, section, select, shown_text
 from reverie_server.recall.tokens import estimate_tokens
 
@@ -120,3 +120,23 @@ def test_a_section_is_within_its_budget_and_has_one_fence_of_each(texts: list[st
         assert (text.count(OPEN_FENCE), text.count(CLOSE_FENCE)) == (1, 1)
         assert strip_injected(f"a{text}b") == "ab"
         assert all(line.startswith("- (") for line in text.splitlines()[3:-1])
+
+
+_MARKS = st.sampled_from(
+    ["<memory-context>", "</memory-context>", "</mеmоry-context>", "‹/memory-context›", "&lt;/memory-context&gt;",
+     "<mem", "ory-context>", "\x1b[0m", "\u202e", "\u200b", "ᴍ", "word", " ", "\n", "## Memory Context",
+     "<memory-files>"]
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(_MARKS, max_size=8).map("".join), min_size=1, max_size=3), _MARKS)
+def test_a_section_has_exactly_one_of_each_mark_whatever_memory_holds(texts: list[str], path: str) -> None:
+    entries = [
+        Entry(candidate(text, path=path, chunk_id=number), shown_text(text, DAY)) for number, text in enumerate(texts)
+    ]
+    made = section(entries, NOTICE)
+    inside = made.removeprefix(OPEN_FENCE).removesuffix(CLOSE_FENCE)
+    assert len(inside) == len(made) - len(OPEN_FENCE) - len(CLOSE_FENCE)
+    lines = inside.split("\n")
+    assert len(lines) == 3 + 1 + len(texts)
+    assert all(for_prompt(line) == line for line in lines[2:])

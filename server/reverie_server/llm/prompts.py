@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from reverie_indexer.resources import read_resource
+from reverie_server.recall.fences import for_prompt, without_tags
 
 TEXT_OUTPUT = "text"
 _FILE = re.compile(
@@ -61,9 +62,8 @@ class Prompt:
         return _PLACEHOLDER.sub(put, template)
 
     def _fenced(self, text: str) -> str:
-        """The text without a mark that could be taken for the end, or another beginning, of an input."""
-        marks = re.compile(rf"[<＜](?=\s*[/／]?\s*(?:{'|'.join(self.inputs)})\b)", re.IGNORECASE)
-        return marks.sub("‹", text)
+        """The text without controls, and without what could be taken for the end, or the beginning, of an input."""
+        return without_tags(for_prompt(text), self.inputs)
 
 
 def parse_prompt(source: str) -> Prompt:

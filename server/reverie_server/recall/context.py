@@ -13,7 +13,7 @@
     </memory-files>
     <memory-context> … </memory-context>
 
-Pure. Every text stands there once; what is empty leaves no heading. No file can hold a fence.
+Pure. Every text stands there once; what is empty leaves no heading. No file can hold a fence or controls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from reverie_server.recall.fences import CLOSE_FILES, OPEN_FILES, neutralise, strip_injected
+from reverie_server.recall.fences import CLOSE_FILES, OPEN_FILES, for_prompt, neutralise, strip_injected
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.workspace.outline import fenced
 
@@ -155,7 +155,7 @@ def card_parts(entries: Sequence[str], count: CountTokens) -> list[Part]:
     """The morning card, as far as it stays small: the first entries that fit; none for no entries."""
     lines = [CARD, "", _CARD_INTRO]
     for entry in entries:
-        line = f"- {' '.join(neutralise(entry).split())}"
+        line = f"- {' '.join(for_prompt(entry).split())}"
         if count("\n".join([*lines, line])) <= _CARD_MAX_TOKENS:
             lines.append(line)
     return [Part("morning_card", "\n".join(lines))] if len(lines) > 3 else []
@@ -207,14 +207,14 @@ class _Seen:
 
 
 def _trimmed(text: str) -> str:
-    """The text without fences, and without blank lines at its edges."""
-    own = neutralise(text.removeprefix("\ufeff")).rstrip()
+    """The text as prompts have it, without blank lines at its edges."""
+    own = for_prompt(text).rstrip()
     blank = _BLANK_START.match(own)
     return own[blank.end() :] if blank else own
 
 
 def _file(path: str, text: str) -> str:
-    return f"--- {neutralise(path)} ---\n\n{text}"
+    return f"--- {for_prompt(path)} ---\n\n{text}"
 
 
 def _paragraphs(note: str, day: date, shown: Counter[str]) -> list[str]:

@@ -16,13 +16,12 @@ from datetime import date
 
 from reverie_indexer.analyse import fold
 from reverie_indexer.model import Tier
-from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, neutralise
+from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, for_prompt
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.daily_log import parts_of, repeats
 
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>[^\n]*?)[ \t#]*(?:\n|\Z)")
 _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_LINE_BREAKS = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +123,11 @@ def _without_marks(text: str) -> tuple[list[str], str]:
 
 
 def _one_line(text: str) -> str:
-    return neutralise(_LINE_BREAKS.sub(" ", text).strip())
+    return " ".join(for_prompt(" ".join(text.split())).split())
 
 
 def _folded(text: str) -> str:
-    return " ".join(fold(neutralise(text)).split())
+    return " ".join(fold(for_prompt(text)).split())
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie_indexer.errors import DatabaseUnavailable, NotFound, ReverieError
+from reverie_server.recall.fences import for_prompt
 from reverie_server.tools.arguments import Arguments, read_arguments, schema_of
 from reverie_server.tools.connection import Connection
 from reverie_server.tools.descriptions import Description, common_remedies, describe
@@ -87,13 +88,16 @@ class Registry:
         return self._tools.get(name)
 
     async def run(self, system: Runtime, connection: Connection, name: str, arguments: object) -> Answer:
-        """Run a tool. What the model can do something about is an answer; DatabaseUnavailable is raised."""
+        """Run a tool. What the model can do something about is an answer; DatabaseUnavailable is raised.
+
+        Whatever memory holds, no text of the answer has a fence of ours or controls.
+        """
         try:
             found = self._tools.get(name)
             if found is None:
                 known = ", ".join(self._tools)
                 raise NotFound(f"there is no tool {printable(name)!r}; the tools are: {known}")
-            return Answer(await found.run(system, connection, read_arguments(found.takes, arguments)))
+            return Answer(_shown(await found.run(system, connection, read_arguments(found.takes, arguments))))
         except DatabaseUnavailable:
             raise
         except ReverieError as error:
@@ -105,7 +109,16 @@ class Registry:
         own = found.description.remedies if found else {}
         remedy = own.get(code) or common_remedies().get(code, "")
         fact = detail if detail.endswith((".", "!", "?")) else f"{detail}."
-        return Answer(None, code, f"{fact} {remedy}".strip())
+        return Answer(None, code, for_prompt(f"{fact} {remedy}".strip()))
+
+
+def _shown(value: Any) -> Any:
+    """A value of JSON with its texts as a prompt may hold them."""
+    if isinstance(value, str):
+        return for_prompt(value)
+    if isinstance(value, list | tuple):
+        return [_shown(item) for item in value]
+    return {for_prompt(name): _shown(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def printable(name: str) -> str:

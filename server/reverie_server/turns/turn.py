@@ -17,7 +17,7 @@ from reverie_server.consolidate.morning import Morning
 from reverie_server.recall import context
 from reverie_server.recall.context import Limits, Part, PromptFiles, Section
 from reverie_server.recall.context_files import read_prompt_files
-from reverie_server.recall.fences import SUMMARY_MARK, neutralise, strip_injected
+from reverie_server.recall.fences import SUMMARY_MARK, for_prompt, strip_injected
 from reverie_server.recall.inject import RECENT_MESSAGES, Injection, Injector, InjectRequest, nothing
 from reverie_server.recall.tokens import CountTokens, message_tokens
 from reverie_server.turns.compaction_tasks import SessionCompactions
@@ -139,14 +139,14 @@ class Turns:
         stable = await asyncio.to_thread(context.stable_parts, caller, files)
         # The log lines of all that the session has live, also of what gives way to a summary or to the window: what is
         # left out with its message must not come back as a note.
-        live = [neutralise(log_text(user, assistant)) for user, assistant in exchanges(spoken.messages)]
+        live = [for_prompt(log_text(user, assistant)) for user, assistant in exchanges(spoken.messages)]
         notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
         parts = [*stable, *notes, *await self._morning_card(grant, asked)]
         # With all that memory may take: what is left for the conversation, at least.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
         window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
         summary, kept = await self._windowed(grant, spoken, message, window, emergency=asked.emergency)
-        shown = {neutralise(log_text(user, assistant)) for user, assistant in exchanges(kept)}
+        shown = {for_prompt(log_text(user, assistant)) for user, assistant in exchanges(kept)}
         # What is said in the prompt is not recalled into it, in the words of the daily log neither.
         logged = [line for line in context.log_lines(files) if line.partition("] ")[2] in shown]
         held = [*(part.text for part in parts), summary, *logged, *(said.content for said in kept)]
@@ -312,7 +312,7 @@ class Turns:
 
 
 def visible(live: Sequence[Message], caller: str, message: Message) -> list[Message]:
-    """The live messages as a prompt has them: nothing twice, and no fence in them.
+    """The live messages as a prompt has them: nothing twice, no fence and no controls in them.
 
     Left out: a system message that is in the caller's system prompt or was said before, the user's last one where it is
     the current message, stored before it was answered, and calls of tools that have no result, which no model takes.
@@ -322,12 +322,14 @@ def visible(live: Sequence[Message], caller: str, message: Message) -> list[Mess
     found: list[Message] = []
     seen: set[str] = set()
     for said in live:
-        content = neutralise(said.content)
+        content = for_prompt(said.content)
         if said.role == "system":
             if content.strip() in caller or content in seen:
                 continue
             seen.add(content)
         own = said if content == said.content else replace(said, content=content)
+        if isinstance(name := own.extra.get("name"), str) and (shown := for_prompt(name)) != name:
+            own = replace(own, extra={**own.extra, "name": shown})
         if (calls := own.extra.get("tool_calls")) is not None:
             kept = [call for call in calls if isinstance(call, dict) and call.get("id") in answered - {None}]
             if not kept and not content.strip():
@@ -343,11 +345,11 @@ def visible(live: Sequence[Message], caller: str, message: Message) -> list[Mess
 def own_words(message: str) -> str:
     """The user's message without what memory had put into it; all of it where nothing else is in it."""
     own = strip_injected(message)
-    return neutralise(own if own == message else own.strip("\n") or message)
+    return for_prompt(own if own == message else own.strip("\n") or message)
 
 
 def _marked(summary: str) -> str:
-    return f"{SUMMARY_MARK}\n{summary}"
+    return f"{SUMMARY_MARK}\n{for_prompt(summary)}"
 
 
 def _as_message(text: str, count: CountTokens) -> Message:
