@@ -492,6 +492,17 @@ CREATE TABLE IF NOT EXISTS model_calls (
     PRIMARY KEY (tenant_id, day)
 );
 
+-- What came of the uses of the language model on a day (UTC): `answered`, or the reason why there was no answer that
+-- could be used; and when last.
+CREATE TABLE IF NOT EXISTS model_outcomes (
+    tenant_id text COLLATE "C" NOT NULL,
+    day       date NOT NULL,
+    outcome   text COLLATE "C" NOT NULL,
+    uses      integer NOT NULL,
+    last_at   timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, day, outcome)
+);
+
 -- What a model said of a passage, so that unchanged text never costs a model call again.
 CREATE TABLE IF NOT EXISTS embedding_cache (
     tenant_id      text COLLATE "C" NOT NULL,
@@ -764,7 +775,7 @@ DECLARE
     t text;
 BEGIN
     FOREACH t IN ARRAY ARRAY['agents', 'slices', 'embedding_cache', 'documents', 'versions', 'chunks', 'postings', 'vectors',
-        'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls',
+        'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls', 'model_outcomes',
         'episodes', 'derivations', 'stages', 'extraction_retries', 'memory_compactions',
         'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
         'duplicates', 'merges', 'reports', 'report_views'] LOOP
@@ -773,7 +784,7 @@ BEGIN
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
         EXECUTE format('CREATE POLICY visible ON %I TO reverie_app USING (%s)', t,
             CASE WHEN t = 'slices' THEN of_agent
-                 WHEN t IN ('agents', 'embedding_cache', 'model_calls') THEN of_tenant ELSE of_slices END);
+                 WHEN t IN ('agents', 'embedding_cache', 'model_calls', 'model_outcomes') THEN of_tenant ELSE of_slices END);
         -- Upkeep that crosses tenants (back-fill, migration) works as the owner and has to say so.
         EXECUTE format('DROP POLICY IF EXISTS maintenance ON %I', t);
         EXECUTE format('CREATE POLICY maintenance ON %I TO CURRENT_USER USING ('

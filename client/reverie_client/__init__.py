@@ -26,6 +26,8 @@ from reverie_client.derived import (
     LineSource,
     Made,
     MemorySources,
+    Models,
+    ModelUse,
     PipelineHealth,
     StageHealth,
 )
@@ -150,6 +152,8 @@ __all__ = [
     "Merge",
     "Merged",
     "Message",
+    "ModelUse",
+    "Models",
     "NotFound",
     "PayloadTooLarge",
     "PipelineHealth",

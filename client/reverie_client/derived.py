@@ -150,11 +150,39 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUse:
+    """How the language model did today (UTC): requests, and what uses of it came to, failures by reason.
+
+    `down` is why the newest use got no answer at all. `name` is None where the server has no language model.
+    """
+
+    name: str | None = None
+    calls: int
+    answered: int
+    failures: Mapping[str, int]
+    last_answered_at: datetime | None = None
+    last_failed_at: datetime | None = None
+    down: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The language model, and the state of the server's embedding model."""
+
+    language_model: ModelUse
+    embedder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineHealth:
-    """The background work: each stage by name, and the newest hundred jobs that have failed for good."""
+    """The background work: each stage by name, and the newest hundred jobs that have failed for good.
+
+    `models` is there for who names no owner and has a key that is bound to none.
+    """
 
     stages: Mapping[Stage, StageHealth]
     dead_letters: tuple[DeadLetter, ...] = ()
+    models: Models | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

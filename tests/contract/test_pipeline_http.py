@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
+from tests import scripted_model as reply
 from tests.conftest import PLAIN, ServeRuntime
 from tests.contract.conftest import check_problem
 from tests.jobs import Recorded, deferred, with_stages
+from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable
@@ -18,11 +21,17 @@ from reverie_indexer.pipeline import overwrite
 from reverie_server.consolidate.drain import drain
 from reverie_server.consolidate.model import STAGES, Work
 from reverie_server.consolidate.queue import JobRules
+from reverie_server.llm.budget import CallBudget
+from reverie_server.llm.endpoint import Endpoint, EndpointConfig
+from reverie_server.llm.errors import LanguageModelUnavailable
+from reverie_server.llm.prompts import load_prompt
+from reverie_server.llm.provider import LanguageModel
 from reverie_server.runtime import Runtime
 
 ADA, BO = "user:1", "user:2"
 OF_ADA = Work("semantic", "default", "wren", ADA)
 PATH = "/agents/wren/pipeline"
+SUMMARY = {"previous": "", "transcript": "Ada hid the key.", "max_words": "200"}
 
 
 @pytest.fixture
@@ -105,7 +114,7 @@ async def test_another_owners_work_is_never_seen_or_touched(
     _, of_bo = await system.keys.create("default", "member", owner_key=BO)
     _, admin = await system.keys.create("default", "admin")
     _, viewer = await system.keys.create("default", "viewer")
-    for key, query in ((of_bo, {}), (admin, {"owner_key": BO}), (admin, {})):
+    for key, query in ((of_bo, {}), (admin, {"owner_key": BO})):
         http.headers["Authorization"] = f"Bearer {key}"
         answer = await http.get(PATH, params=query)
         assert ADA not in answer.text
@@ -114,6 +123,7 @@ async def test_another_owners_work_is_never_seen_or_touched(
         assert {stage["last_started_at"] for stage in answer.json()["stages"].values()} == {None}
         answer = await http.post(f"{PATH}/retry", json=query)
         assert answer.json() == {"retried": 0}
+    assert (await http.post(f"{PATH}/retry", json={})).json() == {"retried": 0}
     everybody = await stages_of(http, owner_key="*")
     assert (counts(everybody["semantic"]), counts(everybody["dedup"])) == ((0, 0, 0, 1), (1, 0, 0, 0))
     http.headers["Authorization"] = f"Bearer {of_bo}"
@@ -125,6 +135,61 @@ async def test_another_owners_work_is_never_seen_or_touched(
     check_problem(await http.post(f"{PATH}/retry", json={"owner_key": ADA}), 403, "forbidden")
     http.headers["Authorization"] = f"Bearer {admin}"
     assert (await http.post(f"{PATH}/retry", json={"owner_key": "*"})).json() == {"retried": 1}
+
+
+async def test_without_an_owner_an_unbound_key_sees_all_and_how_the_models_did(
+    http: httpx.AsyncClient, system: Runtime, database: Database, scripted: ScriptedModel
+) -> None:
+    for owner in (ADA, BO, None):
+        await deferred(database, Work("semantic" if owner == ADA else "dedup", "default", "wren", owner))
+    await deferred(database, Work("dedup", "acme", "wren", ADA))
+    await drain(system)
+    endpoint = Endpoint(EndpointConfig(scripted.base_url, "m", max_retries=0))
+    llm = LanguageModel(endpoint, CallBudget(database, 3))
+    scripted.plan(reply.says("- Ada hid the key."), reply.fails(503), reply.fails(429))
+
+    async def summary() -> None:
+        with contextlib.suppress(LanguageModelUnavailable):
+            await llm.complete("default", load_prompt("summary"), SUMMARY, max_tokens=100)
+
+    async def models(key: str | None, **query: Any) -> Any:
+        http.headers.pop("Authorization", None)
+        if key is not None:
+            http.headers["Authorization"] = f"Bearer {key}"
+        answer = await http.get(PATH, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["models"]
+
+    await summary()
+    found = await models(None)
+    assert found["embedder"] == "ready"
+    up = found["language_model"]
+    assert (up["name"], up["calls"], up["answered"], up["failures"], up["down"]) == (None, 1, 1, {}, None)
+    for _ in range(3):
+        await summary()
+    await llm.aclose()
+    _, of_bo = await system.keys.create("default", "member", owner_key=BO)
+    _, of_crow = await system.keys.create("default", "admin", agent_ids=["crow"])
+    for role in ("viewer", "member", "admin"):
+        _, key = await system.keys.create("default", role)
+        down = (await models(key))["language_model"]
+        assert (down["calls"], down["answered"], down["down"]) == (3, 1, "over_budget")
+        assert down["failures"] == {"failed": 1, "rate_limited": 1, "over_budget": 1}
+        assert down["last_failed_at"] > down["last_answered_at"]
+        assert counts((await stages_of(http))["semantic"]) == (0, 0, 0, 1)
+        assert await models(key, owner_key=ADA) is None
+    assert await models(of_bo) is None
+    assert counts((await stages_of(http))["semantic"]) == (0, 0, 0, 0), "Ada's is not Bo's to see"
+    _, acme = await system.keys.create("acme", "admin")
+    await system.pipeline.write(Place("acme", "wren", "team"), overwrite("a.md", "x", by="t", reason="t"))
+    assert (await models(acme))["language_model"]["calls"] == 0, "another tenant's are its own"
+    http.headers["Authorization"] = f"Bearer {of_crow}"
+    check_problem(await http.get(PATH), 403, "forbidden")
+    shown = (await http.get(str(http.base_url).replace("api/v1/", "metrics"))).text
+    assert "reverie_model_calls_today 3.0" in shown
+    assert 'reverie_model_outcomes_today{outcome="answered"} 1.0' in shown
+    assert 'reverie_model_outcomes_today{outcome="rate_limited"} 1.0' in shown
+    assert "reverie_model_down 1.0" in shown
 
 
 async def test_what_is_wrong_with_a_request_is_said(http: httpx.AsyncClient) -> None:

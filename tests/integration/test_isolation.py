@@ -57,6 +57,7 @@ BEYOND = (
     " VALUES ('acme', 1000000, 'wren', 'session.completed', '{}')",
     "UPDATE recalls SET slice_id = 1000000",
     "INSERT INTO model_calls VALUES ('umbra', '2026-04-03', 1)",
+    "INSERT INTO model_outcomes VALUES ('umbra', '2026-04-03', 'answered', 1, now())",
     "SELECT * FROM tombstone_key",
     "SELECT * FROM keys",
     "DELETE FROM schema_info",
@@ -93,7 +94,8 @@ async def filled(pipeline: Pipeline, database: Database) -> None:
             " SELECT tenant_id, slice_id, agent_id, 'session.completed', '{}' FROM sessions;"
             "INSERT INTO recalls (tenant_id, chunk_id, slice_id, query_hash, score, source, at)"
             " SELECT tenant_id, chunk_id, slice_id, '\\x00', 1, 'search', now() FROM chunks;"
-            "INSERT INTO model_calls SELECT DISTINCT tenant_id, current_date, 1 FROM slices"
+            "INSERT INTO model_calls SELECT DISTINCT tenant_id, current_date, 1 FROM slices;"
+            "INSERT INTO model_outcomes SELECT DISTINCT tenant_id, current_date, 'answered', 1, now() FROM slices"
         )
 
 
@@ -128,7 +130,7 @@ async def test_all_owners_are_those_of_one_agent_of_one_tenant(database: Databas
 
 
 @pytest.mark.usefixtures("filled")
-@pytest.mark.parametrize("table", ["agents", "slices", "embedding_cache", "model_calls"])
+@pytest.mark.parametrize("table", ["agents", "slices", "embedding_cache", "model_calls", "model_outcomes"])
 async def test_rows_of_a_tenant_are_seen_by_no_other(database: Database, table: str) -> None:
     for tenant_id in ("acme", "umbra", "nobody", ""):
         async with database.tenant(tenant_id, snapshot=True) as connection:

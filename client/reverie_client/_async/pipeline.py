@@ -11,7 +11,10 @@ class AsyncPipeline(AsyncBound):
     """Background work on the owner's memory and the team's."""
 
     async def pipeline(self) -> PipelineHealth:
-        """What waits, runs and has failed, stage by stage, and what each last did."""
+        """What waits, runs and has failed, stage by stage, and what each last did.
+
+        Where no owner is named and the key is bound to none: all owners' work, and how the models did.
+        """
         call = Call(method="GET", path=f"{self._path}/pipeline", query=self._owner, is_read=True)
         return await self._connection.ask(PipelineHealth, call)
 

@@ -12,7 +12,10 @@ class Pipeline(Bound):
     """Background work on the owner's memory and the team's."""
 
     def pipeline(self) -> PipelineHealth:
-        """What waits, runs and has failed, stage by stage, and what each last did."""
+        """What waits, runs and has failed, stage by stage, and what each last did.
+
+        Where no owner is named and the key is bound to none: all owners' work, and how the models did.
+        """
         call = Call(method="GET", path=f"{self._path}/pipeline", query=self._owner, is_read=True)
         return self._connection.ask(PipelineHealth, call)
 

@@ -9,9 +9,10 @@ from typing import Literal
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.model import STAGES, Method, Stage, Status
+from reverie_server.llm.outcomes import ModelUse, Outcomes
 from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
@@ -55,18 +56,20 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class PipelineHealth:
-    """The stages by name, and the newest dead letters."""
+    """The stages by name, the newest dead letters, and for who sees all owners' how the language model did."""
 
     stages: Mapping[Stage, StageHealth]
     dead_letters: Sequence[DeadLetter]
+    model_use: ModelUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Unfinished jobs of all tenants by (stage, state), and how many workers live."""
+    """Unfinished jobs of all tenants by (stage, state), how many workers live, and how the language model did."""
 
     jobs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     workers: int = 0
+    model_use: ModelUse = field(default_factory=ModelUse)
 
     def of_state(self, state: State) -> int:
         """Jobs of all stages in a state."""
@@ -94,6 +97,7 @@ class Health:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._outcomes = Outcomes(database)
 
     async def of(self, reader: Reader) -> PipelineHealth:
         """The stages of what a reader sees with the agent, in one snapshot."""
@@ -104,7 +108,8 @@ class Health:
             dead = await (await connection.execute(SQL["dead"], {"limit": MAX_DEAD})).fetchall()
             errors = await (await connection.execute(SQL["errors"])).fetchall()
             stages = await (await connection.execute(SQL["stages"], params)).fetchall()
-        return PipelineHealth(_healths(counts, stages, errors), [DeadLetter(**row) for row in dead])
+        use = await self._outcomes.of(reader.tenant_id) if reader.owner_key == ALL_OWNERS else None
+        return PipelineHealth(_healths(counts, stages, errors), [DeadLetter(**row) for row in dead], use)
 
     async def retry(self, reader: Reader, *, stage: Stage | None, job_id: int | None) -> int:
         """Try again, at once, what failed for good of a stage, of one job, or (None) all; how many jobs."""
@@ -118,7 +123,8 @@ class Health:
         """The queue as a whole."""
         jobs = await self._database.maintenance_query(SQL["totals"], {})
         workers = await self._database.maintenance_query(SQL["workers"], {})
-        return Totals({(row["stage"], row["state"]): row["jobs"] for row in jobs}, workers[0]["workers"])
+        by_state = {(row["stage"], row["state"]): row["jobs"] for row in jobs}
+        return Totals(by_state, workers[0]["workers"], await self._outcomes.totals())
 
     async def listing(self, *, failed_only: bool, agent_id: str | None, stage: str | None) -> list[Listed]:
         """Unfinished jobs of all tenants, the oldest first, 10,000 at most."""

@@ -13,6 +13,7 @@ from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.consolidate.health import STATES, Health, Totals
 from reverie_server.consolidate.model import STAGES
 from reverie_server.consolidate.running import BUCKETS, StageRunner
+from reverie_server.llm.outcomes import ANSWERED, ModelUse
 
 # Who scrapes waits no longer for the database than this; the rest of the metrics is then shown without the queue's.
 PATIENCE_SECONDS = 2.0
@@ -54,6 +55,19 @@ class JobMetrics(Collector):
                 jobs.add_metric([stage, state], self._totals.jobs.get((stage, state), 0))
         yield jobs
         yield GaugeMetricFamily("reverie_workers", "Workers that live", value=self._totals.workers)
+        yield from _model_metrics(self._totals.model_use)
+
+
+def _model_metrics(use: ModelUse) -> Iterator[Metric]:
+    yield GaugeMetricFamily("reverie_model_calls_today", "Requests to the language model today (UTC)", value=use.calls)
+    outcomes = GaugeMetricFamily(
+        "reverie_model_outcomes_today", "What uses of the language model came to today (UTC)", labels=["outcome"]
+    )
+    for outcome, count in sorted({ANSWERED: use.answered, **use.failures}.items()):
+        outcomes.add_metric([outcome], count)
+    yield outcomes
+    down = "Whether the last use of the language model got no answer"
+    yield GaugeMetricFamily("reverie_model_down", down, value=use.down is not None)
 
 
 def _cumulated(found: list[int]) -> list[tuple[str, float]]:

@@ -17,12 +17,19 @@ router = APIRouter(prefix="/agents/{a}/pipeline", tags=["Consolidation"], respon
 async def get_pipeline(
     a: Agent, system: System, who: Who, query: Annotated[wire_pipeline.PipelineQuery, Query()]
 ) -> wire_pipeline.PipelineBody:
-    """How the background work is doing, of the owner and the team; `owner_key=*`: an admin sees everybody's."""
+    """How the background work is doing, of the owner and the team.
+
+    Without an owner a key that is bound to none sees all owners' work, and how the models did for the tenant.
+    """
+    owner = None if query.is_everybody else query.resolved_owner()
     if query.is_everybody:
         grant = await system.gate.every_owner(who, a)
+    elif owner is None and who.owner_key is None:
+        grant = await system.gate.background_work(who, a)
     else:
-        grant = await system.gate.read(who, a, query.resolved_owner())
-    return wire_pipeline.pipeline_body(await system.consolidation.health.of(grant.reader))
+        grant = await system.gate.read(who, a, owner)
+    health = await system.consolidation.health.of(grant.reader)
+    return wire_pipeline.pipeline_body(health, system.llm.model if system.llm else None, system.models.state)
 
 
 @router.post("/retry", status_code=202, dependencies=[Depends(no_query)], responses=may_answer(400, 404, 413))

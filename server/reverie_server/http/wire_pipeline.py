@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -25,6 +26,15 @@ _HEALTH = {
     "last_error": "database_unavailable",
     "last_method": "extractive",
 }
+_MODEL = {
+    "name": "llama-3.1-8b-instruct",
+    "calls": 41,
+    "answered": 37,
+    "failures": {"timeout": 2},
+    "last_answered_at": "2026-04-03T09:25:00Z",
+    "last_failed_at": "2026-04-03T09:30:00Z",
+    "down": "timeout",
+}
 _DEAD = {
     "job_id": "17",
     "stage": "episodic",
@@ -42,7 +52,10 @@ def _job_id(text: str) -> str:
 
 
 class PipelineQuery(wire.Owner):
-    """Whose jobs. `owner_key=*`, for an admin's key that is bound to no owner: everybody's."""
+    """Whose jobs. `owner_key=*`, for an admin's key that is bound to no owner: everybody's.
+
+    To look at them no owner means the same, for every key that is bound to none.
+    """
 
     @property
     def is_everybody(self) -> bool:
@@ -91,13 +104,46 @@ class DeadLetterBody(BaseModel):
     failed_at: datetime | None
 
 
-class PipelineBody(BaseModel):
-    """The background work: each stage, and the newest hundred jobs that have failed for good."""
+class ModelUseBody(BaseModel):
+    """How the language model did for the tenant, in requests and workers of all processes.
 
-    model_config = wire.shown(stages={"episodic": _HEALTH}, dead_letters=[_DEAD])
+    `calls` are today's requests (UTC), retries included; `answered` and `failures`, by reason, what today's uses came
+    to. `down` is why the newest use got no answer at all. `name` is null where this server has no language model.
+    """
+
+    model_config = wire.shown(**_MODEL)
+
+    name: str | None
+    calls: int
+    answered: int
+    failures: dict[str, int]
+    last_answered_at: datetime | None
+    last_failed_at: datetime | None
+    down: str | None
+
+
+class ModelsBody(BaseModel):
+    """The language model, and the state of this server's embedding model."""
+
+    model_config = wire.shown(language_model=_MODEL, embedder="ready")
+
+    language_model: ModelUseBody
+    embedder: str
+
+
+class PipelineBody(BaseModel):
+    """The background work: each stage, and the newest hundred jobs that have failed for good.
+
+    `models` is there for a key bound to no owner that names none.
+    """
+
+    model_config = wire.shown(
+        stages={"episodic": _HEALTH}, dead_letters=[_DEAD], models={"language_model": _MODEL, "embedder": "ready"}
+    )
 
     stages: dict[Stage, StageBody]
     dead_letters: list[DeadLetterBody]
+    models: ModelsBody | None
 
 
 class Retried(BaseModel):
@@ -108,10 +154,13 @@ class Retried(BaseModel):
     retried: Annotated[int, Field(ge=0)]
 
 
-def pipeline_body(health: PipelineHealth) -> PipelineBody:
-    """As it goes over the wire."""
+def pipeline_body(health: PipelineHealth, model: str | None, embedder: str) -> PipelineBody:
+    """As it goes over the wire, with the name of the language model and the state of the embedding model."""
     stages = {name: StageBody.model_validate(stage, from_attributes=True) for name, stage in health.stages.items()}
-    return PipelineBody(stages=stages, dead_letters=[_letter(each) for each in health.dead_letters])
+    models = None
+    if health.model_use is not None:
+        models = ModelsBody(language_model=ModelUseBody(name=model, **asdict(health.model_use)), embedder=embedder)
+    return PipelineBody(stages=stages, dead_letters=[_letter(each) for each in health.dead_letters], models=models)
 
 
 def _letter(letter: DeadLetter) -> DeadLetterBody:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date
 
 from reverie_indexer.db import Database
 from reverie_indexer.queries import Queries
 from reverie_server.llm.errors import LanguageModelUnavailable
+from reverie_server.llm.outcomes import Outcomes, today_utc
 
 SQL = Queries(__file__)
 
 
-def today_utc() -> date:
-    """The day in UTC."""
-    return datetime.now(UTC).date()
-
-
 class CallBudget:
-    """Counts calls in the database, so that all processes share one budget."""
+    """Counts calls in the database, so that all processes share one budget. `outcomes`: what came of them."""
 
     def __init__(self, database: Database, calls_per_day: int, today: Callable[[], date] = today_utc) -> None:
         self._database = database
         self._calls_per_day = calls_per_day
         self._today = today
+        self.outcomes = Outcomes(database, today)
 
     async def spend(self, tenant_id: str) -> None:
         """Take one call; LanguageModelUnavailable (`over_budget`) when the day has none left.

@@ -115,9 +115,10 @@ class LanguageModel:
         LanguageModelUnavailable, also for a text that was cut off; DatabaseUnavailable when the budget cannot be asked.
         """
         call = self._call(tenant_id, max_tokens, temperature, timeout_seconds)
-        answer = await self._ask(call, prompt.messages(inputs))
-        if answer.truncated:
-            raise LanguageModelUnavailable("truncated", f"the language model wrote more than {max_tokens} tokens")
+        async with self._budget.outcomes.noted(tenant_id):
+            answer = await self._ask(call, prompt.messages(inputs))
+            if answer.truncated:
+                raise LanguageModelUnavailable("truncated", f"the language model wrote more than {max_tokens} tokens")
         return Completion(answer.text, prompt.name, prompt.version, self.model)
 
     async def structured(
@@ -140,12 +141,13 @@ class LanguageModel:
         """
         call = replace(self._call(tenant_id, max_tokens, temperature, timeout_seconds), answer=answer)
         messages = prompt.messages(inputs)
-        first = await self._ask(call, messages)
-        try:
-            value = _validated(first, answer)
-        except InvalidAnswer as invalid:
-            log.info("language_model_repair", prompt=prompt.name, truncated=first.truncated, loop=invalid.is_loop)
-            value = await self._repaired(call, messages, (first, invalid), answer)
+        async with self._budget.outcomes.noted(tenant_id):
+            first = await self._ask(call, messages)
+            try:
+                value = _validated(first, answer)
+            except InvalidAnswer as invalid:
+                log.info("language_model_repair", prompt=prompt.name, truncated=first.truncated, loop=invalid.is_loop)
+                value = await self._repaired(call, messages, (first, invalid), answer)
         return Structured(value, prompt.name, prompt.version, self.model)
 
     def forward(
