@@ -48,11 +48,12 @@ class ChangedMeanwhile(Exception):
 
 
 async def next_stretch(
-    database: Database, place: Place, session_key: int, *, max_tokens: int, has_model: bool
+    database: Database, place: Place, session_key: int, *, max_tokens: int, has_model: bool, skips_cron: bool = False
 ) -> Stretch | None:
     """What a session has completed and nobody has summarised, or as much of its beginning as `max_tokens` allow.
 
-    None where it is gone, or summarised as far as it is completed.
+    With `skips_cron` what came by the clock is a stretch of its own that has no messages. None where the session is
+    gone, or summarised as far as it is completed.
     """
     async with database.tenant(place.tenant_id, snapshot=True) as connection:
         own = await own_slices(connection, place)
@@ -61,13 +62,19 @@ async def next_stretch(
         if row is None or row["summarised_through"] >= row["completed_through"]:
             return None
         params["slice_id"] = row["slice_id"]
-        bounds = (row["summarised_through"], row["completed_through"])
-        messages, is_whole = await _messages(connection, params, bounds, max_tokens)
+        through, is_of_cron = row["completed_through"], False
+        if skips_cron:
+            through, is_of_cron = await _up_to_cron(connection, params, row["summarised_through"], through)
+        messages: list[Message] = []
+        is_whole = True
+        if not is_of_cron:
+            bounds = (row["summarised_through"], through)
+            messages, is_whole = await _messages(connection, params, bounds, max_tokens)
         before, number = await _compacted(connection, params, messages, has_model=has_model)
         return Stretch(
             **{name: row[name] for name in ("session_key", "slice_id", "session_id", "owner_key", "compactions")},
             summarised_through=row["summarised_through"],
-            through=row["completed_through"] if is_whole else messages[-1].seq,
+            through=through if is_whole else messages[-1].seq,
             messages=messages,
             before=before,
             number=number,
@@ -156,6 +163,16 @@ async def move_cursor(connection: Connection, place: Place, slice_: Slice, stret
     }
     if await (await connection.execute(SQL["move_cursor"], params)).fetchone() is None:
         raise ChangedMeanwhile
+
+
+async def _up_to_cron(connection: Connection, params: dict[str, Any], after: int, through: int) -> tuple[int, bool]:
+    """The end of the next stretch that came by the clock altogether, or not at all, and which of the two it is."""
+    spans = await (await connection.execute(SQL["of_cron"], {**params, "after": after})).fetchall()
+    for span in spans:
+        if span["from_seq"] <= after + 1:
+            return min(through, span["through_seq"]), True
+        return min(through, span["from_seq"] - 1), False
+    return through, False
 
 
 async def _messages(

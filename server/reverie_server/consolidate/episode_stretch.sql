@@ -3,6 +3,13 @@ SELECT session_key, slice_id, session_id, owner_key, compactions, completed_thro
 FROM sessions
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
 
+-- of_cron: the stretches of a session after a number that a job by the clock said
+SELECT (payload ->> 'from_seq')::integer AS from_seq, (payload ->> 'through_seq')::integer AS through_seq FROM events
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND payload ->> 'trigger_source' = 'cron'
+  AND payload ->> 'session_key' = %(session_key)s::text AND kind = 'session.completed'
+  AND (payload ->> 'through_seq')::integer > %(after)s
+ORDER BY 1, event_id LIMIT 1;
+
 -- compacted: what the last compaction within a stretch left, if it stands for exactly what the stretch begins with
 -- A summary stands for all that was compacted before it, too: it fits where that begins with the stretch.
 SELECT c.number, c.through_seq, c.summary, c.method, c.prompt, c.prompt_version, c.model

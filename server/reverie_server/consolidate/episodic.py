@@ -101,7 +101,12 @@ class Episodic:
         rules, has_model = self._making.rules, self._making.has_model
         for _ in range(_ATTEMPTS):
             stretch = await next_stretch(
-                self._database, place, session_key, max_tokens=rules.stretch_tokens, has_model=has_model
+                self._database,
+                place,
+                session_key,
+                max_tokens=rules.stretch_tokens,
+                has_model=has_model,
+                skips_cron=settings.skip_cron_conversations,
             )
             if stretch is None:
                 return False

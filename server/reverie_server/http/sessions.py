@@ -114,9 +114,16 @@ async def complete_session(
     who: Who,
     body: Annotated[wire_sessions.Complete | None, Body()] = None,
 ) -> wire_sessions.Jobs:
-    """Say that the conversation is over for now: what follows from it is done in the background."""
+    """Say that the conversation is over for now: what follows from it is done in the background.
+
+    With the `trigger_source` `cron`, or in a session of the channel `cron`, and where `skip_cron_conversations` is on,
+    nothing is made of it, and its lines leave the daily notes.
+    """
     body = body or wire_sessions.Complete.model_validate({})
     grant, _ = await system.gate.write(who, a, body.resolved_owner(), None)
-    deferred = await system.sessions.complete(grant.reader, s, body.trigger_source)
+    if body.trigger_source == "cron" and grant.settings.skip_cron_conversations:
+        deferred = await system.sessions.complete_by_clock(grant, s)
+    else:
+        deferred = await system.sessions.complete(grant.reader, s, body.trigger_source)
     jobs = [wire_sessions.Job(id=str(job.job_id), kind=job.stage) for job in deferred]
     return wire_sessions.Jobs(jobs=jobs)

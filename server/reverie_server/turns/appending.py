@@ -28,7 +28,7 @@ from reverie_server.turns import daily_log
 from reverie_server.turns.cutting import cut
 from reverie_server.turns.given import check_given, cleaned, with_content
 from reverie_server.turns.lookup import Key, lock_session, look_up
-from reverie_server.turns.model import Appended, Message, NewMessage, Session, paired
+from reverie_server.turns.model import Appended, Message, NewMessage, Session, is_of_cron, paired
 from reverie_server.workspace import sections
 from reverie_server.workspace.tombstones import Tombstones, standing
 
@@ -247,6 +247,8 @@ class Recorder:
         """One transaction, the daily log in it; without the log where that may not be written."""
         waiting = [recording.seen.waiting] if recording.seen.waiting is not None else []
         spoken = [*waiting, *recording.prepared.messages]
+        if grant.settings.skip_cron_conversations and is_of_cron(recording.key.session_id):
+            spoken = []
         entries = daily_log.entries(spoken, grant.settings.time_zone)
         changes = self._log_changes(entries, recording.full)
         place = recording.seen.place

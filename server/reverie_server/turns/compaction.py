@@ -25,7 +25,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.context_files import note_path
 from reverie_server.turns import transcript
 from reverie_server.turns.daily_log import local_day
-from reverie_server.turns.model import Message, NewCompaction, Session
+from reverie_server.turns.model import Message, NewCompaction, Session, is_of_cron
 from reverie_server.turns.sessions import Sessions, mark_compacted
 from reverie_server.turns.stretch import is_unchanged
 from reverie_server.turns.summary import Summaries, Summary
@@ -128,7 +128,9 @@ class SessionCompaction:
                 if not stretch:
                     return Compacted(0, len(live), session.summary, 0, "extractive")
                 clean = await self._tombstones.without_forgotten(place)
-                made = await self._make(tenant_id, session, stretch, clean)
+                # Of what came by the clock nothing is noted down where it is not kept.
+                is_noted = not (grant.settings.skip_cron_conversations and is_of_cron(session.session_id))
+                made = await self._make(tenant_id, session, stretch, clean, is_noted=is_noted)
                 try:
                     flushed = await self._store(grant, place, session, stretch, made)
                 except (Conflict, _ChangedMeanwhile):
@@ -139,9 +141,16 @@ class SessionCompaction:
         raise Conflict("others changed the session all the time; try again")
 
     async def _make(
-        self, tenant_id: str, session: Session, stretch: Sequence[Message], clean: Callable[[str], str]
+        self,
+        tenant_id: str,
+        session: Session,
+        stretch: Sequence[Message],
+        clean: Callable[[str], str],
+        *,
+        is_noted: bool,
     ) -> _Made:
-        notes = await asyncio.to_thread(_cleaned, await self._noted(tenant_id, stretch), clean)
+        found = await self._noted(tenant_id, stretch) if is_noted else []
+        notes = await asyncio.to_thread(_cleaned, found, clean)
         written = await self._summaries.write(tenant_id, session.summary, stretch)
         if written is not None:
             summary = written.text

@@ -10,9 +10,11 @@ from reverie_indexer.queries import Queries
 from reverie_server.consolidate.jobs import Delays, follow
 from reverie_server.consolidate.model import Deferred, Event
 from reverie_server.turns.lookup import Key, look_up
+from reverie_server.turns.model import is_of_cron
 
 SQL = Queries(__file__)
 IDLE = "idle"
+CRON = "cron"
 PAGE = 200
 
 
@@ -20,6 +22,8 @@ async def publish_completed(
     connection: Connection, key: Key, trigger_source: str, delays: Delays
 ) -> list[Deferred] | None:
     """Publish that what a session has said since the last time is complete, and defer what follows.
+
+    A session of the channel `cron` is completed by the clock, whatever is said of it.
 
     Nothing where nothing new was said; None: there is no such session. Raises what `look_up` raises.
     """
@@ -29,7 +33,7 @@ async def publish_completed(
     params = {
         "tenant_id": key.tenant_id,
         "session_key": found[0].session_key,
-        "payload": Jsonb({"trigger_source": trigger_source}),
+        "payload": Jsonb({"trigger_source": CRON if is_of_cron(key.session_id) else trigger_source}),
     }
     rows = await (await connection.execute(SQL["publish"], params)).fetchall()
     return [job for row in rows for job in await follow(connection, _event_of(row), delays)]
@@ -40,7 +44,12 @@ async def complete_idle_sessions(database: Database, delays: Delays, *, idle_sec
 
     A page at a time, each in a transaction of its own; a session that somebody writes to at this instant is left alone.
     """
-    params = {"idle_seconds": idle_seconds, "limit": PAGE, "payload": Jsonb({"trigger_source": IDLE})}
+    params = {
+        "idle_seconds": idle_seconds,
+        "limit": PAGE,
+        "payload": Jsonb({"trigger_source": IDLE}),
+        "of_cron": Jsonb({"trigger_source": CRON}),
+    }
     total = 0
     while True:
         async with database.maintenance() as connection:

@@ -34,7 +34,8 @@ WITH due AS (
 ), published AS (
     INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
     SELECT tenant_id, slice_id, agent_id, 'session.completed',
-           %(payload)s::jsonb || jsonb_build_object('session_key', session_key, 'session_id', session_id,
+           CASE WHEN starts_with(session_id, 'cron:') THEN %(of_cron)s::jsonb ELSE %(payload)s::jsonb END
+               || jsonb_build_object('session_key', session_key, 'session_id', session_id,
                'owner_key', owner_key, 'from_seq', from_seq, 'through_seq', last_seq, 'compactions', compactions)
     FROM done
     RETURNING tenant_id, slice_id, agent_id, payload

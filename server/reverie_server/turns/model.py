@@ -12,6 +12,7 @@ from reverie_indexer.errors import ValidationFailed
 
 Role = Literal["system", "user", "assistant", "tool"]
 State = Literal["active", "paused", "terminated"]
+CRON_CHANNEL = "cron"
 DEFAULT_CHANNEL = "api"
 _SESSION_ID = re.compile(r"[^\s/]{1,200}")
 
@@ -92,6 +93,11 @@ class Session:
     def path(self) -> str:
         """What a passage of the session names as its source."""
         return path_of(self.session_id)
+
+
+def is_of_cron(session_id: str) -> bool:
+    """Whether a session is one of a job by the clock: its channel is `cron`."""
+    return session_id.partition(":")[0] == CRON_CHANNEL and ":" in session_id
 
 
 def path_of(session_id: str) -> str:

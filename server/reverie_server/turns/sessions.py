@@ -23,6 +23,7 @@ from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.model import Deferred
 from reverie_server.turns.appending import Recorder
 from reverie_server.turns.completion import publish_completed
+from reverie_server.turns.cron_completion import complete_without_log
 from reverie_server.turns.given import MAX_METADATA_BYTES, check_json
 from reverie_server.turns.lookup import SQL as LOOKUP
 from reverie_server.turns.lookup import Key, lock_session, look_up
@@ -170,6 +171,13 @@ class Sessions:
         """
         async with self._database.tenant(reader.tenant_id) as connection:
             deferred = await publish_completed(connection, Key.of(reader, session_id), trigger_source, self._delays)
+        if deferred is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return deferred
+
+    async def complete_by_clock(self, grant: Grant, session_id: str) -> list[Deferred]:
+        """As `complete`, of what came by the clock and the agent does not keep: it leaves the daily log."""
+        deferred = await complete_without_log(self._database, self._pipeline, self._delays, grant, session_id)
         if deferred is None:
             raise NotFound(f"there is no session {session_id!r}")
         return deferred
