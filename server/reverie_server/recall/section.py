@@ -20,7 +20,8 @@ from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, for_pr
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.daily_log import parts_of, repeats
 
-_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>[^\n]*?)[ \t#]*(?:\n|\Z)")
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>[^\n]*)")
+_SPACE = re.compile(r"\s*")
 _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
@@ -113,9 +114,13 @@ def _without_marks(text: str) -> tuple[list[str], str]:
     """The titles of the headings that a passage begins with, and the rest without a list marker before it."""
     titles = []
     rest = text.lstrip()
-    while match := _HEADING.match(rest):
-        titles.append(match["title"])
-        rest = rest[match.end() :].lstrip()
+    start = 0
+    while match := _HEADING.match(rest, start):
+        titles.append(match["title"].rstrip(" \t#"))
+        space = _SPACE.match(rest, match.end())
+        assert space is not None
+        start = space.end()
+    rest = rest[start:]
     marker = _MARKER.match(rest)
     body = rest[marker.end() :] if marker else rest
     # Nothing but headings: the last of them is what it says.

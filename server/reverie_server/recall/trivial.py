@@ -30,7 +30,10 @@ _ACCENT = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0640]")
 _REPEATED = re.compile(r"(.)\1{2,}")
 # Characters to a word, in scripts that do not part them.
 _WORD_CHARS = {"cjk": 2, "south_east": 4}
-_FENCED = re.compile(r"^[ \t>]*(```+|~~~+)[^\n]*\n.*?(?:^[ \t>]*\1[ \t]*$|\Z)|```[^`]*```", re.DOTALL | re.MULTILINE)
+# A run of marks is taken whole (possessive): tried at every length it would be quadratic.
+_FENCED = re.compile(
+    r"^[ \t>]*(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ \t>]*\1[ \t]*$|\Z)|```[^`]*```", re.DOTALL | re.MULTILINE
+)
 _FRAME = re.compile(
     r"\s*(?:Traceback \(most recent call last\):|File \"[^\"]*\", line \d+|at [\w$.<>/]+\s?\([^()]*\)|at \S+:\d+:\d+"
     r"|\.\.\. \d+ more|goroutine \d+ \[|Caused by: \S|During handling of the above exception)"

@@ -1,0 +1,124 @@
+"""How what reads requests is called with a text of somebody's: tools, MCP, HTTP, keys, agents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import HTTPException
+from pydantic import ValidationError
+from tests.growth import Reading
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.access import keys, origin
+from reverie_server.agents import settings
+from reverie_server.http import context, dreams, problems, snapshots, wire, wire_memory
+from reverie_server.mcp import message, request
+from reverie_server.recall import expand
+from reverie_server.tools import arguments, descriptions, registry
+
+ADMIN = keys.Caller("default", "admin")
+
+
+def _header(name: str, text: str) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), text.encode("utf-8", "replace"))]
+
+
+def _described(text: str) -> object:
+    try:
+        return wire_memory.Forget.model_validate({"query": text, text: text, "text": 1, "id": [text]})
+    except ValidationError as error:
+        return problems._described(error.errors())
+
+
+def _fields(text: str) -> object:
+    """As many unknown arguments as the text has words."""
+    return arguments.read_arguments(arguments.SaveMemory, {"content": "a", **dict.fromkeys(text.split(), text[:10])})
+
+
+def _no_text(text: str) -> object:
+    try:
+        return wire._checked(text)
+    except ValueError:
+        return None
+
+
+def _settings(text: str) -> object:
+    try:
+        return settings.effective_settings(settings.AgentSettings(), {"language": text, "time_zone": text, text: text})
+    except ValidationError as error:
+        return error.errors()
+
+
+def _cursor(text: str) -> object:
+    try:
+        return context.decode_cursor(text, str, int)
+    except (HTTPException, ValidationFailed):
+        return None
+
+
+def _instant(text: str) -> object:
+    try:
+        return dreams._instant(text)
+    except ValueError:
+        return None
+
+
+def _scope(path: str) -> dict[str, Any]:
+    return {"type": "http", "method": "POST", "path": f"/api/v1/agents/{path}/workspace/memory/import"}
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.access.keys._KEY": keys._KEY.fullmatch,
+    "reverie_server.access.origin.check_origin": lambda text: origin.check_origin(ADMIN, _header("host", text)),
+    "reverie_server.access.origin.check_origin:origin": lambda text: origin.check_origin(
+        ADMIN, _header("origin", text)
+    ),
+    "reverie_server.agents.settings.effective_settings": _settings,
+    "reverie_server.http.context.decode_cursor": _cursor,
+    "reverie_server.http.context.encode_cursor": context.encode_cursor,
+    "reverie_server.http.dreams._instant": _instant,
+    "reverie_server.http.problems._described": _described,
+    "reverie_server.http.snapshots.takes_archive": lambda text: snapshots.takes_archive(_scope(text)),
+    "reverie_server.http.wire._checked": _no_text,
+    "reverie_server.http.wire_memory._DAY_FIRST": wire_memory._DAY_FIRST.match,
+    "reverie_server.mcp.message.check_message": lambda text: message.check_message(text.encode("utf-8", "replace")),
+    "reverie_server.mcp.message.check_message:params": lambda text: message.check_message(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": text, "params": {"a": text}}).encode()
+    ),
+    "reverie_server.mcp.request.connection_of": lambda text: request.connection_of(
+        ADMIN, _header(request.AGENT, "a") + _header(request.OWNER, text)
+    ),
+    "reverie_server.mcp.request.header": lambda text: request.header(_header("x", text), "x"),
+    "reverie_server.recall.expand._ID": expand._ID.fullmatch,
+    "reverie_server.tools.arguments.read_arguments": lambda text: arguments.read_arguments(
+        arguments.SaveMemory, {"content": text[:5000], "category": text}
+    ),
+    "reverie_server.tools.arguments.read_arguments:moment": lambda text: arguments.read_arguments(
+        arguments.KnowledgeGraphSearch, {"query": text, "asOf": text}
+    ),
+    "reverie_server.tools.arguments.read_arguments:names": _fields,
+    "reverie_server.tools.descriptions.parse_description": lambda text: _unless_wrong(text),
+    "reverie_server.tools.registry.printable": registry.printable,
+}
+
+
+def _unless_wrong(text: str) -> object:
+    try:
+        return descriptions.parse_description(f"---\n{text}\n---\nbody")
+    except ValueError:
+        return None
+
+
+_OWN = "takes what this project itself brings"
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.tools.descriptions.describe": _OWN,
+    "reverie_server.tools.forms.openai": _OWN,
+    "reverie_server.tools.forms.anthropic": _OWN,
+    "reverie_server.tools.forms.mcp": _OWN,
+    "reverie_server.tools.forms.listed": _OWN,
+    "reverie_server.tools.arguments.schema_of": _OWN,
+    "reverie_server.tune_figures.crossover": _OWN,
+    "reverie_server.tune_figures.is_decided": _OWN,
+}
