@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from tests.consistency import assert_index_consistent
 from tests.releases.restore import RELEASES, empty_database, restored
 from tests.schema_facts import differences, schema_facts
@@ -129,6 +131,24 @@ async def test_what_is_to_be_done_is_said_without_doing_it(old: str) -> None:
     taken = (await prepare_database(old)).taken
     assert [step.name for step in taken] == [step.name for step in report.pending]
     assert (await prepare_database(old)).taken == ()
+
+
+async def test_an_ordinary_login_upgrades_its_own_database(server_conninfo: str, empty: str) -> None:
+    """It owns the tables and is no superuser: forced row-level security holds for it too."""
+    name = f"login_{secrets.token_hex(6)}"
+    change(server_conninfo, f"CREATE ROLE {name} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app")
+    try:
+        with restored(server_conninfo, FIRST, owner=name) as conninfo:
+            await prepare_database(make_conninfo(conninfo, user=name, password="x"))
+            with psycopg.connect(conninfo) as connection:
+                owners = connection.execute("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")
+                assert owners.fetchall() == [(name,)]
+            await prepare_database(empty)
+            kinds = {line.split(" | ")[0] for line in differences(empty, conninfo)}
+            # Grants and policies name the owner.
+            assert kinds <= {"relation", "policy", "function"}
+    finally:
+        change(server_conninfo, f"DROP ROLE {name}")
 
 
 async def test_programs_that_start_together_upgrade_once(old: str) -> None:

@@ -32,10 +32,14 @@ def empty_database(server_conninfo: str) -> Iterator[str]:
 
 
 @contextmanager
-def restored(server_conninfo: str, release: str) -> Iterator[str]:
-    """The database of a release as its dump has it, gone afterwards."""
+def restored(server_conninfo: str, release: str, *, owner: str | None = None) -> Iterator[str]:
+    """The database of a release as its dump has it, gone afterwards; with `owner` it belongs to that role."""
     with empty_database(server_conninfo) as conninfo:
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute(_ROLE)
+            if owner is not None:
+                connection.execute(b"CREATE EXTENSION vector")
+                connection.execute(sql.SQL("GRANT CREATE ON SCHEMA public TO {}").format(sql.Identifier(owner)))
+                connection.execute(sql.SQL("SET SESSION AUTHORIZATION {}").format(sql.Identifier(owner)))
             connection.execute((HERE / f"{release}.sql").read_bytes())
         yield conninfo
