@@ -873,6 +873,18 @@ CREATE TABLE IF NOT EXISTS job_errors (
     at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- What the workers of all processes ran since this table was made, over all tenants: how often, how many seconds in
+-- all, and how many runs took at most so long (the bounds are in `stage_runs.py`; the last bucket has the longer ones).
+CREATE TABLE IF NOT EXISTS stage_runs (
+    stage    text NOT NULL,
+    status   text NOT NULL,
+    method   text NOT NULL,
+    runs     bigint NOT NULL,
+    seconds  double precision NOT NULL,
+    buckets  bigint[] NOT NULL,
+    PRIMARY KEY (stage, status, method)
+);
+
 -- The unfinished jobs of the agent and owner of the transaction (with owner `*` of all its owners), by what row-level
 -- security goes by; those of the team belong to everybody's.
 DROP FUNCTION IF EXISTS own_jobs();
@@ -882,7 +894,7 @@ RETURNS TABLE (job_id bigint, stage text, status text, owner_key text, scheduled
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
     SELECT j.id, j.task_name::text, j.status::text, j.args ->> 'owner_key', j.scheduled_at, j.attempts, e.error, e.at
     FROM procrastinate_jobs j LEFT JOIN job_errors e ON e.job_id = j.id
-    WHERE j.queue_name = 'reverie' AND j.status IN ('todo', 'doing', 'failed')
+    WHERE j.queue_name IN ('reverie', 'reverie-quarantine') AND j.status IN ('todo', 'doing', 'failed')
       AND j.args ->> 'tenant_id' = current_setting('reverie.tenant', true)
       AND j.args ->> 'agent_id' = current_setting('reverie.agent', true)
       AND (j.args ->> 'owner_key' IS NULL OR current_setting('reverie.owner', true) IN (j.args ->> 'owner_key', '*'))
@@ -898,7 +910,7 @@ DECLARE
     retried bigint[];
 BEGIN
     WITH again AS (UPDATE procrastinate_jobs j SET status = 'todo', attempts = 0, scheduled_at = NULL, queueing_lock = NULL,
-                                    worker_id = NULL
+                                    worker_id = NULL, queue_name = 'reverie'
     FROM own_jobs() o
     WHERE j.id = o.job_id AND j.status = 'failed'
       AND (of_stage IS NULL OR o.stage = of_stage) AND (only_job IS NULL OR o.job_id = only_job)

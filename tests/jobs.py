@@ -52,7 +52,7 @@ async def jobs_of(database: Database) -> list[DictRow]:
         cursor = await connection.execute(
             "SELECT j.id, task_name AS stage, status::text, attempts, args, scheduled_at, worker_id, queueing_lock, "
             "error, deaths FROM procrastinate_jobs j "
-            "LEFT JOIN job_errors e ON e.job_id = j.id WHERE queue_name = 'reverie' ORDER BY j.id"
+            "LEFT JOIN job_errors e ON e.job_id = j.id WHERE queue_name <> 'reverie-cron' ORDER BY j.id"
         )
         return await cursor.fetchall()
 

@@ -156,6 +156,12 @@ class Settings(BaseSettings):
     job_max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
     job_retry_seconds: Annotated[float, Field(ge=0)] = 15.0
     job_timeout_seconds: PositiveFloat = 600.0
+    # A job that so many processes died of is not tried again. Deaths count where the job ran alone in its process.
+    job_max_deaths: Annotated[int, Field(ge=1, le=100)] = 3
+    # A process ends itself after so much CPU time in which its event loop did not turn, and is started again.
+    stall_seconds: PositiveFloat = 20.0
+    # From SIGTERM on a server or worker has so long to end by itself; then it is killed.
+    shutdown_grace_seconds: PositiveFloat = 15.0
     # How long the rows of jobs that are done are kept; those that failed stay until they are tried again.
     job_keep_days: PositiveInt = 7
 

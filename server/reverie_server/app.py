@@ -327,7 +327,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     metrics = operations.Metrics()
     metrics.registry.register(TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder))
     app.router.routes.extend(routes().routes)
-    jobs = JobMetrics(runtime.consolidation.runner, runtime.consolidation.health)
+    jobs = JobMetrics(runtime.consolidation.health)
     metrics.registry.register(jobs)
     app.include_router(operations.metrics_router(metrics, jobs.look))
     app.router.routes.append(mcp.route)

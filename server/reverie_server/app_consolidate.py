@@ -118,7 +118,9 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
     stages["emergence"] = emergence = _emergence(given)
     stages["semantic"] = _semantic(given)
     stages["dedup"] = _dedup(given)
-    rules = JobRules(settings.job_max_attempts, settings.job_retry_seconds, settings.job_timeout_seconds)
+    rules = JobRules(
+        settings.job_max_attempts, settings.job_retry_seconds, settings.job_timeout_seconds, settings.job_max_deaths
+    )
     queue = Queue(given.database, rules)
     defaults = NightlyDefaults(
         settings.time_zone, settings.memory_enabled, settings.emergence_enabled, settings.compaction_enabled
@@ -247,7 +249,12 @@ def _emergence(given: GivenStages) -> Emergence:
     return Emergence(parts, rules, now=given.now)
 
 
-def wire_worker(settings: Settings, database: Database, consolidation: Consolidation) -> Worker:
+def wire_worker(
+    settings: Settings,
+    database: Database,
+    consolidation: Consolidation,
+    start_quarantine: Callable[[], None] | None = None,
+) -> Worker:
     """A worker over a running system. Slow to import, and of no use to most commands."""
     from reverie_server.consolidate.worker import Periodic, Worker, WorkerRules
 
@@ -260,4 +267,4 @@ def wire_worker(settings: Settings, database: Database, consolidation: Consolida
 
     periodic = [Periodic("prune", "0 */6 * * *", prune), Periodic("nightly", "*/5 * * * *", begin_nightly)]
     rules = WorkerRules(settings.worker_concurrency, settings.worker_poll_seconds)
-    return Worker(database, consolidation.queue, consolidation.runner, periodic, rules)
+    return Worker(database, consolidation.queue, consolidation.runner, periodic, rules, start_quarantine)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import socket
 
     from reverie_indexer.settings import Settings
+    from reverie_server.supervisor import Link
 
 cli = typer.Typer(
     name="reverie",
@@ -78,8 +79,20 @@ def serve(
     data_dir: DataDir = None,
 ) -> None:
     """Serve the HTTP API, and run background jobs beside it."""
+    from reverie_server.app_worker import worker_services
+    from reverie_server.supervisor import Service, supervise
+
     settings = load_settings(host=host, port=port, data_dir=data_dir, worker_enabled=False if no_worker else None)
-    run(_serve(settings))
+    # Bound by the supervisor: while a server that has died is started again, connections wait.
+    with _bound_socket(settings) as listener:
+
+        def serve_http(link: Link) -> None:
+            run(_serve(settings, listener, link))
+
+        services = [Service("server", serve_http)]
+        if settings.worker_enabled:
+            services += worker_services(settings, run, with_upkeep=False, leave=listener.close)
+        sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
 
 
 def _is_loopback(host: str) -> bool:
@@ -124,59 +137,73 @@ def _import_http() -> Any:
     return uvicorn
 
 
-async def _serve(settings: Settings) -> None:
-    import asyncio
+def _bound_socket(settings: Settings) -> socket.socket:
     import socket
 
+    listener = tcp_socket(settings.host)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise SetupError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
+    return listener
+
+
+async def _serve(settings: Settings, listener: socket.socket, link: Link) -> None:
+    import asyncio
+
     from reverie_server.app import create_app, open_runtime
-    from reverie_server.cli_jobs import work_beside
+    from reverie_server.stall import ends_when_stalled
     from reverie_server.upkeep import upkeep
 
-    with tcp_socket(settings.host) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((settings.host, settings.port))
-        except OSError as error:
-            raise SetupError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
-        if not _is_loopback(settings.host):
-            await _refuse_if_open(settings)
-        # Slow to import, and PostgreSQL is slow to start: beside each other.
-        importing = asyncio.create_task(asyncio.to_thread(_import_http))
-        async with open_runtime(settings) as runtime:
-            uvicorn = await importing
-            app = create_app(runtime)
-            server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
-            keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
-
-            def stop_server(task: asyncio.Task[None]) -> None:
-                # Upkeep ends where it cannot go on; a server without a worker has one that ends at once.
-                if task is keeping or (not task.cancelled() and task.exception() is not None):
-                    server.should_exit = True
-
-            keeping.add_done_callback(stop_server)
-            # From here on a connection waits instead of being refused.
-            listener.listen(2048)
-            address = f"[{settings.host}]" if ":" in settings.host else settings.host
-            print(
-                f"reverie listens on http://{address}:{listener.getsockname()[1]}",
-                file=sys.stderr,
-                flush=True,
+    if not _is_loopback(settings.host):
+        await _refuse_if_open(settings)
+    # Slow to import, and PostgreSQL is slow to start: beside each other.
+    importing = asyncio.create_task(asyncio.to_thread(_import_http))
+    async with (
+        ends_when_stalled(settings.stall_seconds, threads=settings.embedder_threads),
+        open_runtime(settings) as runtime,
+    ):
+        uvicorn = await importing
+        app = create_app(runtime)
+        # The rest of the grace is for what is put in order after the last answer.
+        patience_seconds = max(1, int(settings.shutdown_grace_seconds / 3))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="on",
+                timeout_graceful_shutdown=patience_seconds,
             )
-            # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
-            for number in STOP_SIGNALS:
-                asyncio.get_running_loop().remove_signal_handler(number)
-                signal.signal(number, lambda *_: None)
-            working = asyncio.create_task(work_beside(runtime), name="worker")
-            working.add_done_callback(stop_server)
-            try:
-                await server.serve(sockets=[listener])
-            finally:
-                for task in (working, keeping):
-                    task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await working
-            with suppress(asyncio.CancelledError):
-                await keeping
+        )
+        keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
+
+        def stop_server(_: asyncio.Task[None]) -> None:
+            # Upkeep ends where it cannot go on.
+            server.should_exit = True
+
+        keeping.add_done_callback(stop_server)
+        # From here on a connection waits instead of being refused.
+        listener.listen(2048)
+        address = f"[{settings.host}]" if ":" in settings.host else settings.host
+        print(
+            f"reverie listens on http://{address}:{listener.getsockname()[1]}",
+            file=sys.stderr,
+            flush=True,
+        )
+        link.ready()
+        # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
+        for number in STOP_SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, lambda *_: None)
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            keeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
 
 
 @cli.command()

@@ -71,7 +71,9 @@ def run(job: Coroutine[Any, Any, None]) -> None:
         task = asyncio.current_task()
         assert task is not None
         for number in STOP_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+            # A child of a supervisor ignores SIGINT: at a terminal it gets that and the supervisor's SIGTERM.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         await job
 
     try:

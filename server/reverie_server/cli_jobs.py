@@ -17,9 +17,7 @@ from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_server.cli_frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
     from reverie_server.consolidate.health import Health
-    from reverie_server.runtime import Runtime
 
 jobs_cli = typer.Typer(help="Background jobs.", no_args_is_help=True)
 OfAgent = Annotated[str | None, typer.Option("--agent", help="Of this agent only.")]
@@ -33,47 +31,12 @@ def worker(
     data_dir: DataDir = None,
 ) -> None:
     """Run background jobs, beside those that servers run, until told to end."""
-    run(_work(load_settings(worker_concurrency=concurrency, data_dir=data_dir, worker_enabled=True)))
+    from reverie_server.app_worker import worker_services
+    from reverie_server.supervisor import supervise
 
-
-async def _work(settings: Settings) -> None:
-    import asyncio
-
-    from reverie_server.app import open_runtime
-    from reverie_server.upkeep import upkeep
-
-    async with open_runtime(settings) as runtime:
-        tasks = [
-            asyncio.create_task(upkeep(runtime), name="upkeep"),
-            asyncio.create_task(work_beside(runtime), name="worker"),
-        ]
-        print(f"reverie works, {settings.worker_concurrency} jobs at once", file=sys.stderr, flush=True)
-        try:
-            # Neither ends by itself unless it cannot go on.
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        except asyncio.CancelledError:
-            # Told to end, which is how a worker ends well.
-            pass
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def work_beside(runtime: Runtime) -> None:
-    """Run jobs until cancelled; nothing where the settings say so."""
-    import asyncio
-    import importlib
-
-    from reverie_server.app_consolidate import wire_worker
-
-    if not runtime.settings.worker_enabled:
-        return
-    # Slow to import, and nobody waits for it.
-    await asyncio.to_thread(importlib.import_module, "reverie_server.consolidate.worker")
-    await wire_worker(runtime.settings, runtime.database, runtime.consolidation).run()
+    settings = load_settings(worker_concurrency=concurrency, data_dir=data_dir, worker_enabled=True)
+    services = worker_services(settings, run, with_upkeep=True)
+    sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
 
 
 @jobs_cli.command("list")

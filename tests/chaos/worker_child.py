@@ -54,5 +54,6 @@ async def _work(conninfo: str, seconds: float) -> None:
         settings = Settings(embedder="hashing", worker_poll_seconds=0.2, llm_base_url=None)
         system = assemble(settings, database, await filled_slot(database, MoodyEmbedder(64)))
         stages = {name: Slow(stage, seconds) for name, stage in system.consolidation.stages.items()}
-        system = with_stages(system, stages, JobRules(retry_seconds=0.1))
+        # Who kills is not the job, however often it is hit.
+        system = with_stages(system, stages, JobRules(retry_seconds=0.1, max_deaths=1000))
         await wire_worker(settings, database, system.consolidation).run()

@@ -19,7 +19,7 @@ from reverie_server.consolidate.health import Health
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.consolidate.presence import Presence
-from reverie_server.consolidate.queue import DEATHS_PER_ATTEMPT, JobRules, Queue
+from reverie_server.consolidate.queue import JobRules, Queue
 from reverie_server.runtime import Runtime
 
 ADA = Work("dedup", "default", "wren", "user:1")
@@ -142,9 +142,9 @@ async def test_what_a_stage_came_to_is_written_down_and_no_memory_with_it(runtim
     jobs = await jobs_of(database)
     assert [job["status"] for job in jobs] == ["failed", "failed", "succeeded", "succeeded", "failed", "failed"]
     assert [job["error"] for job in jobs[-2:]] == ["unknown_stage", "job_not_understood"]
-    counts = system.consolidation.runner.counts
-    assert (counts.runs["emergence", "skipped", "none"], counts.runs["semantic", "failed", "none"]) == (1, 1)
-    assert sum(counts.buckets["semantic"]) == 1
+    runs = {(each.stage, each.status, each.method): each for each in await system.consolidation.health.runs()}
+    assert (runs["emergence", "skipped", "none"].runs, runs["semantic", "failed", "none"].runs) == (1, 1)
+    assert sum(runs["semantic", "failed", "none"].buckets) == 1
 
 
 async def test_a_job_deferred_anew_while_it_runs_does_not_keep_it_from_being_put_back(
@@ -191,30 +191,94 @@ async def test_what_a_dead_worker_left_is_taken_over_at_once(runtime: Runtime, d
     assert (await system.consolidation.health.totals()).workers == 0
 
 
-async def test_a_job_that_workers_die_of_ends_in_the_dead_letters(runtime: Runtime, database: Database) -> None:
-    queue = Queue(database, JobRules(max_attempts=2))
+async def test_a_job_that_three_processes_die_of_is_a_dead_letter(runtime: Runtime, database: Database) -> None:
+    queue = Queue(database, JobRules())
     await deferred(database, ADA)
-    waits = []
-    for deaths in range(2 * DEATHS_PER_ATTEMPT):
+    waits, queues = [], []
+    for deaths in range(3):
         (job,) = await jobs_of(database)
         waits.append(job["scheduled_at"] and job["scheduled_at"] - datetime.now(UTC))
+        queues.append(await queue.has_quarantined())
         await queue.bring_forward(tomorrow())
         dead = Presence(database.conninfo)
         assert await queue.take(await dead.enter()) is not None, deaths
         await _die(dead, Health(database))
         assert await queue.rescue() == 1
     (job,) = await jobs_of(database)
-    assert (job["status"], job["error"], job["attempts"]) == ("failed", "worker_died", 0)
-    # At once at first; then others have their turn, who may not be in the way of whatever kills.
-    assert waits[:4] == [None] * 4
-    assert [wait < timedelta(seconds=most) for wait, most in zip(waits[4:], (1, 2), strict=True)] == [True, True]
+    assert (job["status"], job["error"], job["attempts"], job["deaths"]) == ("failed", "worker_died", 0, 3)
+    # At once in quarantine after the first death; the next waits, in case something else is killing processes.
+    assert waits[:2] == [None, None]
+    assert waits[2] is not None
+    assert timedelta(seconds=5) < waits[2] < timedelta(seconds=16)
+    assert queues == [False, True, False]
     system = with_stages(runtime, {"dedup": Recorded()})
     async with database.tenant("default") as connection:
         await connection.execute("SELECT set_config('reverie.agent', 'wren', true)")
         await connection.execute("SELECT set_config('reverie.owner', 'user:1', true)")
         assert (await (await connection.execute("SELECT retry_own_jobs(NULL, NULL) AS n")).fetchone() or {})["n"] == 1
     assert (await jobs_of(database))[0]["deaths"] == 0
+    assert not await queue.has_quarantined()
     assert await drain(system) == 1
+
+
+async def test_who_only_ran_beside_a_killer_has_no_death(runtime: Runtime, database: Database) -> None:
+    """Of two that ran in a process nobody knows which it died of: each runs again by itself."""
+    queue = Queue(database, JobRules(retry_seconds=0))
+    dead = Presence(database.conninfo)
+    killer, neighbour = await deferred(database, ADA), await deferred(database, BO)
+    worker_id = await dead.enter()
+    assert await queue.take(worker_id) is not None
+    assert await queue.take(worker_id) is not None
+    await _die(dead, Health(database))
+    await queue.bury()  # a worker's row stays until what it ran is rescued: it says who ran together
+    assert await queue.rescue() == 2
+    assert [(job["deaths"], job["status"]) for job in await jobs_of(database)] == [(0, "todo")] * 2
+    assert await queue.take(worker_id, ["reverie"]) is None
+    for _ in range(3):
+        dead = Presence(database.conninfo)
+        taken = await queue.take(await dead.enter(), ["reverie-quarantine"])
+        assert taken is not None
+        assert taken.job_id == killer
+        await _die(dead, Health(database))
+        assert await queue.rescue() == 1
+    assert await drain(with_stages(runtime, {"dedup": Recorded()})) == 1
+    found = {job["id"]: (job["status"], job["error"]) for job in await jobs_of(database)}
+    assert found == {killer: ("failed", "worker_died"), neighbour: ("succeeded", None)}
+    dead_letters = await Health(database).listing(failed_only=True, agent_id=None, stage=None)
+    assert [(each.job_id, each.error) for each in dead_letters] == [(killer, "worker_died")]
+
+
+async def test_a_worker_that_dies_of_a_job_says_which(runtime: Runtime, database: Database) -> None:
+    queue = Queue(database, JobRules(retry_seconds=0))
+    here = Presence(database.conninfo)
+    worker_id = await here.enter()
+    await deferred(database, ADA)
+    await deferred(database, BO)
+    killer = await queue.take(worker_id)
+    assert killer is not None
+    assert await queue.take(worker_id) is not None
+    await queue.overran(killer)
+    assert [(job["status"], job["deaths"]) for job in await jobs_of(database)] == [("todo", 1), ("todo", None)]
+    for _ in range(2):
+        again = await queue.take(worker_id, ["reverie-quarantine"])
+        assert again is not None
+        await queue.overran(again)
+    assert [(job["status"], job["deaths"]) for job in await jobs_of(database)] == [("failed", 3), ("todo", None)]
+    await queue.overran(killer)  # settled by now: nothing changes
+    assert [(job["status"], job["deaths"]) for job in await jobs_of(database)] == [("failed", 3), ("todo", None)]
+    await here.leave()
+    assert await drain(with_stages(runtime, {"dedup": Recorded()})) == 1
+
+
+async def test_a_worker_that_left_in_order_is_no_death(runtime: Runtime, database: Database) -> None:
+    queue = Queue(database, JobRules())
+    here = Presence(database.conninfo)
+    await deferred(database, ADA)
+    assert await queue.take(await here.enter()) is not None
+    await here.leave()
+    assert await queue.rescue() == 1
+    (job,) = await jobs_of(database)
+    assert (job["status"], job["deaths"], await queue.has_quarantined()) == ("todo", 0, False)
 
 
 async def test_an_agent_that_is_deleted_leaves_no_job(runtime: Runtime, database: Database) -> None:

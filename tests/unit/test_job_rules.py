@@ -6,7 +6,8 @@ import pytest
 
 from reverie_server.consolidate.model import STAGES, Work
 from reverie_server.consolidate.queue import Job, JobRules
-from reverie_server.consolidate.running import BUCKETS, RunCounts, work_of
+from reverie_server.consolidate.running import work_of
+from reverie_server.consolidate.stage_runs import BUCKETS, bucket_of
 
 
 def test_a_job_waits_twice_as_long_each_time_but_no_longer_than_a_day() -> None:
@@ -41,8 +42,7 @@ def test_a_job_of_another_version_is_not_guessed_at(args: dict[str, object]) -> 
 
 
 def test_runs_are_counted_by_how_long_they_took() -> None:
-    counts = RunCounts()
-    for seconds in (0.0, 0.1, 0.11, 599.0, 1e9):
-        counts.note("dedup", "completed", None, seconds)
-    assert counts.runs == {("dedup", "completed", "none"): 5}
-    assert counts.buckets["dedup"] == [2, 1, *[0] * (len(BUCKETS) - 3), 1, 1]
+    found = [bucket_of(seconds).index(1) for seconds in (0.0, 0.1, 0.11, 599.0, 600.0, 1e9)]
+    assert found == [0, 0, 1, len(BUCKETS) - 1, len(BUCKETS) - 1, len(BUCKETS)]
+    assert len(bucket_of(1e9)) == len(BUCKETS) + 1
+    assert sum(bucket_of(1.0)) == 1

@@ -38,7 +38,7 @@ WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
 
 -- delete_jobs: the jobs of an agent; last, since who defers one holds its row after the slice's and the session's
 DELETE FROM procrastinate_jobs
-WHERE queue_name = 'reverie' AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'agent_id' = %(agent_id)s;
+WHERE queue_name IN ('reverie', 'reverie-quarantine') AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'agent_id' = %(agent_id)s;
 
 -- delete_agent: the agent; slices, files, versions and chunks go with it
 DELETE FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;

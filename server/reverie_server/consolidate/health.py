@@ -12,6 +12,7 @@ from psycopg.rows import DictRow
 from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.model import STAGES, Method, Stage, Status
+from reverie_server.consolidate.stage_runs import StageRuns
 from reverie_server.llm.outcomes import ModelUse, Outcomes
 from reverie_server.workspace.files import Reader
 
@@ -125,6 +126,10 @@ class Health:
         workers = await self._database.maintenance_query(SQL["workers"], {})
         by_state = {(row["stage"], row["state"]): row["jobs"] for row in jobs}
         return Totals(by_state, workers[0]["workers"], await self._outcomes.totals())
+
+    async def runs(self) -> list[StageRuns]:
+        """What all workers ran since the database was made."""
+        return [StageRuns(**row) for row in await self._database.maintenance_query(SQL["runs"], {})]
 
     async def listing(self, *, failed_only: bool, agent_id: str | None, stage: str | None) -> list[Listed]:
         """Unfinished jobs of all tenants, the oldest first, 10,000 at most."""

@@ -25,8 +25,11 @@ SELECT retry_own_jobs(%(stage)s::text, %(job_id)s::bigint) AS retried;
 SELECT task_name AS stage, CASE status WHEN 'doing' THEN 'running' WHEN 'failed' THEN 'failed'
                                ELSE CASE WHEN scheduled_at > now() THEN 'scheduled' ELSE 'pending' END END AS state,
        count(*)::integer AS jobs
-FROM procrastinate_jobs WHERE queue_name = 'reverie' AND status IN ('todo', 'doing', 'failed')
+FROM procrastinate_jobs WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status IN ('todo', 'doing', 'failed')
 GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- runs: what all workers ran, by stage, by what came of it and how
+SELECT stage, status, method, runs, seconds, buckets FROM stage_runs ORDER BY stage, status, method;
 
 -- workers: how many workers live
 SELECT count(*)::integer AS workers FROM pg_locks
@@ -39,7 +42,7 @@ SELECT j.id AS job_id, j.task_name AS stage, j.args ->> 'tenant_id' AS tenant_id
        CASE j.status WHEN 'doing' THEN 'running' WHEN 'failed' THEN 'failed'
             ELSE CASE WHEN j.scheduled_at > now() THEN 'scheduled' ELSE 'pending' END END AS state
 FROM procrastinate_jobs j LEFT JOIN job_errors e ON e.job_id = j.id
-WHERE j.queue_name = 'reverie' AND j.status IN ('todo', 'doing', 'failed')
+WHERE j.queue_name IN ('reverie', 'reverie-quarantine') AND j.status IN ('todo', 'doing', 'failed')
   AND (%(failed_only)s IS FALSE OR j.status = 'failed')
   AND (%(agent_id)s::text IS NULL OR j.args ->> 'agent_id' = %(agent_id)s)
   AND (%(stage)s::text IS NULL OR j.task_name = %(stage)s)
@@ -48,8 +51,8 @@ ORDER BY j.id LIMIT %(limit)s;
 -- retry_jobs: give jobs of any tenant that failed for good all their attempts again
 WITH retried AS (
     UPDATE procrastinate_jobs j SET status = 'todo', attempts = 0, scheduled_at = NULL, queueing_lock = NULL,
-                                    worker_id = NULL
-    WHERE j.queue_name = 'reverie' AND j.status = 'failed'
+                                    worker_id = NULL, queue_name = 'reverie'
+    WHERE j.queue_name IN ('reverie', 'reverie-quarantine') AND j.status = 'failed'
       AND (%(agent_id)s::text IS NULL OR j.args ->> 'agent_id' = %(agent_id)s)
       AND (%(stage)s::text IS NULL OR j.task_name = %(stage)s)
       AND (%(job_ids)s::bigint[] IS NULL OR j.id = ANY(%(job_ids)s::bigint[]))

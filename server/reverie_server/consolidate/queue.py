@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -13,19 +13,17 @@ from psycopg.rows import DictRow
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.consolidate.stage_runs import bucket_of
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
 # The stages of consolidation, and what runs by the clock.
 STAGE_QUEUE = "reverie"
 CRON_QUEUE = "reverie-cron"
+# Jobs that a process died with. Each runs alone in a process of its own, so that another death is nobody else's fault.
+QUARANTINE_QUEUE = "reverie-quarantine"
 QUEUES = (STAGE_QUEUE, CRON_QUEUE)
-# A worker may die of its job, or of something that the job is not to blame for: so many times more often than a job may
-# fail, workers may die of it. After the first deaths it is put back at once, then a second later, two, four: it comes
-# first whenever a worker starts, so that whatever kills workers all the time would always hit the same job.
-DEATHS_PER_ATTEMPT = 3
-PROMPT_DEATHS = 3
-MAX_WAIT_AFTER_DEATH_SECONDS = 30.0
+ALL_QUEUES = (*QUEUES, QUARANTINE_QUEUE)
 PRUNED_AT_ONCE = 5000
 EVENTS_KEEP_DAYS = 30
 
@@ -46,11 +44,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobRules:
-    """How often a job is tried altogether, and how long it waits before its second attempt, in seconds."""
+    """How often a job is tried altogether, how long it waits before its second attempt and may run, in seconds, and how
+    many processes may die of it.
+    """
 
     max_attempts: int = 6
     retry_seconds: float = 15.0
     timeout_seconds: float = 600.0
+    max_deaths: int = 3
 
     def is_last(self, attempts: int) -> bool:
         """Whether the attempt after so many is the last."""
@@ -68,10 +69,10 @@ class Queue:
         self._database = database
         self.rules = rules
 
-    async def take(self, worker_id: int) -> Job | None:
+    async def take(self, worker_id: int, queues: Sequence[str] = (STAGE_QUEUE, QUARANTINE_QUEUE)) -> Job | None:
         """Take the next job of a stage that is due; None where there is none. Raises DatabaseUnavailable."""
         async with self._database.maintenance() as connection:
-            params = {"queues": [STAGE_QUEUE], "worker_id": worker_id}
+            params = {"queues": list(queues), "worker_id": worker_id}
             row = await (await connection.execute(SQL["take"], params)).fetchone()
         if row is None or row["id"] is None:
             return None
@@ -82,15 +83,17 @@ class Queue:
         async with self._database.maintenance() as connection:
             await connection.execute(SQL["started"], _whose(work))
 
-    async def done(self, job: Job, work: Work, outcome: Outcome) -> bool:
-        """Note what a run came to, which ends the job; whether the job was still this worker's."""
+    async def done(self, job: Job, work: Work, outcome: Outcome, seconds: float = 0.0) -> bool:
+        """Note what a run came to and how long it took, which ends the job; whether it was still this worker's."""
         async with self._database.maintenance() as connection:
             said = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
             error = outcome.reason if outcome.status == "failed" else None
             await connection.execute(SQL["ended"], {**_whose(work), **said, "error": error})
-            return await self._settle(connection, "done", job, {})
+            is_own = await self._settle(connection, "done", job, {})
+            await _count(connection, work.stage, outcome.status, outcome.method, seconds)
+            return is_own
 
-    async def failed(self, job: Job, work: Work | None, error: str) -> bool:
+    async def failed(self, job: Job, work: Work | None, error: str, seconds: float = 0.0) -> bool:
         """Note that a run failed: the job is tried again later, or, after its last attempt, stays as failed.
 
         `work` is None for a job that nothing can be made of.
@@ -104,7 +107,9 @@ class Queue:
                 "is_last": self.rules.is_last(job.attempts),
                 "wait_seconds": self.rules.wait_seconds(job.attempts),
             }
-            return await self._settle(connection, "failed", job, given)
+            is_own = await self._settle(connection, "failed", job, given)
+            await _count(connection, job.stage, "failed", None, seconds)
+            return is_own
 
     async def put_back(self, job: Job) -> bool:
         """Give a job back that was not run to its end, as if it had never been taken."""
@@ -118,18 +123,32 @@ class Queue:
             if not (held or {})["held"]:
                 return 0
             params = {
-                "queues": list(QUEUES),
-                "max_deaths": DEATHS_PER_ATTEMPT * self.rules.max_attempts,
-                "prompt_deaths": PROMPT_DEATHS,
-                "max_wait_seconds": MAX_WAIT_AFTER_DEATH_SECONDS,
+                "queues": list(ALL_QUEUES),
+                "max_deaths": self.rules.max_deaths,
+                "retry_seconds": self.rules.retry_seconds,
             }
             rows = await (await connection.execute(SQL["rescue"], params)).fetchall()
         for row in rows:
             _say_rescued(row)
         return len(rows)
 
+    async def overran(self, job: Job) -> None:
+        """Note that this worker dies of a job that cannot be stopped, and put back what else it runs."""
+        async with self._database.maintenance() as connection:
+            rules = {"max_deaths": self.rules.max_deaths, "retry_seconds": self.rules.retry_seconds}
+            params = {"job_id": job.job_id, "worker_id": job.worker_id, **rules}
+            await connection.execute(SQL["overran"], params)
+            await connection.execute(SQL["put_all_back"], {"worker_id": job.worker_id})
+            await connection.execute(SQL["wake_all"])
+
+    async def has_quarantined(self) -> bool:
+        """Whether a job is due that is to run alone."""
+        async with self._database.maintenance() as connection:
+            row = await (await connection.execute(SQL["quarantined"])).fetchone()
+        return bool((row or {})["due"])
+
     async def bury(self) -> None:
-        """Remove the rows of workers that have died; what they ran is rescued all the same."""
+        """Remove the rows of workers that have died, once what they ran is rescued."""
         async with self._database.maintenance() as connection:
             await connection.execute(SQL["bury"])
 
@@ -154,10 +173,17 @@ class Queue:
         return row is not None
 
 
+async def _count(connection: Connection, stage: str, status: str, method: str | None, seconds: float) -> None:
+    """Count a run, last in its transaction: all workers count in the same rows."""
+    run = {"stage": stage, "status": status, "method": method or "none", "seconds": seconds}
+    await connection.execute(SQL["ran"], {**run, "buckets": bucket_of(seconds)})
+
+
 def _whose(work: Work) -> dict[str, Any]:
     return {name: getattr(work, name) for name in ("tenant_id", "agent_id", "owner_key", "stage")}
 
 
 def _say_rescued(row: DictRow) -> None:
     given = {name: row["args"].get(name) for name in ("tenant_id", "agent_id") if isinstance(row["args"], dict)}
-    log.warning("job_rescued", job=row["id"], stage=row["task_name"], status=row["status"], **given)
+    told = {"job": row["id"], "stage": row["task_name"], "status": row["status"], "deaths": row["deaths"]}
+    log.warning("job_rescued", **told, **given)

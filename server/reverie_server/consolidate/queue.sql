@@ -4,7 +4,7 @@ FROM take_job(%(queues)s::text[], %(worker_id)s);
 
 -- bring_forward: make due what is scheduled up to a time
 UPDATE procrastinate_jobs SET scheduled_at = NULL
-WHERE queue_name = 'reverie' AND status = 'todo' AND scheduled_at <= %(until)s;
+WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status = 'todo' AND scheduled_at <= %(until)s;
 
 -- started: that a stage begins on a slice, where that is still there
 INSERT INTO stages (tenant_id, slice_id, stage, last_started_at)
@@ -64,23 +64,30 @@ SELECT wake_workers() FROM procrastinate_jobs WHERE lock = %(lock)s AND status =
 -- lock_rescue: one rescue at a time; false while there is another. In a statement before it, for a snapshot of after it
 SELECT pg_try_advisory_xact_lock(1919252070) AS held;
 
--- rescue: put back the jobs of workers that have died, at once at first and then ever later; one that too many died of
--- has failed
+-- rescue: put back the jobs of workers that have died. Who ran alone has one more death, which is waited for, or has
+-- failed; of several in one process nobody knows which it died of, so that they run again alone, in quarantine
 WITH living AS MATERIALIZED (
     SELECT objid::bigint AS worker FROM pg_locks
     WHERE locktype = 'advisory' AND classid = 1919252069 AND objsubid = 2 AND granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+), company AS (
+    SELECT worker_id, count(*) AS jobs FROM procrastinate_jobs
+    WHERE status = 'doing' AND worker_id IS NOT NULL GROUP BY worker_id
 ), orphaned AS (
-    SELECT j.id, coalesce(e.deaths, 0) + 1 AS deaths
-    FROM procrastinate_jobs j LEFT JOIN job_errors e ON e.job_id = j.id
+    SELECT j.id, coalesce(e.deaths, 0) + (coalesce(c.jobs, 0) = 1)::integer AS deaths, c.jobs IS NOT NULL AS died,
+           CASE WHEN c.jobs = 1 THEN %(retry_seconds)s::float8 * 2.0 ^ (coalesce(e.deaths, 0) - 1) END AS wait_seconds
+    FROM procrastinate_jobs j
+    LEFT JOIN job_errors e ON e.job_id = j.id
+    LEFT JOIN company c ON c.worker_id = j.worker_id
     WHERE j.status = 'doing' AND j.queue_name = ANY(%(queues)s::text[])
       AND (j.worker_id IS NULL OR mod(j.worker_id, 2147483647) NOT IN (SELECT worker FROM living))
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 ), rescued AS (
     UPDATE procrastinate_jobs j SET
         status = (CASE WHEN o.deaths >= %(max_deaths)s THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
-        scheduled_at = CASE WHEN o.deaths > %(prompt_deaths)s AND o.deaths < %(max_deaths)s THEN clock_timestamp()
-            + make_interval(secs => least(%(max_wait_seconds)s, 2.0 ^ (o.deaths - %(prompt_deaths)s - 1))) END,
+        scheduled_at = CASE WHEN o.deaths BETWEEN 2 AND %(max_deaths)s - 1
+                            THEN clock_timestamp() + make_interval(secs => o.wait_seconds) END,
+        queue_name = CASE WHEN o.died AND j.queue_name = 'reverie' THEN 'reverie-quarantine' ELSE j.queue_name END,
         queueing_lock = NULL, abort_requested = false, worker_id = NULL
     FROM orphaned o WHERE j.id = o.id
     RETURNING j.id, j.task_name, j.status::text, j.args, o.deaths
@@ -88,14 +95,50 @@ WITH living AS MATERIALIZED (
     INSERT INTO job_errors (job_id, error, deaths) SELECT id, 'worker_died', deaths FROM rescued
     ON CONFLICT (job_id) DO UPDATE SET error = excluded.error, deaths = excluded.deaths, at = excluded.at
 )
-SELECT id, task_name, status, args FROM rescued ORDER BY id;
+SELECT id, task_name, status, args, deaths FROM rescued ORDER BY id;
 
--- bury: the rows of workers that have died
-DELETE FROM procrastinate_workers
+-- overran: that a worker is about to die of this job, which has run too long and cannot be stopped
+WITH overran AS (
+    UPDATE procrastinate_jobs j SET
+        status = (CASE WHEN coalesce(e.deaths, 0) + 1 >= %(max_deaths)s THEN 'failed' ELSE 'todo' END
+                 )::procrastinate_job_status,
+        scheduled_at = CASE WHEN e.deaths BETWEEN 1 AND %(max_deaths)s - 2
+            THEN clock_timestamp() + make_interval(secs => %(retry_seconds)s::float8 * 2.0 ^ (e.deaths - 1)) END,
+        queue_name = 'reverie-quarantine', abort_requested = false, worker_id = NULL
+    FROM procrastinate_jobs k LEFT JOIN job_errors e ON e.job_id = k.id
+    WHERE k.id = j.id AND j.id = %(job_id)s AND j.worker_id = %(worker_id)s AND j.status = 'doing'
+    RETURNING j.id, coalesce(e.deaths, 0) + 1 AS deaths
+)
+INSERT INTO job_errors (job_id, error, deaths) SELECT id, 'worker_died', deaths FROM overran
+ON CONFLICT (job_id) DO UPDATE SET error = excluded.error, deaths = excluded.deaths, at = excluded.at
+RETURNING job_id AS id;
+
+-- put_all_back: all that a worker runs, as if it had not begun: it is about to die of something else
+UPDATE procrastinate_jobs SET status = 'todo', scheduled_at = NULL, abort_requested = false, worker_id = NULL
+WHERE worker_id = %(worker_id)s AND status = 'doing';
+
+-- quarantined: whether a job is due that is to run alone
+SELECT EXISTS (
+    SELECT FROM procrastinate_jobs WHERE queue_name = 'reverie-quarantine' AND status = 'todo'
+      AND (scheduled_at IS NULL OR scheduled_at <= clock_timestamp())) AS due;
+
+-- ran: one more run of a stage, for the metrics
+INSERT INTO stage_runs AS r (stage, status, method, runs, seconds, buckets)
+VALUES (%(stage)s, %(status)s, %(method)s, 1, %(seconds)s, %(buckets)s::bigint[])
+ON CONFLICT (stage, status, method) DO UPDATE
+SET runs = r.runs + 1, seconds = r.seconds + excluded.seconds,
+    buckets = ARRAY(SELECT a + b FROM unnest(r.buckets, excluded.buckets) WITH ORDINALITY AS t (a, b, n) ORDER BY n);
+
+-- wake_all: the workers, for what was put back
+SELECT wake_workers();
+
+-- bury: the rows of workers that have died and have been rescued from
+DELETE FROM procrastinate_workers w
 WHERE mod(id, 2147483647) NOT IN (
     SELECT objid::bigint FROM pg_locks
     WHERE locktype = 'advisory' AND classid = 1919252069 AND objsubid = 2 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+  AND NOT EXISTS (SELECT FROM procrastinate_jobs j WHERE j.worker_id = w.id AND j.status = 'doing');
 
 -- prune: jobs that ended so many days ago, some at a time; those that failed stay until they are tried again
 WITH old AS (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import PurePath
 from typing import Any
 
@@ -16,35 +15,14 @@ import structlog
 from reverie_indexer.errors import ReverieError
 from reverie_server.consolidate.model import STAGES, Outcome, Runs, Stage, Work
 from reverie_server.consolidate.queue import Job, Queue
+from reverie_server.consolidate.threads import JobThreads, current_job
 
 log = structlog.get_logger()
-# Upper bounds of the buckets that the times of runs are counted in, in seconds.
-BUCKETS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 600.0)
 _STANDARD_LIBRARY = str(PurePath(traceback.__file__).parent)
 # How long a job that is cancelled may take to be given back.
 PUT_BACK_SECONDS = 5.0
 # What a job may say of its work; the stage is its name.
 _ARGS = frozenset(each.name for each in fields(Work)) - {"stage", "is_last_attempt"}
-
-
-@dataclass(slots=True)
-class RunCounts:
-    """What this process ran: runs by (stage, status, method), and by stage how long they took.
-
-    `method` is `none` where nothing was made. The i'th count of `buckets` is of runs that took at most `BUCKETS[i]`
-    seconds and longer than the bound before; the last one is of all longer ones.
-    """
-
-    runs: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    buckets: dict[str, list[int]] = field(default_factory=dict)
-    seconds: Counter[str] = field(default_factory=Counter)
-
-    def note(self, stage: str, status: str, method: str | None, seconds: float) -> None:
-        """Count one run."""
-        self.runs[stage, status, method or "none"] += 1
-        counts = self.buckets.setdefault(stage, [0] * (len(BUCKETS) + 1))
-        counts[sum(seconds > bound for bound in BUCKETS)] += 1
-        self.seconds[stage] += seconds  # type: ignore[assignment]  # a Counter may count seconds
 
 
 class StageRunner:
@@ -53,13 +31,23 @@ class StageRunner:
     def __init__(self, queue: Queue, stages: Mapping[Stage, Runs]) -> None:
         self._queue = queue
         self._stages = stages
-        self.counts = RunCounts()
+        # The threads of jobs, where somebody counts them: a process of a worker.
+        self.threads: JobThreads | None = None
+        self.running: dict[int, Job] = {}
 
     async def run(self, job: Job) -> None:
         """Run a job and settle it. Cancelled, it is put back.
 
         Raises nothing but DatabaseUnavailable, when what came of it could not be written down.
         """
+        self.running[job.job_id] = job
+        current_job.set(job.job_id)
+        try:
+            await self._run(job)
+        finally:
+            del self.running[job.job_id]
+
+    async def _run(self, job: Job) -> None:
         began = time.monotonic()
         work = work_of(job, is_last_attempt=self._queue.rules.is_last(job.attempts))
         error = "unknown_stage" if job.stage not in self._stages else "job_not_understood"
@@ -75,6 +63,9 @@ class StageRunner:
             error = caught.code
         except TimeoutError:
             error = "timeout"
+            if self.threads is not None:
+                # A thread cannot be stopped. While it goes on, the job does; when it does not end, its process must.
+                await self.threads.ended(job.job_id)
         except Exception as caught:  # noqa: BLE001  # the edge of a job: what failed is said without its words
             error = f"internal_error: {type(caught).__name__} at {_where(caught)}"
         # Outside the handlers: what is raised from here on brings no exception along that may hold memory text.
@@ -86,8 +77,7 @@ class StageRunner:
             return await self._stages[work.stage].run(work)
 
     async def _say_done(self, job: Job, work: Work, outcome: Outcome, seconds: float) -> None:
-        is_own = await self._queue.done(job, work, outcome)
-        self.counts.note(work.stage, outcome.status, outcome.method, seconds)
+        is_own = await self._queue.done(job, work, outcome, seconds)
         log.info(
             "job",
             **_ids(job, work),
@@ -101,8 +91,7 @@ class StageRunner:
 
     async def _say_failed(self, job: Job, work: Work | None, error: str, seconds: float) -> None:
         is_last = self._queue.rules.is_last(job.attempts)
-        is_own = await self._queue.failed(job, work, error)
-        self.counts.note(job.stage, "failed", None, seconds)
+        is_own = await self._queue.failed(job, work, error, seconds)
         log.warning(
             "job",
             **_ids(job, work),

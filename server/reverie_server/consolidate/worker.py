@@ -24,7 +24,7 @@ from reverie_indexer.errors import DatabaseUnavailable, ReverieError
 from reverie_server.cancelled import is_cancelled
 from reverie_server.consolidate.model import STAGES
 from reverie_server.consolidate.presence import Presence
-from reverie_server.consolidate.queue import CRON_QUEUE, QUEUES, SQL, STAGE_QUEUE, Job, Queue
+from reverie_server.consolidate.queue import ALL_QUEUES, CRON_QUEUE, QUEUES, SQL, STAGE_QUEUE, Job, Queue
 
 if TYPE_CHECKING:
     from reverie_server.consolidate.running import StageRunner
@@ -67,12 +67,15 @@ class Worker:
         runner: StageRunner,
         periodic: Iterable[Periodic],
         rules: WorkerRules,
+        start_quarantine: Callable[[], None] | None = None,
     ) -> None:
+        """`start_quarantine` starts a process that runs what is in quarantine. Without it that runs here."""
         self._database = database
         self._queue = queue
         self._runner = runner
         self._periodic = tuple(periodic)
         self._rules = rules
+        self._start_quarantine = start_quarantine
         self._presence = Presence(database.conninfo)
         self._running: QueueWorker | None = None
 
@@ -102,7 +105,7 @@ class Worker:
         async with app.open_async():
             self._running = QueueWorker(
                 app,
-                queues=QUEUES,
+                queues=QUEUES if self._start_quarantine else ALL_QUEUES,
                 name="reverie",
                 concurrency=self._rules.concurrency,
                 fetch_job_polling_interval=self._rules.poll_seconds,
@@ -129,7 +132,7 @@ class Worker:
             ),
             periodic_defaults={"max_delay": CRON_MAX_DELAY_SECONDS},
         )
-        app.job_manager = _Jobs(app.connector, self._presence, self._queue)
+        app.job_manager = _Jobs(app.connector, self._presence, self._rescue)
         for stage in STAGES:
             app.task(name=stage, queue=STAGE_QUEUE, pass_context=True)(self._run_stage)
         for each in self._periodic:
@@ -151,13 +154,19 @@ class Worker:
             if self._running is not None:
                 self._running.stop()  # type: ignore[no-untyped-call]  # the library's
 
+    async def _rescue(self) -> None:
+        await self._queue.rescue()
+        if self._start_quarantine is not None and await self._queue.has_quarantined():
+            self._start_quarantine()
+        await self._queue.bury()
+
     async def _tend(self) -> None:
         """Stay alive to others, and take over what dead ones leave."""
         while True:
             await asyncio.sleep(self._rules.poll_seconds)
             try:
                 await self._presence.renew()
-                await self._queue.rescue()
+                await self._rescue()
             except ReverieError as error:
                 log.warning("worker_not_tended", code=error.code)
             except Exception as error:  # noqa: BLE001  # a fault in it must not end the rescue of others
@@ -167,16 +176,15 @@ class Worker:
 class _Jobs(manager.JobManager):
     """The library's access to the queue, where ours differs."""
 
-    def __init__(self, connector: Any, presence: Presence, queue: Queue) -> None:
+    def __init__(self, connector: Any, presence: Presence, rescue: Callable[[], Awaitable[None]]) -> None:
         super().__init__(connector)
         self._presence = presence
-        self._queue = queue
+        self._rescue = rescue
 
     async def register_worker(self) -> int:
         """A new worker's id, whose lock is held; then, before its first job, the jobs that dead ones left."""
         worker_id = await self._presence.enter()
-        await self._queue.rescue()
-        await self._queue.bury()
+        await self._rescue()
         return worker_id
 
     async def unregister_worker(self, worker_id: int) -> None:
@@ -192,7 +200,7 @@ class _Jobs(manager.JobManager):
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> queue_jobs.Job | None:
         """The next job, which no longer holds its queueing lock."""
         row = await self.connector.execute_query_one_async(
-            query=SQL["take"].decode(), queues=list(queues or QUEUES), worker_id=worker_id
+            query=SQL["take"].decode(), queues=list(queues or ALL_QUEUES), worker_id=worker_id
         )
         return None if row["id"] is None else queue_jobs.Job.from_row(row)
 

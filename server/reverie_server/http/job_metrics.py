@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.consolidate.health import STATES, Health, Totals
 from reverie_server.consolidate.model import STAGES
-from reverie_server.consolidate.running import BUCKETS, StageRunner
+from reverie_server.consolidate.stage_runs import BUCKETS, StageRuns
 from reverie_server.llm.outcomes import ANSWERED, ModelUse
 
 # Who scrapes waits no longer for the database than this; the rest of the metrics is then shown without the queue's.
@@ -20,35 +20,37 @@ PATIENCE_SECONDS = 2.0
 
 
 class JobMetrics(Collector):
-    """What this process ran, and what is in the queue, as `look` saw it last."""
+    """What all workers ran, and what is in the queue, as `look` saw it last. A server runs no job itself."""
 
-    def __init__(self, runner: StageRunner, health: Health) -> None:
-        self._runner = runner
+    def __init__(self, health: Health) -> None:
         self._health = health
         self._totals: Totals | None = None
+        self._runs: list[StageRuns] = []
 
     async def look(self) -> None:
         """Look at the queue; where it cannot be seen, nothing is shown of it."""
         self._totals = None
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
+                self._runs = await self._health.runs()
                 self._totals = await self._health.totals()
         except (DatabaseUnavailable, TimeoutError):
             pass
 
     def collect(self) -> Iterator[Metric]:
         """The metrics; each stage and state is there from the start."""
-        counts = self._runner.counts
-        runs = CounterMetricFamily("reverie_stage_runs", "Runs of stages here", labels=["stage", "status", "method"])
-        for (stage, status, method), count in sorted(counts.runs.items()):
-            runs.add_metric([stage, status, method], count)
-        yield runs
-        seconds = HistogramMetricFamily("reverie_stage_seconds", "Time of runs of stages here", labels=["stage"])
-        for stage, found in sorted(counts.buckets.items()):
-            seconds.add_metric([stage], _cumulated(found), counts.seconds[stage])
-        yield seconds
         if self._totals is None:
             return
+        runs = CounterMetricFamily("reverie_stage_runs", "Runs of stages", labels=["stage", "status", "method"])
+        for each in self._runs:
+            runs.add_metric([each.stage, each.status, each.method], each.runs)
+        yield runs
+        seconds = HistogramMetricFamily("reverie_stage_seconds", "Time of runs of stages", labels=["stage"])
+        for stage in sorted({each.stage for each in self._runs}):
+            of_stage = [each for each in self._runs if each.stage == stage]
+            buckets = [sum(counts) for counts in zip(*(each.buckets for each in of_stage), strict=True)]
+            seconds.add_metric([stage], _cumulated(buckets), sum(each.seconds for each in of_stage))
+        yield seconds
         jobs = GaugeMetricFamily("reverie_jobs", "Unfinished jobs of all tenants", labels=["stage", "state"])
         for stage in STAGES:
             for state in STATES:

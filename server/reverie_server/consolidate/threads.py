@@ -1,0 +1,43 @@
+"""The threads of jobs: a thread cannot be stopped, so it must be known which job one works for, and since when."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+LOOK_SECONDS = 0.05
+# The id of the job that a task, and what it hands to threads, works for.
+current_job: ContextVar[int | None] = ContextVar("current_job", default=None)
+
+
+class JobThreads(ThreadPoolExecutor):
+    """Runs functions in threads, as the default executor of an event loop, and knows for which jobs it does."""
+
+    def __init__(self) -> None:
+        super().__init__(thread_name_prefix="job")
+        self._calls: dict[Future[Any], tuple[int, float]] = {}
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run a function for the job of the caller's context."""
+        call = super().submit(fn, *args, **kwargs)
+        job_id = current_job.get()
+        if job_id is not None:
+            self._calls[call] = (job_id, time.monotonic())
+            # Called at once where the call has ended by now, and never before it has, also when nobody waits any more.
+            call.add_done_callback(lambda done: self._calls.pop(done, None))
+        return call
+
+    async def ended(self, job_id: int) -> None:
+        """Wait until no thread works for a job."""
+        while any(job_id == each for each, _ in list(self._calls.values())):  # noqa: ASYNC110  # other threads end it
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def longer_than(self, seconds: float) -> set[int]:
+        """The jobs with a call that has been running for longer than this."""
+        since = time.monotonic() - seconds
+        return {job_id for job_id, began in list(self._calls.values()) if began < since}
