@@ -176,6 +176,7 @@ class _Supervisor:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         os.close(writer)
         child.pipe = reader
+        log.info("process_started", process=child.service.name, pid=child.pid)
         return None
 
     def _reap(self) -> None:
