@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -17,6 +18,10 @@ import pytest
 from tests.chaos.supervised import Program
 from tests.clusters import cluster_directory
 from tests.conftest import PLAIN
+from tests.jobs import deferred, jobs_of
+
+from reverie_indexer.db import Database
+from reverie_server.consolidate.model import Work
 
 GRACE_SECONDS = 6.0
 # What the machine may take on top, of which the server knows nothing.
@@ -73,15 +78,15 @@ def test_a_request_that_does_not_end(conninfo: str, stack: ExitStack, query: str
     assert_ends_in_grace(program)
 
 
-def test_a_job_that_does_not_end(conninfo: str, stack: ExitStack) -> None:
-    program, url = started(stack, REVERIE_DATABASE_URL=conninfo, REVERIE_STALL_SECONDS="1000")
-    program.until(lambda: any("reverie works" in line for line in program.lines))
-    with httpx.Client(base_url=url, verify=PLAIN, timeout=30) as http:
-        asked = http.post("/api/v1/agents/wren/pipeline/trigger", json={"stage": "dedup", "owner_key": "hang:regex"})
-        assert asked.status_code == 202, asked.text
-        program.until(lambda: http.get("/readyz").status_code == 200)
-    time.sleep(1)
-    assert_ends_in_grace(program)
+async def test_a_job_that_does_not_end(database: Database, conninfo: str, stack: ExitStack) -> None:
+    """Nor does it hold the server, which answers while it goes on."""
+    program, url = await asyncio.to_thread(started, stack, REVERIE_DATABASE_URL=conninfo, REVERIE_STALL_SECONDS="1000")
+    await deferred(database, Work("dedup", "default", "wren", "hang:regex"))
+    while [job["status"] for job in await jobs_of(database)] != ["doing"]:  # noqa: ASYNC110  # it is a row
+        await asyncio.sleep(0.1)
+    async with httpx.AsyncClient(verify=PLAIN) as http:
+        assert (await http.get(f"{url}/healthz", timeout=10)).status_code == 200
+    await asyncio.to_thread(assert_ends_in_grace, program)
 
 
 def test_idle_connections_and_a_slow_body(conninfo: str, stack: ExitStack) -> None:
