@@ -152,7 +152,7 @@ def test_a_model_that_hangs(conninfo: str, stack: ExitStack, streams: bool) -> N
         REVERIE_LLM_API_KEY="k",
     )
     said = {"model": "m", "stream": streams, "messages": [{"role": "user", "content": "Is the lantern lit?"}]}
-    reading = send(url, "/api/v1/agents/wren/chat/completions", said, stack)
+    reading = send(url, "/v1/chat/completions", said, stack)
     assert asked.wait(30), "\n".join(program.lines)
     if streams:
         assert reading.recv(1024).startswith(b"HTTP/1.1 200")
