@@ -34,9 +34,8 @@ def worker_services(
         run(_work(settings, link, with_upkeep=with_upkeep))
 
     def work_off_quarantine(link: Link) -> None:
-        del link
         leave()
-        run(_work_off_quarantine(settings))
+        run(_work_off_quarantine(settings, link))
 
     return [Service("worker", work), Service("quarantine", work_off_quarantine, on_demand=True)]
 
@@ -62,7 +61,7 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
     _leave_threads(threads)
 
 
-async def _work_off_quarantine(settings: Settings) -> None:
+async def _work_off_quarantine(settings: Settings, link: Link) -> None:
     """Run the jobs in quarantine, one after the other, until none is left."""
     from reverie_server.app import open_runtime
     from reverie_server.consolidate.quarantine import run_quarantined
@@ -73,6 +72,7 @@ async def _work_off_quarantine(settings: Settings) -> None:
         ends_when_stalled(settings.stall_seconds, threads=settings.embedder_threads),
         open_runtime(settings, model_at_once=False) as runtime,
     ):
+        link.ready()
         jobs = runtime.consolidation
         running = run_quarantined(runtime.database, jobs.queue, jobs.runner)
         await _until_first_ends([asyncio.create_task(running, name="quarantine"), _watch(runtime, threads)])

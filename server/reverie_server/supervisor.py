@@ -39,7 +39,7 @@ class Link:
         self._descriptor = descriptor
 
     def ready(self) -> None:
-        """Say that this child works, so that the other services may start."""
+        """Say that this child works; when it is the main one, the other services may start."""
         self._send(_READY)
 
     def start_on_demand(self) -> None:
@@ -176,7 +176,6 @@ class _Supervisor:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         os.close(writer)
         child.pipe = reader
-        log.info("process_started", process=child.service.name, pid=child.pid)
         return None
 
     def _reap(self) -> None:
@@ -252,6 +251,8 @@ class _Supervisor:
             words = os.read(child.pipe, 4096)
         except BlockingIOError:
             return
+        if _READY in words:
+            log.info("process_started", process=child.service.name, pid=child.pid)
         for other in self._children:
             is_wanted = (_DEMAND if other.service.on_demand else _READY) in words
             if is_wanted and other.pid is None and other.start_at is None:

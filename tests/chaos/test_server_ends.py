@@ -38,6 +38,7 @@ def started(stack: ExitStack, **settings: str) -> tuple[Program, str]:
     program = Program("serve", "--port", "0", **settings)
     stack.callback(program.stop)
     url = program.url()
+    program.until(lambda: program.pid_of("server"))
     with httpx.Client(base_url=url, verify=PLAIN, timeout=30) as http:
         note = {"content": "# Lanterns\n\nThe lantern is lit.\n"}
         assert http.put("/api/v1/agents/wren/files/MEMORY.md", json=note).status_code in (200, 201)
@@ -50,8 +51,8 @@ def send(url: str, path: str, body: object, stack: ExitStack) -> socket.socket:
     connection = socket.create_connection((where.hostname, where.port))
     stack.callback(connection.close)
     content = json.dumps(body)
-    head = f"POST {path} HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
-    connection.sendall((head + content).encode())
+    head = f"POST {path} HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json"
+    connection.sendall(f"{head}\r\nContent-Length: {len(content)}\r\n\r\n{content}".encode())
     return connection
 
 
