@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 
 from reverie_indexer.errors import Forbidden, PayloadTooLarge, ValidationFailed
 from reverie_indexer.resources import read_resource
@@ -89,6 +92,15 @@ def new_file_flags(path: str) -> Flags:
     return Flags(enabled=True, sort_order=_SEEDS[path]) if path in _SEEDS else _OTHERS
 
 
-def seed_files() -> dict[str, str]:
+@cache
+def seed_files() -> Mapping[str, str]:
     """Path to text of the files a new agent starts with."""
-    return {path: read_resource(f"prompts/seeds/{path}") for path in _SEEDS}
+    return MappingProxyType({path: read_resource(f"prompts/seeds/{path}") for path in _SEEDS})
+
+
+def is_unedited_seed(path: str, text: str) -> bool:
+    """Whether a file is a template of ours as it came: wherever it is, and also where it was edited and put back.
+
+    A release that changes the text of a seed must go on to know the former one here.
+    """
+    return path in _SEEDS and text.strip() == seed_files()[path].strip()

@@ -89,12 +89,13 @@ def overwrite(path: str, text: str, *, by: str, reason: str, enabled: bool | Non
 
 
 def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
-    """The passages of a file's text, in order; none for a file that is stored but not searched. Pure.
+    """The passages of a file's text, in order; none for a file that is stored but not searched, nor for a seed that
+    nobody has edited: an empty memory finds nothing. Pure.
 
     A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
     have them all. In the vectors it would only make the passages of a day alike (benchmarks/README.md).
     """
-    if not files.is_searchable(path):
+    if not files.is_searchable(path) or files.is_unedited_seed(path, text):
         return []
     day = note_date(path)
     dated = spoken_date(day, rules.language) if day else ""

@@ -90,6 +90,8 @@ class Settings(BaseSettings):
     recent_days: Annotated[int, Field(ge=0, le=365)] = 7
     recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
     index_messages: bool = True
+    # Whether the texts that a new agent starts with are in prompts as long as nobody has edited them.
+    seeds_in_prompt: bool = False
     # A prompt's window in tokens; from the first share of it older messages are summarised for the prompt, from the
     # second, or from more than so many messages, the session itself is compacted.
     context_max_tokens: Annotated[int, Field(ge=1000, le=100_000_000)] = 128_000

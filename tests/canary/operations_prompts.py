@@ -44,6 +44,7 @@ def turn(d: Draw, acting: Acting, fields: dict[str, str], session_id: str | None
     url = d.url_of(acting.agent, "context")
     call = Call(f"POST {AGENT}/context", acting.key, "POST", url, acting, body=body, said=True)
     call.may = lambda world: world.talks_with(acting)
+    call.homes = lambda world: world.sight_of_turn(acting) or []
     call.echo = frozenset(canaries_in(f"{asked} {prompt}"))
 
     def check(world: World, answer: Answer) -> None:
@@ -64,7 +65,7 @@ def check_prompt(
 ) -> None:
     """Each part of a prompt has what belongs there: files, memory, this session's messages, the caller's words."""
     asked, prompt = own
-    homes = world.sight(acting) or []
+    homes = world.sight_of_turn(acting) or []
     *before, last = turn["messages"]
     key = key_of(acting, session_id or "")
     meant = world.talks.meant(key, any_owner=True)[0] if session_id and homes else []
@@ -91,11 +92,12 @@ def inject(d: Draw) -> Call:
     body |= {"threshold": d.one_of((0.0, 0.1)), "max_tokens": 2000} if d.chance(0.7) else {}
     call = memory_call(d, "inject", acting, body)
     call.may, call.said = lambda world: world.talks_with(acting), True
+    call.homes = lambda world: world.sight_of_turn(acting) or []
 
     def check(world: World, answer: Answer) -> None:
         if answer.ok:
             for memory in answer.result["memories"]:
-                known = world.sight(acting) or []
+                known = world.sight_of_turn(acting) or []
                 words, tier = canaries_in(memory["text"]), memory["tier"]
                 foreign = [w for w in words if not world.may_show(w, known, past=False, said=True, tier=tier)]
                 demand(not foreign, f"a memory of the tier {memory['tier']} is told that is not one: {memory}")
@@ -119,6 +121,7 @@ def chat(d: Draw) -> Call:
     call.headers |= {named[field]: value if value.isprintable() else "nobody" for field, value in fields.items()}
     call.echo = frozenset(canaries_in(json.dumps(body)))
     call.may, day = lambda world: acting.key.works, today()
+    call.homes = lambda world: world.sight_of_turn(acting) or []
     key = key_of(acting, session_id or conversation_of(body).session_id(acting.owner or acting.key.owner))
 
     def effects(world: World, answer: Answer) -> list[Effect]:

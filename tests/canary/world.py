@@ -119,6 +119,13 @@ class World:
         led = [Home(key.tenant, agent.leader, None)] if leader and leader.enabled else []
         return personal + shared + led
 
+    def sight_of_turn(self, acting: Acting) -> list[Home] | None:
+        """The same for the prompt of a turn: of an agent that is not there, for whoever may make it, what all share."""
+        is_new = (acting.key.tenant, acting.agent) not in self.agents
+        if is_new and acting.key.role != "viewer" and self._admitted(acting) and not acting.everybody:
+            return [Home(acting.key.tenant, None, None)]
+        return self.sight(acting)
+
     def place(self, acting: Acting, scope: Scope | None) -> Home | None:
         """The home that a write goes to; None: it has to be refused."""
         key, agent = acting.key, self.agents.get((acting.key.tenant, acting.agent), AgentState())
@@ -159,7 +166,8 @@ class World:
 
     def talks_with(self, acting: Acting) -> bool:
         """Whether a turn is answered: where memory is switched off, with the caller's own words."""
-        return self._admitted(acting) and not acting.everybody and (acting.key.tenant, acting.agent) in self.agents
+        is_there = (acting.key.tenant, acting.agent) in self.agents or acting.key.role != "viewer"
+        return self._admitted(acting) and not acting.everybody and is_there
 
     def may_show(
         self, canary: str, homes: Iterable[Home], *, past: bool, said: bool = False, tier: str | None = None

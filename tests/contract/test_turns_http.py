@@ -41,6 +41,7 @@ class TestContext:
     async def test_it_answers_with_the_prompt_to_send(self, wren: Any) -> None:
         await say(wren, "Where is the lighthouse?", "On the northern pier.")
         await wren.put("MEMORY.md", "- Likes tea.", **ADA)
+        await wren.put("AGENTS.md", "Be brief.")
         answer = await context(wren, session_id="web:1", system_prompt="You are Wren.", **ADA)
         assert answer.keys() == {"system_prompt", "messages", "sections", "injection", "tokens", "compacted"}
         assert answer["messages"] == [

@@ -103,6 +103,7 @@ class TestMessages:
 
 class TestFiles:
     async def test_shared_files_come_by_sort_order_then_path_and_only_if_enabled(self, talk: Talk) -> None:
+        await settings(talk.runtime, seeds_in_prompt=True)
         team = {"scope": "team", "owner_key": None}
         await talk.put("zebra.md", "A zebra.", enabled=True, **team)
         await talk.put("aardvark.md", "An aardvark.", enabled=True, scope="global", owner_key=None)
@@ -120,6 +121,7 @@ class TestFiles:
         await talk.put("MEMORY.md", "- Likes tea.")
         await talk.put("projects/kite.md", "The kite flies.", enabled=True)
         await talk.put("projects/boat.md", "The boat sinks.")
+        await talk.put("AGENTS.md", "Be brief.", scope="team", owner_key=None)
         turn = await talk.context()
         block = turn.system_prompt.partition("# Memory\n\n")[2]
         assert block.startswith(
@@ -141,6 +143,7 @@ class TestFiles:
 
     async def test_the_shared_part_is_the_same_for_every_owner(self, talk: Talk) -> None:
         prompts = []
+        await settings(talk.runtime, seeds_in_prompt=True)
         for owner in (ADA, "user:ben", None):
             one = Talk(talk.runtime, owner_key=owner)
             if owner:
@@ -232,6 +235,7 @@ class TestInjection:
         return talk
 
     async def test_it_stands_last_in_the_system_prompt(self, lighthouse: Talk) -> None:
+        await lighthouse.put("AGENTS.md", "Be brief.", scope="team", owner_key=None)
         turn = await lighthouse.context("Where does the lighthouse stand?", system_prompt="You are Wren.")
         assert turn.injection.injected == 1
         assert turn.system_prompt.endswith(f"\n</memory-files>\n\n{turn.injection.section}")

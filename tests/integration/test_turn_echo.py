@@ -50,7 +50,7 @@ async def careless(talk: Talk, turns: int) -> int:
 
 @pytest.mark.parametrize("conversations", [1, pytest.param(20, marks=pytest.mark.slow)])
 async def test_nothing_that_memory_gave_is_taken_in_again(runtime: Runtime, conninfo: str, conversations: int) -> None:
-    await runtime.agents.put("default", "wren", None, None, {"auto_inject_threshold": 0.0})
+    await runtime.agents.put("default", "wren", None, None, {"auto_inject_threshold": 0.0, "seeds_in_prompt": True})
     team = Talk(runtime, owner_key=None)
     await team.put("places/coast.md", FACT)
     await team.put("PROFILE.md", PROFILE)

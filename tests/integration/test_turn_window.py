@@ -108,7 +108,7 @@ class TestSummaries:
         self, windowed: MakeRuntime, scripted: ScriptedModel
     ) -> None:
         scripted.script = lambda _: says("- Summary.")
-        talk = Talk(windowed(context_max_tokens=100_000))
+        talk = Talk(windowed(context_max_tokens=100_000, seeds_in_prompt=True))
         await talk.chat(6)
         seeds = (await talk.context()).tokens
         turns = []

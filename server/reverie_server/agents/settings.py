@@ -57,6 +57,7 @@ class AgentSettings(BaseModel):
     recent_days: Annotated[int, Field(ge=0, le=365)] = 7
     recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
     index_messages: bool = True
+    seeds_in_prompt: bool = False
     episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
     consolidation_enabled: bool = True
     auto_summarize_enabled: bool = True

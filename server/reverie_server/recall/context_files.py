@@ -9,7 +9,7 @@ from typing import Any
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import Connection, Database, visible_slices
-from reverie_indexer.files import is_backup
+from reverie_indexer.files import is_backup, is_unedited_seed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
@@ -22,12 +22,13 @@ _LEADER_RANK = 1
 
 
 async def read_prompt_files(
-    database: Database, reader: Reader, notes_of: Place, *, today: date, recent_days: int
+    database: Database, reader: Reader, notes_of: Place, *, today: date, recent_days: int, with_seeds: bool
 ) -> PromptFiles:
     """The enabled files that the reader sees, its own long-term memory, and the notes of a place: those of today and
     of the days before it. One snapshot; an unknown agent has none.
 
-    A team member sees what its leader shares, but for paths that its own team has itself.
+    Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but for
+    paths that its own team has itself.
     """
     paths = {note_path(day): day for day in (today - timedelta(days=back) for back in range(recent_days + 1))}
     params = {"tenant_id": reader.tenant_id, "paths": [*paths, *LONG_TERM]}
@@ -38,6 +39,8 @@ async def read_prompt_files(
             theirs = await _files(connection, reader.leader_agent_id, None, {**params, "paths": []})
             own = {row["path"] for row in rows if _scope(row) == "team"}
             led = [row for row in theirs if _scope(row) == "team" and row["path"] not in own]
+    if not with_seeds:
+        rows, led = ([row for row in of if not is_unedited_seed(row["path"], row["content"])] for of in (rows, led))
     # What is a note here is no file beside it.
     notes = {
         paths[row["path"]]: row["content"] for row in rows if _scope(row) == notes_of.scope and row["path"] in paths

@@ -20,7 +20,14 @@ async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, s
     """
     today = local_day(datetime.now(UTC), grant.settings.time_zone)
     # Of daily notes, whose days and budget are a matter of who makes the prompt, only an enabled one counts.
-    files = await read_prompt_files(database, grant.reader, place_for(grant.reader, None), today=today, recent_days=-1)
+    files = await read_prompt_files(
+        database,
+        grant.reader,
+        place_for(grant.reader, None),
+        today=today,
+        recent_days=-1,
+        with_seeds=grant.settings.seeds_in_prompt,
+    )
     texts = [file.text for file in (*files.shared, *files.personal)]
     try:
         session = await sessions.find(grant.reader, session_id)

@@ -196,7 +196,12 @@ class Turns:
         notes_of = place_for(grant.reader, None if settings.memory_isolation else "team")
         today = local_day(self._now(), settings.time_zone)
         return await read_prompt_files(
-            self._database, grant.reader, notes_of, today=today, recent_days=settings.recent_days
+            self._database,
+            grant.reader,
+            notes_of,
+            today=today,
+            recent_days=settings.recent_days,
+            with_seeds=settings.seeds_in_prompt,
         )
 
     async def _morning_card(self, grant: Grant, asked: TurnRequest) -> list[Part]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import NotFound, ValidationFailed
-from reverie_indexer.files import BACKUP
+from reverie_indexer.files import BACKUP, is_unedited_seed
 from reverie_indexer.model import Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
@@ -55,8 +55,9 @@ class KeywordSearch:
         """The best lines: by score, then path and line; a leader's come after the reader's own.
 
         Of a path only the copy is searched that a read of it would give, within `scope` where that is given; of at
-        most 50 files, those with the best lines, five lines each. Backups are left out. ValidationFailed for an
-        empty or overlong query and for scope personal without an owner, NotFound for an unknown agent.
+        most 50 files, those with the best lines, five lines each. Backups and unedited seeds are left out.
+        ValidationFailed for an empty or overlong query and for scope personal without an owner, NotFound for an unknown
+        agent.
         """
         if scope == "personal" and reader.owner_key is None:
             raise ValidationFailed("scope personal needs an owner_key")
@@ -100,6 +101,8 @@ class KeywordSearch:
                 SQL["contents"], {"tenant_id": tenant_id, "document_ids": [file.document_id for file in batch]}
             )
             for row in await cursor.fetchall():
+                if is_unedited_seed(row["path"], row["content"]):
+                    continue
                 hits = await asyncio.to_thread(hits_of, row["path"], row["content"], terms)
                 if hits:
                     kept.append((-hits[0].score, row["path"], hits))
