@@ -26,7 +26,11 @@ from reverie_server.workspace.snapshots import Export, place_to_export
 ZIP = "application/zip"
 _PIECE = 64 * 1024
 _IMPORT_PATH = re.compile(r"/api/v1/agents/[^/]+/workspace/memory/import(?:/preview)?")
-_ARCHIVE: dict[str, Any] = {ZIP: {"schema": {"type": "string", "format": "binary"}, "example": "a ZIP archive"}}
+# No text of JSON is an archive: the example is what the export gives.
+_EXAMPLE = {"summary": "A snapshot", "externalValue": "/api/v1/agents/wren/workspace/memory/export"}
+_ARCHIVE: dict[str, Any] = {
+    ZIP: {"schema": {"type": "string", "format": "binary"}, "examples": {"snapshot": _EXAMPLE}},
+}
 _BODY: dict[str, Any] = {"requestBody": {"required": True, "content": _ARCHIVE}}
 router = APIRouter(
     prefix="/agents/{a}/workspace/memory", tags=["Snapshots"], responses=may_answer(401, 403, 404, 413, 422, 503)
