@@ -64,6 +64,12 @@ class Settings(BaseSettings):
     max_file_bytes: PositiveInt = 1_048_576
     language: str = "english"
 
+    # A snapshot's entries, and the bytes of them all as they are unpacked; what is sent may be a sixteenth longer.
+    snapshot_max_entries: Annotated[int, Field(ge=2, le=65_000)] = 500
+    snapshot_max_bytes: Annotated[int, Field(ge=1_048_576, le=1_073_741_824)] = 16_777_216
+    # In how many files at most a keyword search finds lines.
+    keyword_max_files: Annotated[int, Field(ge=1, le=1000)] = 50
+
     # The history of files: how long a replaced version is kept, and how many versions of a file. None keeps all.
     version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
     version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
@@ -74,6 +80,9 @@ class Settings(BaseSettings):
     user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
     # What the best passage of a file adds to each other of it; 0 leaves neighbours out, too.
     context_weight: Share = 0.3
+    # BM25: how soon more of the same word counts no more, and how much the length of a passage takes away.
+    bm25_k1: Annotated[float, Field(ge=0, le=10)] = 1.2
+    bm25_b: Share = 0.75
     # Slices up to this many chunks are scanned exactly; above, HNSW on a partition of their own.
     exact_max_chunks: PositiveInt = 5000
     hnsw_ef_search: Annotated[int, Field(ge=10, le=1000)] = 100
@@ -117,6 +126,7 @@ class Settings(BaseSettings):
     compaction_enabled: bool = True
     episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
     episodic_timeout_seconds: PositiveFloat = 30.0
+    episodic_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 1024
     extraction_cooldown_seconds: Annotated[float, Field(ge=0)] = 300.0
     # What extraction looks at; what a model is given at a time: messages, characters of each, tokens to answer with.
     extraction_min_messages: PositiveInt = 4
@@ -127,17 +137,32 @@ class Settings(BaseSettings):
     extraction_timeout_seconds: PositiveFloat = 60.0
     # No background work makes MEMORY.md longer than this.
     memory_max_chars: Annotated[int, Field(ge=1000)] = 8000
+    # Which share of its entries may leave it in one rewriting, and by which share of its length a night may add.
+    memory_max_loss: Share = 0.25
+    memory_max_growth: Annotated[float, Field(ge=0, le=100)] = 0.5
+    # From how many characters on it is compacted once a day, and how many backups of it are kept.
+    memory_compact_from_chars: Annotated[int, Field(ge=0)] = 3000
+    memory_backups_kept: Annotated[int, Field(ge=1, le=1000)] = 5
     memory_compact_timeout_seconds: PositiveFloat = 120.0
     dreaming_debounce_seconds: Annotated[float, Field(ge=0)] = 600.0
     dreaming_min_episodes: PositiveInt = 5
     dreaming_max_episodes: PositiveInt = 10
     dreaming_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4096
+    # The hour at which the night begins where the agent is.
+    nightly_hour: Annotated[int, Field(ge=0, le=23)] = 2
     # So many daily notes, the newest, are looked at each night, and what candidates for MEMORY.md need.
     emergence_days: PositiveInt = 7
     emergence_min_recalls: Annotated[int, Field(ge=0)] = 3
     emergence_min_queries: Annotated[int, Field(ge=0)] = 2
     emergence_max_age_days: PositiveInt = 30
     emergence_min_score: Share = 0.4
+    # What its score is made of, which together must be 1; and in how many days half of a recall's recency is gone.
+    emergence_frequency_weight: Share = 0.30
+    emergence_recency_weight: Share = 0.25
+    emergence_diversity_weight: Share = 0.20
+    emergence_freshness_weight: Share = 0.15
+    emergence_consolidation_weight: Share = 0.10
+    emergence_half_life_days: PositiveFloat = 7.0
     emergence_timeout_seconds: PositiveFloat = 60.0
     # Past it, older entries of DREAMS.md are summarised and move to the archive of their month.
     dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
@@ -148,6 +173,7 @@ class Settings(BaseSettings):
     dedup_merge_cosine: Share = 0.98
     dedup_merge_names: Share = 0.85
     dedup_candidate_cosine: Share = 0.90
+    dedup_nearest: Annotated[int, Field(ge=1, le=100)] = 3
     graph_max_rows: Annotated[int, Field(ge=10, le=100_000)] = 2000
     graph_timeout_seconds: PositiveFloat = 5.0
     # Background jobs: a server runs a worker beside it, unless told not to.
@@ -166,6 +192,8 @@ class Settings(BaseSettings):
     shutdown_grace_seconds: PositiveFloat = 15.0
     # How long the rows of jobs that are done are kept; those that failed stay until they are tried again.
     job_keep_days: PositiveInt = 7
+    # How often what has expired and the rows of old jobs are removed.
+    prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
 
     # The language model: any OpenAI-compatible endpoint. Without one, what needs it goes its extractive way.
     llm_base_url: str | None = None
@@ -183,6 +211,18 @@ class Settings(BaseSettings):
         if abs(self.text_weight + self.vector_weight - 1) > 1e-9:
             raise ValueError("text_weight + vector_weight must be 1")
         return self
+
+    @model_validator(mode="after")
+    def _emergence_weights_sum_to_one(self) -> Self:
+        if abs(sum(self.emergence_weights.values()) - 1) > 1e-9:
+            raise ValueError("the five emergence_*_weight must be 1 together")
+        return self
+
+    @property
+    def emergence_weights(self) -> dict[str, float]:
+        """The weights of a candidate's score, by part."""
+        parts = ("frequency", "recency", "diversity", "freshness", "consolidation")
+        return {part: getattr(self, f"emergence_{part}_weight") for part in parts}
 
     @classmethod
     def settings_customise_sources(

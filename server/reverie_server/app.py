@@ -43,6 +43,7 @@ from reverie_server.workspace.forget import Forgetting
 from reverie_server.workspace.keyword import KeywordSearch
 from reverie_server.workspace.longterm import LongTermMemory
 from reverie_server.workspace.snapshots import Snapshots
+from reverie_server.workspace.strict_zip import Limits
 from reverie_server.workspace.tombstones import Tombstones
 
 if TYPE_CHECKING:
@@ -196,6 +197,8 @@ def assemble(
         weights=Weights(settings.text_weight, settings.vector_weight, settings.user_boost, settings.context_weight),
         language=settings.language,
         hnsw_ef_search=settings.hnsw_ef_search,
+        bm25_k1=settings.bm25_k1,
+        bm25_b=settings.bm25_b,
     )
     defaults = agent_defaults(settings)
     pipeline = Pipeline(database, models, index_rules)
@@ -235,13 +238,18 @@ def assemble(
         search=search,
         workspace=workspace,
         long_term=long_term,
-        keywords=KeywordSearch(database),
+        keywords=KeywordSearch(database, max_files=settings.keyword_max_files),
         compaction=consolidation.compaction,
         expansion=Expansion(database, now=now),
         snapshots=Snapshots(
             database,
             pipeline,
             max_file_bytes=settings.max_file_bytes,
+            limits=Limits(
+                max_entries=settings.snapshot_max_entries,
+                max_total_bytes=settings.snapshot_max_bytes,
+                max_archive_bytes=settings.snapshot_max_bytes + settings.snapshot_max_bytes // 16,
+            ),
             without_forgotten=tombstones.without_forgotten,
         ),
         tombstones=tombstones,

@@ -28,6 +28,7 @@ from reverie_server.consolidate.forgetting import DerivedForgetting
 from reverie_server.consolidate.graph_search import GraphRules, GraphSearch
 from reverie_server.consolidate.graph_upkeep import GraphUpkeep
 from reverie_server.consolidate.graph_view import GraphView
+from reverie_server.consolidate.guard import GuardRules
 from reverie_server.consolidate.health import Health
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.memory_compaction import MemoryCompaction, Rewriting, RewritingTools
@@ -107,13 +108,21 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
     settings = given.settings
     stages: dict[Stage, Runs] = {}
     making = EpisodeMaking(
-        given.llm, given.count_tokens, EpisodicRules(timeout_seconds=settings.episodic_timeout_seconds)
+        given.llm,
+        given.count_tokens,
+        EpisodicRules(settings.episodic_max_tokens, timeout_seconds=settings.episodic_timeout_seconds),
     )
     stages["episodic"] = _episodic(given, making)
     given.sessions.on_delete = remove_of_session
     stages["extraction"] = _extraction(given)
     compaction = _compaction(given)
-    stages["compaction"] = MemoryCompaction(given.database, given.gate, given.long_term, compaction)
+    stages["compaction"] = MemoryCompaction(
+        given.database,
+        given.gate,
+        given.long_term,
+        compaction,
+        from_chars=settings.memory_compact_from_chars,
+    )
     stages["dreaming"] = _dreaming(given)
     stages["emergence"] = emergence = _emergence(given)
     stages["semantic"] = _semantic(given)
@@ -123,7 +132,12 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
     )
     queue = Queue(given.database, rules)
     defaults = NightlyDefaults(
-        settings.time_zone, settings.memory_enabled, settings.emergence_enabled, settings.compaction_enabled
+        settings.time_zone,
+        settings.memory_enabled,
+        settings.emergence_enabled,
+        settings.compaction_enabled,
+        settings.nightly_hour,
+        settings.memory_compact_from_chars,
     )
     return Consolidation(
         delays=delays_of(settings),
@@ -167,7 +181,9 @@ def _semantic(given: GivenStages) -> Semantic:
 
 def _dedup(given: GivenStages) -> Dedup:
     settings = given.settings
-    rules = DedupRules(settings.dedup_merge_cosine, settings.dedup_merge_names, settings.dedup_candidate_cosine)
+    rules = DedupRules(
+        settings.dedup_merge_cosine, settings.dedup_merge_names, settings.dedup_candidate_cosine, settings.dedup_nearest
+    )
     return Dedup(DedupParts(given.database, given.gate, given.models, rules, now=given.now))
 
 
@@ -190,6 +206,7 @@ def _extraction(given: GivenStages) -> Extraction:
         max_tokens=settings.extraction_max_tokens,
         timeout_seconds=settings.extraction_timeout_seconds,
         max_chars=settings.memory_max_chars,
+        max_loss=settings.memory_max_loss,
     )
     tools = ExtractionTools(
         database=given.database,
@@ -212,11 +229,19 @@ def _compaction(given: GivenStages) -> Compaction:
         model=given.llm,
         count=given.count_tokens,
         max_chars=given.settings.memory_max_chars,
+        max_loss=given.settings.memory_max_loss,
         timeout_seconds=given.settings.memory_compact_timeout_seconds,
         now=given.now,
     )
     propose = Rewriting(tools).propose
-    return Compaction(given.database, given.pipeline, given.long_term, propose=propose, now=given.now)
+    return Compaction(
+        given.database,
+        given.pipeline,
+        given.long_term,
+        propose=propose,
+        kept_backups=given.settings.memory_backups_kept,
+        now=given.now,
+    )
 
 
 def _dreaming(given: GivenStages) -> Dreaming:
@@ -227,6 +252,7 @@ def _dreaming(given: GivenStages) -> Dreaming:
         max_tokens=settings.dreaming_max_tokens,
         timeout_seconds=settings.emergence_timeout_seconds,
         diary_max_chars=settings.dreams_max_chars,
+        nightly_hour=settings.nightly_hour,
     )
     parts = DreamingParts(given.database, given.gate, given.pipeline, given.tombstones, given.llm, given.count_tokens)
     return Dreaming(parts, rules, now=given.now)
@@ -241,9 +267,13 @@ def _emergence(given: GivenStages) -> Emergence:
             min_recalls=settings.emergence_min_recalls,
             min_queries=settings.emergence_min_queries,
             max_age_days=settings.emergence_max_age_days,
+            half_life_days=settings.emergence_half_life_days,
+            weights=settings.emergence_weights,
         ),
+        guard=GuardRules(settings.memory_max_chars, settings.memory_max_growth, settings.memory_max_loss),
         timeout_seconds=settings.emergence_timeout_seconds,
         diary_max_chars=settings.dreams_max_chars,
+        nightly_hour=settings.nightly_hour,
     )
     parts = EmergenceParts(given.database, given.gate, given.pipeline, given.search, given.tombstones, given.llm)
     return Emergence(parts, rules, now=given.now)
@@ -265,6 +295,8 @@ def wire_worker(
     async def begin_nightly() -> None:
         await consolidation.cron.defer_nightly()
 
-    periodic = [Periodic("prune", "0 */6 * * *", prune), Periodic("nightly", "*/5 * * * *", begin_nightly)]
+    # A day has 24 hours: an interval of them all is once a day.
+    prune_at = f"0 */{settings.prune_interval_hours} * * *" if settings.prune_interval_hours < 24 else "0 0 * * *"
+    periodic = [Periodic("prune", prune_at, prune), Periodic("nightly", "*/5 * * * *", begin_nightly)]
     rules = WorkerRules(settings.worker_concurrency, settings.worker_poll_seconds)
     return Worker(database, consolidation.queue, consolidation.runner, periodic, rules, start_quarantine)

@@ -56,6 +56,7 @@ class Rules:
     min_queries: int = 2
     max_age_days: int = 30
     half_life_days: float = 7.0
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
         "freshness": max(0.0, 1 - age / rules.max_age_days),
         "consolidation": min(1.0, max(0, len(days) - 1) / (FULL_DAYS - 1)),
     }
-    total = sum(WEIGHTS[name] * part for name, part in parts.items())
+    total = sum(rules.weights[name] * part for name, part in parts.items())
     # Somebody who asks says by that that it matters.
     needed = (0, 0) if evidence.is_asked else (rules.min_recalls, rules.min_queries)
     lasts = evidence.is_telling or evidence.is_asked or len(days) >= LASTING_DAYS

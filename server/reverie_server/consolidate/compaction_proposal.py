@@ -13,7 +13,7 @@ from reverie_server.consolidate.model import lines_source
 from reverie_server.llm.answers import Compaction, Replaced
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.recall.tokens import CountTokens
-from reverie_server.workspace.compaction_text import compact_text
+from reverie_server.workspace.compaction_text import MAX_LOSS, compact_text
 from reverie_server.workspace.memory_text import TITLE
 from reverie_server.workspace.outline import Block, blocks_of, folded
 from reverie_server.workspace.redaction import essence
@@ -77,6 +77,7 @@ def put_together(
     clean: Callable[[str], str],
     machine: frozenset[bytes],
     max_chars: int,
+    max_loss: float = MAX_LOSS,
 ) -> Rewritten:
     """The memory of a model's answers to its parts, in order. A part whose answer is refused stays as it is."""
 
@@ -89,7 +90,7 @@ def put_together(
     for part, answer in zip(parts, answers, strict=True):
         proposed = clean(neutralise(strip_injected(answer.memory)))
         by_part = explained_by(answer.replaced, part, proposed)
-        rules = GuardRules(max(len(part), max_chars), None, explained=by_part)
+        rules = GuardRules(max(len(part), max_chars), None, max_loss, explained=by_part)
         guarded = check(part, proposed, rules, is_machine)
         explained |= by_part if guarded.text is not None else frozenset()
         kept.append(part if guarded.text is None else guarded.text)
@@ -98,7 +99,7 @@ def put_together(
     if len(refused) == len(parts):
         return Rewritten(None, refused[0] if refused else "there is nothing to compact")
     joined = "\n".join([kept[0], *map(_without_title, kept[1:])])
-    rules = GuardRules(max_chars, MAX_GROWTH, explained=frozenset(explained))
+    rules = GuardRules(max_chars, MAX_GROWTH, max_loss, explained=frozenset(explained))
     guarded = check(before, compact_text(joined) or joined, rules, is_machine)
     if guarded.text is None:
         return Rewritten(None, guarded.reason)

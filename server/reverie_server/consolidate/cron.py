@@ -13,12 +13,11 @@ from reverie_indexer.db import Database
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.jobs import defer_many
 from reverie_server.consolidate.model import Work
-from reverie_server.consolidate.nightly import nightly_days
+from reverie_server.consolidate.nightly import NIGHTLY_HOUR, nightly_days
+from reverie_server.workspace.compaction_text import THRESHOLD_CHARS
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
-# MEMORY.md is compacted from so many characters on.
-COMPACTION_FROM_CHARS = 3000
 # So many slices are looked after in one transaction.
 PAGE = 500
 
@@ -27,12 +26,15 @@ Nightly = Literal["emergence", "compaction"]
 
 @dataclass(frozen=True, slots=True)
 class NightlyDefaults:
-    """What holds for agents that set nothing themselves."""
+    """What holds for agents that set nothing themselves; the hour of the night, and from how many characters on a
+    MEMORY.md is compacted, hold for all."""
 
     time_zone: str = "UTC"
     memory_enabled: bool = True
     emergence_enabled: bool = True
     compaction_enabled: bool = True
+    hour: int = NIGHTLY_HOUR
+    from_chars: int = THRESHOLD_CHARS
 
 
 class Cron:
@@ -55,9 +57,9 @@ class Cron:
         A night in which nothing ran is made up for once. May be called at any time, and by several at once: a slice is
         marked in the transaction that defers its job.
         """
-        given: dict[str, Any] = {**asdict(self._defaults), "from_chars": COMPACTION_FROM_CHARS, "limit": PAGE}
+        given: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
         rows = await self._database.maintenance_query(SQL["zones"], given)
-        days = nightly_days(self._now(), [row["zone"] for row in rows])
+        days = nightly_days(self._now(), [row["zone"] for row in rows], self._defaults.hour)
         given |= {"zones": list(days), "days": list(days.values())}
         return await self._defer("emergence", given) + await self._defer("compaction", given)
 

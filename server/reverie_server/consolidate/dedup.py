@@ -28,7 +28,6 @@ log = structlog.get_logger()
 SQL = Queries(__file__)
 # So many entities are compared in one transaction, each with its nearest few.
 _PAGE = 100
-_NEAREST = 3
 # A merge changes what it was made into, which is compared again: not for ever.
 _ROUNDS = 1000
 _BY_STAGE = "server"
@@ -41,6 +40,7 @@ class DedupRules:
     merge_cosine: float = 0.98
     merge_jaro_winkler: float = 0.85
     candidate_cosine: float = 0.90
+    nearest: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,13 @@ class Dedup:
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
             graph = Graph(connection, place.tenant_id, slice_.slice_id, now)
-            params = {**graph.key, "model_id": ready.model_id, "after": 0, "limit": _PAGE, "nearest": _NEAREST}
+            params = {
+                **graph.key,
+                "model_id": ready.model_id,
+                "after": 0,
+                "limit": _PAGE,
+                "nearest": self._parts.rules.nearest,
+            }
             rows = await (await connection.execute(SQL["neighbours"], params)).fetchall()
             entity_ids = sorted({row["entity_id"] for row in rows})
             if not entity_ids:

@@ -43,7 +43,7 @@ from reverie_server.consolidate.episodes import (
 from reverie_server.consolidate.failing import code_of, place_of
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work, episode_source
-from reverie_server.consolidate.nightly import nightly_day
+from reverie_server.consolidate.nightly import NIGHTLY_HOUR, nightly_day
 from reverie_server.consolidate.permitted import permitted
 from reverie_server.consolidate.reports import Report, add_report, new_report_id
 from reverie_server.llm import answers
@@ -67,6 +67,7 @@ class DreamingRules:
     max_tokens: int = 4096
     timeout_seconds: float = 60.0
     diary_max_chars: int = DIARY_CHARS
+    nightly_hour: int = NIGHTLY_HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,7 @@ class Dreaming:
             mode="dreaming",
             topic=None,
             trigger=work.trigger,
-            night=nightly_day(now, time_zone),
+            night=nightly_day(now, time_zone, self._rules.nightly_hour),
             started_at=now,
             ended_at=now,
             status="success",

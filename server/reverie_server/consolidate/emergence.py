@@ -33,7 +33,7 @@ from reverie_server.consolidate.failing import code_of, place_of
 from reverie_server.consolidate.gathering import Candidate, Passage, Setting, View, gather
 from reverie_server.consolidate.guard import GuardRules
 from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work
-from reverie_server.consolidate.nightly import nightly_day
+from reverie_server.consolidate.nightly import NIGHTLY_HOUR, nightly_day
 from reverie_server.consolidate.permitted import permitted
 from reverie_server.consolidate.reports import Mode, Report, add_report, is_night_done, new_report_id
 from reverie_server.llm import answers
@@ -58,6 +58,7 @@ class EmergenceRules:
     guard: GuardRules = field(default_factory=GuardRules)
     diary_max_chars: int = DIARY_CHARS
     timeout_seconds: float = 60.0
+    nightly_hour: int = NIGHTLY_HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +281,7 @@ class Emergence:
             mode=mode,
             topic=work.topic,
             trigger=work.trigger,
-            night=nightly_day(now, time_zone),
+            night=nightly_day(now, time_zone, self._rules.nightly_hour),
             started_at=now,
             ended_at=now,
             status="success",

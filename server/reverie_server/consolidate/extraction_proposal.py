@@ -134,9 +134,9 @@ def _guarded(
     text = without_repeats(cleaned(proposed, basis.clean), before, basis.saved, basis.language)
     is_memory = held.path == basis.memory.path
     # How much a memory may grow in a night is no matter of a conversation.
-    guard = GuardRules(rules.max_chars, max_growth=None)
+    guard = GuardRules(rules.max_chars, None, rules.max_loss)
     if not is_memory:
-        guard = GuardRules(rules.max_chars, max_growth=None, title=title_of(held.text))
+        guard = GuardRules(rules.max_chars, None, rules.max_loss, title=title_of(held.text))
     guarded = check(before, text, guard, lambda line: line_sha256(line) in held.machine)
     if guarded.text is None:
         return None, guarded.reason

@@ -34,7 +34,8 @@ _NAMES = {"user": "User", "assistant": "Assistant"}
 @dataclass(frozen=True, slots=True)
 class ExtractionRules:
     """What is looked at: from how many messages on, and how long the last one of the user must be; how many messages a
-    model is given at a time, and how much of each. `max_tokens` is for its answer, `max_chars` for MEMORY.md."""
+    model is given at a time, and how much of each. `max_tokens` is for its answer, `max_chars` for MEMORY.md,
+    `max_loss` is the share of a file's entries that may leave it."""
 
     min_messages: int = 4
     min_chars: int = 10
@@ -43,6 +44,7 @@ class ExtractionRules:
     max_tokens: int = 1000
     timeout_seconds: float = 60.0
     max_chars: int = 8000
+    max_loss: float = 0.25
 
 
 def spoken(messages: Sequence[Message]) -> list[Message]:

@@ -47,7 +47,8 @@ _ANSWER_SHARE, _ANSWER_TOKENS = 1.5, 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritingTools:
-    """What memories are rewritten with. `max_chars` is the most that MEMORY.md may have, `timeout_seconds` is for each
+    """What memories are rewritten with. `max_chars` is the most that MEMORY.md may have, `max_loss` the share of its
+    entries that may leave it, `timeout_seconds` is for each
     part of it."""
 
     database: Database
@@ -55,6 +56,7 @@ class RewritingTools:
     model: LanguageModel | None
     count: CountTokens
     max_chars: int
+    max_loss: float
     timeout_seconds: float
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -126,7 +128,7 @@ class Rewriting:
             answers.append(asked.value)
             made = asked.made
         clean = await self._tools.tombstones.without_forgotten(place)
-        given = (text, parts, answers, clean, machine, self._tools.max_chars)
+        given = (text, parts, answers, clean, machine, self._tools.max_chars, self._tools.max_loss)
         return await asyncio.to_thread(put_together, *given), made, None
 
 
@@ -183,11 +185,14 @@ class _Making:
 class MemoryCompaction:
     """The stage: from a length on, at most once a day of the agent, or by hand."""
 
-    def __init__(self, database: Database, gate: Gate, memory: LongTermMemory, compaction: Compaction) -> None:
+    def __init__(
+        self, database: Database, gate: Gate, memory: LongTermMemory, compaction: Compaction, *, from_chars: int
+    ) -> None:
         self._database = database
         self._gate = gate
         self._memory = memory
         self._compaction = compaction
+        self._from_chars = from_chars
         self._now: Callable[[], datetime] = compaction.now
 
     async def run(self, work: Work) -> Outcome:
@@ -201,7 +206,7 @@ class MemoryCompaction:
         if found is None:
             return Outcome("skipped", f"there is no {MEMORY}")
         now = self._now().astimezone(ZoneInfo(grant.settings.time_zone))
-        if not by_hand and not is_due(found[1], await self._last(place), now):
+        if not by_hand and not is_due(found[1], await self._last(place), now, self._from_chars):
             return Outcome("skipped", "it is short, or was compacted today")
         try:
             done = await self._compaction.compact(place, by=AUTHOR)

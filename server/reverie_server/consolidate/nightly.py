@@ -10,29 +10,30 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+# Unless the settings say otherwise.
 NIGHTLY_HOUR = 2
 
 
-def nightly_at(day: date, zone: str) -> datetime:
+def nightly_at(day: date, zone: str, hour: int = NIGHTLY_HOUR) -> datetime:
     """The instant, in UTC, at which the night of a local day begins; `zone` is a name of the IANA database."""
     # Of an hour that is skipped, `fold=0` reads the clock as it was before: that is the instant of the skip or later.
-    return datetime.combine(day, time(NIGHTLY_HOUR), ZoneInfo(zone)).astimezone(UTC)
+    return datetime.combine(day, time(hour), ZoneInfo(zone)).astimezone(UTC)
 
 
-def nightly_day(now: datetime, zone: str) -> date:
+def nightly_day(now: datetime, zone: str, hour: int = NIGHTLY_HOUR) -> date:
     """The last local day whose night has begun by `now`, which has a zone."""
     day = now.astimezone(ZoneInfo(zone)).date()
-    return day if nightly_at(day, zone) <= now else day - timedelta(days=1)
+    return day if nightly_at(day, zone, hour) <= now else day - timedelta(days=1)
 
 
-def next_nightly(now: datetime, zone: str) -> datetime:
+def next_nightly(now: datetime, zone: str, hour: int = NIGHTLY_HOUR) -> datetime:
     """When the next night after `now` begins, in UTC."""
-    return nightly_at(nightly_day(now, zone) + timedelta(days=1), zone)
+    return nightly_at(nightly_day(now, zone, hour) + timedelta(days=1), zone, hour)
 
 
-def nightly_days(now: datetime, zones: Iterable[str]) -> dict[str, date]:
+def nightly_days(now: datetime, zones: Iterable[str], hour: int = NIGHTLY_HOUR) -> dict[str, date]:
     """`nightly_day` of several zones; one that is in no database of zones any more counts as UTC."""
-    return {zone: nightly_day(now, zone if _is_known(zone) else "UTC") for zone in zones}
+    return {zone: nightly_day(now, zone if _is_known(zone) else "UTC", hour) for zone in zones}
 
 
 def _is_known(zone: str) -> bool:

@@ -16,7 +16,7 @@ from reverie_server.access.keys import Caller
 from reverie_server.consolidate.emergence_told import rounded
 from reverie_server.consolidate.gathering import Candidate
 from reverie_server.consolidate.model import Work
-from reverie_server.consolidate.nightly import NIGHTLY_HOUR, next_nightly
+from reverie_server.consolidate.nightly import next_nightly
 from reverie_server.consolidate.reports import Report
 from reverie_server.http import wire_control as wire
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
@@ -27,7 +27,6 @@ from reverie_server.workspace.files import place_for
 router = APIRouter(prefix="/memory/{a}", tags=["Control"], responses=may_fail(401, 403, 404, 422, 503))
 BODY_ONLY = [Depends(no_query)]
 QUERY_ONLY = [Depends(no_body)]
-CRON = f"0 {NIGHTLY_HOUR} * * *"
 WRITE_ERRORS = may_fail(400, 413)
 
 
@@ -54,13 +53,14 @@ async def dreaming_status(
     emergence = system.consolidation.emergence
     standing = await system.consolidation.reports.standing(place)
     found = await emergence.candidates(grant, place)
+    hour = system.settings.nightly_hour
     enabled = grant.settings.emergence_enabled and grant.reader.leader_agent_id is None
     return wire.StatusAnswer(
         data=wire.StatusData(
             enabled=enabled,
-            cron=CRON,
+            cron=f"0 {hour} * * *",
             last_run=standing.last_run,
-            next_run=next_nightly(emergence.now(), grant.settings.time_zone) if enabled else None,
+            next_run=next_nightly(emergence.now(), grant.settings.time_zone, hour) if enabled else None,
             last_status=standing.last_status,
             latest_entry=await emergence.dreams.latest(place),
             pending_candidates=sum(candidate.scored.stopped_by is None for candidate in found),

@@ -167,6 +167,8 @@ def _parameters(request: Request, rules: Rules, searched: Searched, vector: Quer
         "as_of": request.as_of,
         "as_of_day": None if request.as_of is None else _day_of(request.as_of, rules.time_zone),
         "mean_length": searched.mean_length,
+        "k1": rules.bm25_k1,
+        "b": rules.bm25_b,
         "with_context": rules.weights.context > 0,
         "label_chars": LABEL_CHARS,
         "text_limit": limit if by_text else 0,

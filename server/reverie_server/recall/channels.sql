@@ -53,7 +53,8 @@ WITH weights AS MATERIALIZED (
           ELSE c.valid_to IS NULL AND d.note_day <= %(as_of_day)s::date END
 ), produced AS MATERIALIZED (
     SELECT p.chunk_id,
-           sum(w.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.length / %(mean_length)s::float8))) AS bm25,
+           sum(w.idf * p.tf * (1 + %(k1)s::float8)
+               / (p.tf + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * p.length / %(mean_length)s::float8))) AS bm25,
            array_agg(w.place) AS matched
     FROM postings p
     JOIN weights w ON w.term = p.term
@@ -124,7 +125,8 @@ FROM pool k
 LEFT JOIN produced own ON own.chunk_id = k.chunk_id
 LEFT JOIN scanned near ON near.chunk_id = k.chunk_id
 LEFT JOIN LATERAL (
-    SELECT sum(w.idf * o.tf * 2.2 / (o.tf + 1.2 * (0.25 + 0.75 * o.length / %(mean_length)s::float8))) AS bm25,
+    SELECT sum(w.idf * o.tf * (1 + %(k1)s::float8)
+               / (o.tf + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * o.length / %(mean_length)s::float8))) AS bm25,
            array_agg(w.place) AS matched
     FROM postings o
     JOIN weights w ON w.term = o.term

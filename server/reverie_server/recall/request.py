@@ -29,6 +29,8 @@ class Rules:
     # A term in more passages than this, and than this share of them, yields no candidates where rarer terms do.
     frequent_df: int = 2000
     frequent_share: float = 0.1
+    bm25_k1: float = 1.2
+    bm25_b: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,12 +91,14 @@ class Compaction:
         memory: LongTermMemory,
         *,
         propose: Propose = propose_extractively,
+        kept_backups: int = KEPT_BACKUPS,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._pipeline = pipeline
         self._memory = memory
         self._propose = propose
+        self._kept_backups = kept_backups
         self.now = now
 
     async def compact(self, place: Place, *, by: str) -> Compacted:
@@ -166,7 +168,7 @@ class Compaction:
     ) -> Written:
         async def within(connection: Connection, slice_: Slice) -> None:
             found = await _backups(connection, place, [slice_.slice_id])
-            old = [document_id for document_id, _ in found[KEPT_BACKUPS:]]
+            old = [document_id for document_id, _ in found[self._kept_backups :]]
             await purge_documents(connection, place.tenant_id, old)
             if proposed.within is not None:
                 await proposed.within(connection, slice_)

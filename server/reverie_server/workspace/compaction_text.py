@@ -40,13 +40,14 @@ class _Section:
     below: list[list[str]] = field(default_factory=list)
 
 
-def is_due(text: str, last: datetime | None, now: datetime) -> bool:
+def is_due(text: str, last: datetime | None, now: datetime, from_chars: int = THRESHOLD_CHARS) -> bool:
     """Whether a memory is to be compacted without having been asked for.
 
-    From 3,000 characters on, and at most once a day of `now`'s time zone; `last` is when it last was (None: never).
+    From `from_chars` characters on, and at most once a day of the time zone of `now`; `last` is when it last was, or
+    None.
     """
     was_today = last is not None and last.astimezone(now.tzinfo).date() >= now.date()
-    return len(text) >= THRESHOLD_CHARS and not was_today
+    return len(text) >= from_chars and not was_today
 
 
 def compact_text(text: str) -> str | None:

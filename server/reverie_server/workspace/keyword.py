@@ -46,8 +46,9 @@ class _Candidate:
 class KeywordSearch:
     """Finds lines in the markdown files that a reader sees."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, max_files: int = MAX_FILES) -> None:
         self._database = database
+        self._max_files = max_files
 
     async def search(
         self, reader: Reader, query: str, *, scope: Scope | None = None, limit: int = 10
@@ -55,7 +56,7 @@ class KeywordSearch:
         """The best lines: by score, then path and line; a leader's come after the reader's own.
 
         Of a path only the copy is searched that a read of it would give, within `scope` where that is given; of at
-        most 50 files, those with the best lines, five lines each. Backups and unedited seeds are left out.
+        most `max_files` files, those with the best lines, five lines each. Backups and unedited seeds are left out.
         ValidationFailed for an empty or overlong query and for scope personal without an owner, NotFound for an unknown
         agent.
         """
@@ -69,8 +70,8 @@ class KeywordSearch:
                 return KeywordOutcome(0, [])
             visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
             own = [s for s in visible if scope in (None, scope_of(s.agent_id, s.owner_key))]
-            hits = await self._search(connection, reader.tenant_id, own, terms, hidden=(), max_files=MAX_FILES)
-            left = MAX_FILES - len({hit.path for hit in hits})
+            hits = await self._search(connection, reader.tenant_id, own, terms, hidden=(), max_files=self._max_files)
+            left = self._max_files - len({hit.path for hit in hits})
             if reader.leader_agent_id is not None and scope in (None, "team") and left:
                 own_ids = [s.slice_id for s in own]
                 hidden = await store.paths_hidden_by(connection, reader.tenant_id, own_ids)
