@@ -11,10 +11,10 @@ from reverie_server.consolidate.archive import archive_change, archived
 from reverie_server.consolidate.extraction_proposal import Basis, HeldFile, extractive, from_answer
 from reverie_server.consolidate.extraction_text import (
     ExtractionRules,
+    Saved,
     entry_lines_of,
     is_too_little,
     lines_not_in,
-    says_again,
     spoken,
     transcript_of,
     with_statements,
@@ -110,7 +110,7 @@ class TestLines:
         ],
     )
     def test_that_say_again_what_a_tool_saved(self, line: str, expected: bool) -> None:
-        assert says_again(line, ["- Takes tea without milk."], "english") == expected
+        assert Saved(["- Takes tea without milk."], "english").says(line) == expected
 
 
 class TestStatements:

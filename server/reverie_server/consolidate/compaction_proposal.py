@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,8 @@ MAX_GROWTH = 0.1
 # The lines of before that a new one is said to come from have so many of its words, of all of both.
 _ALIKE_SHARE = 0.25
 _MAX_SOURCES = 5
+# So many places of its words are looked at for a line, those of the rarest words first.
+_MAX_PLACES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +131,23 @@ def explained_by(replaced: Sequence[Replaced], before: str, after: str) -> froze
 
 def lines_with_sources(path: str, before: str, after: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Each new line of a memory with the lines of the one before that it was made of: those alike, or all."""
-    old = [
-        (number, set(analyse(line)))
-        for number, line in enumerate((line.rstrip("\r\n") for line in lines_of(before)), start=1)
-        if entry_lines(line)
-    ]
+    lines = [line.rstrip("\r\n") for line in lines_of(before)]
+    old = {number: set(analyse(line)) for number, line in enumerate(lines, start=1) if entry_lines(line)}
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, theirs in old.items():
+        for word in theirs:
+            places[word].append(number)
     for line in added_lines(before, after):
         words = set(analyse(line))
-        shares = [(len(words & theirs) / len(words | theirs), number) for number, theirs in old if words | theirs]
+        shared: Counter[int] = Counter()
+        for word in sorted(words & places.keys(), key=lambda word: (len(places[word]), word)):
+            shared.update(places[word][:_MAX_PLACES])
+            if shared.total() >= _MAX_PLACES:
+                break
+        shares = [(count / (len(words) + len(old[number]) - count), number) for number, count in shared.items()]
         best = sorted((s for s in shares if s[0] >= _ALIKE_SHARE), key=lambda s: (-s[0], s[1]))[:_MAX_SOURCES]
         sources = [lines_source(path, number, number) for _, number in sorted(best, key=lambda s: s[1])]
-        yield line, sources or [lines_source(path, 1, max(1, len(lines_of(before))))]
+        yield line, sources or [lines_source(path, 1, max(1, len(lines)))]
 
 
 def _without_title(part: str) -> str:

@@ -11,6 +11,7 @@ too much, those of the oldest months become one line a month. What anybody else 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -79,34 +80,38 @@ def rolled(text: str, max_chars: int = MAX_CHARS) -> Rolled:
             moved.setdefault(one.month, []).append(one.text)
             shown[at] = replace(one, text=f"{one.heading}\n", is_archived=True)
             length += shown[at].length - one.length
-    newest = shown[-1].month if shown else ""
-    for month in sorted({one.month for one in shown} - {newest}):
+    months: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(shown):
+        months[one.month].append(at)
+    lines: dict[int, _Shown | None] = {}
+    for month in sorted(months.keys() - {shown[-1].month if shown else ""}):
         if length <= target:
             break
-        own = [one for one in shown if one.month == month]
+        own = [shown[at] for at in months[month]]
         # Those that moved just now are there whole already.
         moved.setdefault(month, []).extend(one.text for one in own if not one.is_archived and not one.is_month)
-        folded = _Shown(_month_line(month, sum(one.count for one in own)))
-        at = shown.index(own[0])
-        length += folded.length - sum(one.length for one in own)
-        shown = [*shown[:at], folded, *(one for one in shown[at:] if one.month != month)]
-    parts = [top.rstrip(), *(one.text.rstrip() for one in shown)]
+        line = _Shown(_month_line(month, sum(one.count for one in own)))
+        length += line.length - sum(one.length for one in own)
+        # In place of the first one.
+        lines |= {**dict.fromkeys(months[month]), months[month][0]: line}
+    left = [lines.get(at, old) for at, old in enumerate(shown)]
+    parts = [top.rstrip(), *(one.text.rstrip() for one in left if one is not None)]
     return Rolled("\n\n".join(part for part in parts if part) + "\n", {m: texts for m, texts in moved.items() if texts})
 
 
 def archived(archive: str | None, month: str, entries: Sequence[str]) -> str:
     """The archive of a month with entries, in the order of their times; what it has of one already, once."""
     top, present = _parted(archive or f"# Dreams of {month}\n")
-    by_heading = {_heading(entry): entry for entry in present}
+    by_heading = {_heading(entry): [entry] for entry in present}
+    known = {heading: set(_lines(entry)) for heading, [entry] in by_heading.items()}
     for entry in entries:
         heading, body = _heading(entry), _body(entry)
-        held = by_heading.get(heading, f"{heading}\n")
-        if body and body not in held:
-            gap = "\n" if _body(held) else "\n\n"
-            held = f"{held.rstrip()}{gap}{body}\n"
+        held = by_heading.setdefault(heading, [f"{heading}\n"])
         # Of what is there whole, the heading alone comes later, when its month becomes a line.
-        by_heading[heading] = held
-    ordered = [by_heading[heading] for heading in sorted(by_heading)]
+        if body and not known.setdefault(heading, set()).issuperset(_lines(body)):
+            held.append(body)
+            known[heading].update(_lines(body))
+    ordered = [_with_bodies(*by_heading[heading]) for heading in sorted(by_heading)]
     return "\n\n".join(part.rstrip() for part in [top, *ordered] if part.strip()) + "\n"
 
 
@@ -162,6 +167,17 @@ def _heading(entry: str) -> str:
 
 def _body(entry: str) -> str:
     return entry.partition("\n")[2].strip()
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.split("\n")) if line]
+
+
+def _with_bodies(entry: str, *bodies: str) -> str:
+    if not bodies:
+        return entry
+    gap = "\n" if _body(entry) else "\n\n"
+    return f"{entry.rstrip()}{gap}" + "\n".join(bodies) + "\n"
 
 
 def _month_line(month: str, count: int) -> str:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from typing import Literal
 
 from reverie_server.consolidate.entries import TELLING_KINDS, cues_in, dated, fact_of, kinds_of, stated, undated
-from reverie_server.consolidate.likeness import GROUNDED_SHARE, Statement, contradicts, is_grounded, same, statement
+from reverie_server.consolidate.likeness import GROUNDED_SHARE, Ground, Statement, contradicts, same, statement
+from reverie_server.consolidate.statement_index import FrameIndex, TermIndex
 from reverie_server.llm.cues import Cues
 from reverie_server.llm.salience import NOTABLE
 from reverie_server.recall.fences import neutralise, strip_injected
@@ -26,6 +28,8 @@ HEADINGS: dict[Kind, str] = {
     "decision": "Decisions",
 }
 MAX_LINE_CHARS = 500
+# Of what a model proposes no more is looked at.
+MAX_LINES = 500
 # What is said again and again may be small talk.
 SAYS_SOMETHING = 1.0
 _SPEAKER = re.compile(r"(?:[-*+]\s+)?(?:(?P<who>User|Assistant): )?")
@@ -72,8 +76,8 @@ def proposed(
     mentions in passing is no memory.
     """
     found: list[Line] = []
-    read = [[statement(part, language) for part in [_header(e), *e.text.splitlines()]] for e in episodes]
-    for kind, text, numbers in lines:
+    read = [_Read(episode, language) for episode in episodes]
+    for kind, text, numbers in islice(lines, MAX_LINES):
         plain, _ = undated(" ".join(neutralise(strip_injected(text)).split()))
         speaker = _SPEAKER.match(plain)
         if speaker and speaker["who"] == "Assistant":
@@ -81,12 +85,12 @@ def proposed(
         plain = plain[speaker.end() :] if speaker else plain
         named = [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= len(episodes)]
         said = statement(plain, language)
-        parts = [part for number in named for part in read[number]]
-        if not named or not said.essence or not is_grounded(said, parts):
+        own_read = [read[number] for number in named]
+        if not named or not said.essence or not Ground.joined([one.ground for one in own_read]).bears(said):
             continue
         own = tuple(episodes[number] for number in sorted(named))
         recurs = len({episode.session_id for episode in own}) > 1
-        if recurs or kind in ("preference", "decision") or _is_stressed(said, parts, language):
+        if recurs or kind in ("preference", "decision") or any(one.stresses(said) for one in own_read):
             found.append(Line(kind, said, own))
     return _distinct(found)
 
@@ -98,21 +102,31 @@ def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
     nobody's: "I decided" would become the owner's. Of two statements that contradict each other the later one is kept.
     """
     found: list[tuple[Statement, frozenset[str], float, list[Summary]]] = []
+    # By what each was first found as, and then said again.
+    index, places = TermIndex(), list[int]()
     expected = cues_in("\n".join(episode.text for episode in episodes), language)
     for episode in episodes:
         for text, score in _stated(episode, expected):
             said = statement(fact_of(text, expected), language)
             kinds = kinds_of(text, expected)
-            known = next((place for place, other in enumerate(found) if same(other[0], said)), None)
+            alike = sorted({places[number] for number in index.alike(said)})
+            known = next((place for place in alike if same(found[place][0], said)), None)
+            places.append(len(found) if known is None else known)
+            index.add(said)
             if known is not None:
                 _, before, best, own = found[known]
-                found[known] = (said, before | kinds, max(best, score), [*own, episode])
+                own.append(episode)
+                found[known] = (said, before | kinds, max(best, score), own)
             else:
                 found.append((said, kinds, score, [episode]))
+    frames = FrameIndex(said for said, _, _, _ in found)
     kept = [
         (len({episode.session_id for episode in own}), score, number, kinds, said, own)
         for number, (said, kinds, score, own) in enumerate(found)
-        if not any(contradicts(later[0], said) and later[3][-1].day >= own[-1].day for later in found[number + 1 :])
+        if not any(
+            later > number and contradicts(found[later][0], said) and found[later][3][-1].day >= own[-1].day
+            for later in frames.opposed(said)
+        )
     ]
     worth = [one for one in kept if one[0] > 1 or (one[3] & TELLING_KINDS and one[1] >= NOTABLE)]
     worth.sort(key=lambda one: (-one[0], -one[1], one[2]))
@@ -122,11 +136,7 @@ def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
 def merged(text: str | None, day: date, lines: Sequence[Line], language: str) -> tuple[str, list[Line]]:
     """The file of a day with the lines that it does not hold yet, below their headings; and these. It loses nothing."""
     present = text or f"# Consolidated {day.isoformat()}\n"
-    held = [statement(undated(line)[0], language) for line in _items(present)]
-    added: list[Line] = []
-    for line in lines:
-        if not any(same(line.said, other) for other in [*held, *(one.said for one in added)]):
-            added.append(line)
+    added = _distinct(lines, [statement(undated(line)[0], language) for line in _items(present)])
     for kind, heading in HEADINGS.items():
         own = ["\n".join(bullet(escaped([line.written]))) for line in added if line.kind == kind]
         if own:
@@ -176,21 +186,30 @@ def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:
     return "fact" if kinds & {"fact", "remember"} or sessions < 2 else "pattern"
 
 
-def _is_stressed(said: Statement, parts: Sequence[Statement], language: str) -> bool:
-    """Whether a statement was made as one to keep."""
-    expected = cues_in("\n".join(part.text for part in parts), language)
-    return any(
-        len(part.terms & said.terms) >= GROUNDED_SHARE * len(said.terms)
-        and kinds_of(part.text, expected) & TELLING_KINDS
-        for part in parts
-    )
+class _Read:
+    """An episode as lines are checked against it: what follows from it, and what it says as something to keep."""
+
+    def __init__(self, episode: Summary, language: str) -> None:
+        parts = [statement(part, language) for part in [_header(episode), *episode.text.splitlines()]]
+        expected = cues_in(episode.text, language)
+        self.ground = Ground(parts)
+        self._telling = [part for part in parts if kinds_of(part.text, expected) & TELLING_KINDS]
+
+    def stresses(self, said: Statement) -> bool:
+        """Whether a statement was made here as one to keep."""
+        return any(len(part.terms & said.terms) >= GROUNDED_SHARE * len(said.terms) for part in self._telling)
 
 
-def _distinct(lines: Sequence[Line]) -> list[Line]:
+def _distinct(lines: Sequence[Line], held: Sequence[Statement] = ()) -> list[Line]:
+    """The lines without what is held already, and without those that say again what an earlier one says."""
+    known = list(held)
+    index = TermIndex(held)
     kept: list[Line] = []
     for line in lines:
-        if not any(same(line.said, other.said) for other in kept):
+        if not any(same(line.said, known[number]) for number in index.alike(line.said)):
             kept.append(line)
+            known.append(line.said)
+            index.add(line.said)
     return kept
 
 

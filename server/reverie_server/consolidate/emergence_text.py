@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
 from reverie_server.consolidate.gathering import Candidate, MemoryFile
 from reverie_server.consolidate.guard import GuardRules, check
-from reverie_server.consolidate.likeness import GROUNDED_SHARE, Statement, contradicts, is_grounded, statement
+from reverie_server.consolidate.likeness import GROUNDED_SHARE, Ground, Statement, contradicts, statement
+from reverie_server.consolidate.statement_index import FrameIndex
 from reverie_server.workspace.memory_text import SECTIONS, TITLE, add_entry, entry_of
-from reverie_server.workspace.outline import blocks_of, folded, text_of
+from reverie_server.workspace.outline import Block, blocks_of, folded, text_of
 from reverie_server.workspace.redaction import essence
 from reverie_server.workspace.sections import lines_of
 
 # The section of an entry by what it is; the first that fits.
 _SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("fact", "profile"))
+# A run adds no more than that; each takes a look at the whole memory. The others come with the next one.
+MAX_ADDED = 100
 # What a candidate is given with, where a model copies it along.
 _OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times\) ")
 
@@ -48,8 +51,15 @@ def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: G
     promoted: list[Candidate] = []
     left: list[tuple[Candidate, str]] = []
     dropped: tuple[str, ...] = ()
+    # The memory's own entries as far as they are the server's, in what the text is now.
+    machine = _Machine(text, memory, language)
     for candidate in passing:
-        base, gone = _without_contradicted(text, memory, candidate, language) if memory else (text, frozenset())
+        base, gone = machine.without_contradicted(candidate)
+        is_full = len(base) >= max(rules.max_chars, len(before))
+        if is_full or len(promoted) >= MAX_ADDED:
+            reason = f"the memory has {len(base)} characters; {rules.max_chars} is the most" if is_full else reason
+            left.append((candidate, "room"))
+            continue
         explained = replace(rules, explained=rules.explained | gone)
         try:
             longer = add_entry(base or None, _section_of(candidate), entry_of(candidate.text))
@@ -63,6 +73,7 @@ def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: G
             left.append((candidate, "room"))
             continue
         text, rules, dropped = guarded.text, explained, guarded.dropped
+        machine = _Machine(text, memory, language)
         promoted.append(candidate)
     if not promoted:
         return Proposal(None, reason, left=tuple(left))
@@ -79,13 +90,16 @@ def modelled(
     known = [statement(line, language) for line in _lines(before)]
     own = {said.essence for said in known}
     new = [said for line in _lines(content) if (said := statement(line, language)).essence not in own]
-    sources = [*(candidate.said for candidate in passing), *known]
-    if any(not is_grounded(said, sources) for said in new):
+    ground = Ground([*(candidate.said for candidate in passing), *known])
+    if not all(map(ground.bears, new)):
         return Proposal(None, "the proposal says what nobody said")
+    frames = FrameIndex(candidate.said for candidate in passing)
     explained = frozenset(
         said.essence
         for said in known
-        if memory and memory.is_machine(said.text) and any(contradicts(said, c.said) for c in passing)
+        if memory
+        and memory.is_machine(said.text)
+        and any(contradicts(said, passing[number].said) for number in frames.opposed(said))
     )
     guarded = check(before, content, replace(rules, explained=explained), memory.is_machine if memory else _nobody)
     if guarded.text is None:
@@ -94,7 +108,8 @@ def modelled(
         return Proposal(None, "the proposal changes nothing")
     lines = [statement(line, language) for line in _lines(guarded.text)]
     entered = [candidate for candidate in passing if any(_tells(line, candidate.said) for line in lines)]
-    left = tuple((candidate, "model") for candidate in passing if candidate not in entered)
+    known_ids = set(map(id, entered))
+    left = tuple((candidate, "model") for candidate in passing if id(candidate) not in known_ids)
     return Proposal(guarded.text, "", tuple(entered), left, guarded.dropped)
 
 
@@ -117,20 +132,30 @@ def _section_of(candidate: Candidate) -> str:
     return SECTIONS[category]
 
 
-def _without_contradicted(
-    text: str, memory: MemoryFile, candidate: Candidate, language: str
-) -> tuple[str, frozenset[str]]:
-    """The text without the server's own entries that the candidate contradicts, and their essences."""
-    lines = lines_of(text)
-    gone: set[str] = set()
-    for block in reversed(blocks_of(text)):
-        own = text_of(block, lines)
-        if block.kind != "item" or not all(memory.is_machine(line) for line in own if essence(line)):
-            continue
-        if contradicts(statement(" ".join(own), language), candidate.said):
-            gone.add(essence("\n".join(own)))
+class _Machine:
+    """The server's own entries in a text of the memory, read once for all candidates."""
+
+    def __init__(self, text: str, memory: MemoryFile | None, language: str) -> None:
+        self._text = text
+        self._lines = lines_of(text) if memory else []
+        self._blocks: list[tuple[Block, str, Statement]] = []
+        for block in blocks_of(text) if memory else ():
+            own = text_of(block, self._lines)
+            if memory and block.kind == "item" and all(memory.is_machine(line) for line in own if essence(line)):
+                self._blocks.append((block, essence("\n".join(own)), statement(" ".join(own), language)))
+        self._index = FrameIndex(said for _, _, said in self._blocks)
+
+    def without_contradicted(self, candidate: Candidate) -> tuple[str, frozenset[str]]:
+        """The text without the entries that a candidate contradicts, and their essences."""
+        alike = map(self._blocks.__getitem__, self._index.opposed(candidate.said))
+        found = [(block, kept) for block, kept, said in alike if contradicts(said, candidate.said)]
+        if not found:
+            return self._text, frozenset()
+        lines = list(self._lines)
+        # The candidates of an index come the last first.
+        for block, _ in found:
             del lines[block.start : block.end]
-    return "".join(lines), frozenset(gone)
+        return "".join(lines), frozenset(kept for _, kept in found)
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ from reverie_server.workspace.sections import lines_of
 # What is longer is no entry but a text, of which the sentences are.
 MAX_ENTRY_CHARS = 500
 # Days at the end of a line: when it was said.
-_DATED = re.compile(r"\s*\((?P<days>\d{4}-\d\d-\d\d(?:, \d{4}-\d\d-\d\d)*)\)\W*$")
+_DATED = re.compile(r"\((?P<days>\d{4}-\d\d-\d\d(?:, \d{4}-\d\d-\d\d)*)\)\W*$")
 _ASSISTANT = "Assistant: "
 # What makes an entry more than an observation.
 TELLING_KINDS = frozenset({"remember", "decision", "preference"})

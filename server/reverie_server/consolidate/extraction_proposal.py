@@ -8,9 +8,9 @@ from typing import Any
 
 from reverie_server.consolidate.extraction_text import (
     ExtractionRules,
+    Saved,
     cleaned,
     entry_lines_of,
-    says_again,
     title_of,
     with_statements,
     without_repeats,
@@ -56,9 +56,9 @@ class Basis:
         """Messages as what something is made of."""
         return message_source(self.session_id, [(m.seq, m.message_id) for m in messages])
 
-    def is_said(self, line: str) -> bool:
-        """Whether tools saved this in the same conversation."""
-        return says_again(line, self.saved, self.language)
+    def already(self) -> Saved:
+        """What tools saved in the same conversation, to compare lines with."""
+        return Saved(self.saved, self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,8 @@ def from_answer(answer: Extraction, made: Made, basis: Basis, rules: ExtractionR
     if not answer.should_update:
         return Proposal(made)
     source = basis.source(basis.heard)
-    lines = [line for line in entry_lines_of(answer.daily_entry, basis.clean) if not basis.is_said(line)]
+    already = basis.already()
+    lines = [line for line in entry_lines_of(answer.daily_entry, basis.clean) if not already.says(line)]
     files: list[NewFile] = []
     refused: dict[str, str] = {}
     wanted = {basis.memory.path: answer.memory_update, basis.profile.path: answer.profile_update}
@@ -118,11 +119,12 @@ def from_answer(answer: Extraction, made: Made, basis: Basis, rules: ExtractionR
 def extractive(basis: Basis, rules: ExtractionRules, fallback: str | None) -> Proposal:
     """What goes without a model: what was stated into MEMORY.md, other notable lines into the day's note."""
     files, settled = _with_statements(basis, rules)
+    already = basis.already()
     lines = [
         (line, EXTRACTIVE, basis.source([note.message]))
         for note in noted(basis.heard, without=settled)
         for line in note_lines(basis.clean(f"- {note.line}").splitlines())
-        if not basis.is_said(line)
+        if not already.says(line)
     ]
     return Proposal(EXTRACTIVE, lines, files, lines_inside=True, fallback=fallback)
 
@@ -150,7 +152,8 @@ def _with_statements(basis: Basis, rules: ExtractionRules) -> tuple[list[NewFile
     """MEMORY.md with what was stated in it, where that changes it, and the sentences that are settled so."""
     found = stated(basis.heard)
     held = basis.memory
-    wanted = [s for s in found if not basis.is_said(s.text) and _is_allowed(s, basis)]
+    already = basis.already()
+    wanted = [s for s in found if not already.says(s.text) and _is_allowed(s, basis)]
     text, added, homeless = with_statements(held.text, wanted, rules.max_chars)
     settled = frozenset(s.sentence for s in found) - {s.sentence for s in homeless}
     if text is None or not added:

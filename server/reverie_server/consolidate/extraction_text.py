@@ -27,6 +27,7 @@ FILE_CHARS = 20_000
 # of the longer one: "coffee rather than tea since May" is not "prefers tea".
 _AGAIN_SHARE, _AGAIN_SHARE_OF_LONGER = 0.6, 0.5
 _FEWEST_WORDS = 2
+_MAX_SAVED = 500
 _WORD = re.compile(r"\w")
 _NAMES = {"user": "User", "assistant": "Assistant"}
 
@@ -99,26 +100,37 @@ def lines_not_in(lines: Sequence[str], text: str) -> list[str]:
     ]
 
 
-def says_again(line: str, saved: Sequence[str], language: str) -> bool:
-    """Whether a line says what was saved in the same conversation, in these or similar words."""
-    words = set(analyse(line, language))
-    if essence(line) in {essence(other) for other in saved}:
-        return True
-    for other in saved:
-        theirs = set(analyse(other, language))
-        fewer, more, shared = min(len(words), len(theirs)), max(len(words), len(theirs)), len(words & theirs)
-        if fewer >= _FEWEST_WORDS and shared >= _AGAIN_SHARE * fewer and shared >= _AGAIN_SHARE_OF_LONGER * more:
+class Saved:
+    """What was saved in a conversation, as new lines are compared with it. Made once for all of them."""
+
+    def __init__(self, saved: Sequence[str], language: str) -> None:
+        self._language = language
+        self._essences = {essence(other) for other in saved}
+        # What is equal is one, and of very much the newest is looked at.
+        newest = list(dict.fromkeys(reversed(saved)))[:_MAX_SAVED]
+        self._words = [set(analyse(other, language)) for other in newest]
+
+    def says(self, line: str) -> bool:
+        """Whether a line says what was saved, in these or similar words."""
+        if essence(line) in self._essences:
             return True
-    return False
+        words = set(analyse(line, self._language)) if self._words else set[str]()
+        return any(_is_again(words, theirs) for theirs in self._words)
+
+
+def _is_again(words: set[str], theirs: set[str]) -> bool:
+    fewer, more, shared = min(len(words), len(theirs)), max(len(words), len(theirs)), len(words & theirs)
+    return fewer >= _FEWEST_WORDS and shared >= _AGAIN_SHARE * fewer and shared >= _AGAIN_SHARE_OF_LONGER * more
 
 
 def without_repeats(proposed: str, before: str, saved: Sequence[str], language: str) -> str:
     """A proposed file without the new lines that say again what was saved in the same conversation."""
     held = {essence(line) for line in before.splitlines()}
+    again = Saved(saved, language)
     kept = [
         line
         for line in lines_of(proposed)
-        if essence(line) in held or line.lstrip().startswith("#") or not says_again(line, saved, language)
+        if essence(line) in held or line.lstrip().startswith("#") or not again.says(line)
     ]
     return "".join(kept)
 

@@ -22,11 +22,11 @@ from reverie_server.consolidate.episode_making import EpisodeMaking
 from reverie_server.consolidate.episode_text import spoken
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.lines import entry_lines, line_sha256
-from reverie_server.workspace.redaction import INVISIBLE, anchor_of, is_in, is_telling
+from reverie_server.workspace.redaction import INVISIBLE, Folded, anchor_of, is_telling, pattern_of
 
 SQL = Queries(__file__)
 # When a line of a file was learned.
-_DATED = re.compile(r"\s*\(\d{4}-\d\d-\d\d\)$")
+_DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)$")
 DerivedTier = Literal["episodic", "fact", "report"]
 
 
@@ -96,15 +96,16 @@ class DerivedForgetting:
 
 def _said_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
+    folded = [Folded.of(text).text for text in texts]
     for row in rows:
         hashes = {bytes(sha256) for sha256 in row["hashes"]}
         for line in entry_lines(row["content"]):
             if line_sha256(line) not in hashes:
                 continue
             said = spoken(line)
-            core = _DATED.sub("", said).rstrip(".!?。！？ ")
+            core = _DATED.sub("", said).rstrip().rstrip(".!?。！？ ")
             # A word or two stand in many texts, and tell nothing of any.
-            if is_telling(core) and any(is_in(text, core) for text in texts):
+            if is_telling(core) and any(map(pattern_of(core).search, folded)):
                 found |= dict.fromkeys((said, core))
     return list(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -10,11 +10,13 @@ from datetime import date, datetime, timedelta
 from reverie_server.consolidate.candidates import Evidence, Recall, Rules, Scored, score
 from reverie_server.consolidate.entries import TELLING_KINDS, Entry
 from reverie_server.consolidate.likeness import TELLING_TERMS, Statement, contradicts, holds, same, statement
+from reverie_server.consolidate.statement_index import FrameIndex, TermIndex
 from reverie_server.workspace.outline import without_marker
 from reverie_server.workspace.redaction import essence
 
-# The newest so many entries are looked at: comparing takes time with their square.
+# The newest so many entries are looked at, and so many lines of the memory and corrections of it.
 MAX_ENTRIES = 600
+MAX_LINES = 2000
 Told = tuple[str, int]
 
 
@@ -161,12 +163,18 @@ class _Judge:
         self._consolidated = {file.path for file in view.files if file.is_consolidated}
         self._told = view.told
         memory = view.memory
-        lines = [(line, without_marker(line)) for line in memory.lines] if memory else []
-        self._known = [statement(text, setting.language) for _, text in lines]
-        own = [text for line, text in lines if memory and not memory.is_machine(line)]
-        self._own = [statement(text, setting.language) for text in own]
-        self._corrections = [(day, statement(without_marker(line), setting.language)) for day, line in view.corrections]
+        lines = memory.lines[:MAX_LINES] if memory else ()
+        self._known = [statement(without_marker(line), setting.language) for line in lines]
+        self._known_index = TermIndex(self._known)
+        self._own = [
+            said for line, said in zip(lines, self._known, strict=True) if memory and not memory.is_machine(line)
+        ]
+        self._own_index = FrameIndex(self._own)
+        newest = sorted(view.corrections, reverse=True)[:MAX_LINES]
+        self._corrections = [(day, statement(without_marker(line), setting.language)) for day, line in newest]
+        self._corrections_index = TermIndex(gone for _, gone in self._corrections)
         self._groups = [(group.latest, group.said) for group in groups]
+        self._groups_index = FrameIndex(said for _, said in self._groups)
 
     def candidate(self, group: _Group, recalled: Sequence[Passage], *, is_asked: bool) -> Candidate:
         said = group.said
@@ -177,8 +185,11 @@ class _Judge:
             recalls=[recall for passage in recalled for recall in passage.recalls],
             is_asked=is_asked,
             is_telling=any(entry.kinds & TELLING_KINDS or entry.path in self._consolidated for entry in entries),
-            is_known=any(holds(known, said) for known in self._known),
-            is_corrected=any(day >= days[-1] and holds(said, gone) for day, gone in self._corrections),
+            is_known=any(holds(self._known[number], said) for number in self._known_index.alike(said)),
+            is_corrected=any(
+                day >= days[-1] and holds(said, gone)
+                for day, gone in map(self._corrections.__getitem__, self._corrections_index.alike(said))
+            ),
             is_contradicted=self._is_contradicted(group, said),
         )
         setting = self._setting
@@ -202,27 +213,25 @@ class _Judge:
     def _is_contradicted(self, group: _Group, said: Statement) -> bool:
         """By what was noted later, or by what a person wrote into the memory, which is not for a stage to correct."""
         latest = group.latest
-        return any(contradicts(own, said) for own in self._own) or any(
-            at > latest and contradicts(other, said) for at, other in self._groups
+        return any(contradicts(self._own[number], said) for number in self._own_index.opposed(said)) or any(
+            at > latest and contradicts(other, said)
+            for at, other in map(self._groups.__getitem__, self._groups_index.opposed(said))
         )
 
 
 def _grouped(entries: Sequence[Entry], language: str) -> list[_Group]:
     """The entries, oldest first, in groups of the same meaning."""
     groups: list[_Group] = []
-    by_term: dict[str, list[int]] = defaultdict(list)
+    index = TermIndex()
     for entry in entries:
         said = statement(entry.text, language)
-        shared = Counter(number for term in said.terms for number in by_term[term])
-        # What says the same shares most of its terms; only with those it is compared.
-        alike = (groups[number] for number, count in shared.most_common() if 2 * count >= len(said.terms))
+        alike = (groups[number] for number in index.alike(said))
         home = next((group for group in alike if same(group.members[-1][1], said)), None)
         if home is not None:
             home.members.append((entry, said))
             continue
         groups.append(_Group(entry, said))
-        for term in said.terms:
-            by_term[term].append(len(groups) - 1)
+        index.add(said)
     return groups
 
 
@@ -231,7 +240,8 @@ def _matched(groups: Sequence[_Group], passages: Iterable[Passage], view: View) 
     and messages by their words."""
     by_place: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     by_told: dict[Told, list[int]] = defaultdict(list)
-    by_terms: list[tuple[int, frozenset[str]]] = []
+    # Each under one of its terms, without which a passage does not have them all.
+    by_term: dict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
     found: dict[int, list[Passage]] = {id(group): [] for group in groups}
     for group in groups:
         for entry, said in group.members:
@@ -239,14 +249,15 @@ def _matched(groups: Sequence[_Group], passages: Iterable[Passage], view: View) 
             for told in view.told.get((entry.path, entry.raw), ()):
                 by_told[told].append(id(group))
             if len(said.terms) >= TELLING_TERMS:
-                by_terms.append((id(group), said.terms))
+                by_term[max(said.terms, key=lambda term: (len(term), term))].append((id(group), said.terms))
     for passage in passages:
         if passage.told is None:
             spans = by_place.get(passage.path, ())
             numbers = {n for start, end, n in spans if start <= passage.end_line and passage.start_line <= end}
         else:
             numbers = set(by_told.get(passage.told, ()))
-            numbers |= {number for number, terms in by_terms if terms <= passage.terms}
+            near = (found_by for term in passage.terms for found_by in by_term.get(term, ()))
+            numbers |= {number for number, terms in near if terms <= passage.terms}
         for number in numbers:
             found[number].append(passage)
     return found

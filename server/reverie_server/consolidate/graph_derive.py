@@ -51,8 +51,10 @@ def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
     """
     if not mentions:
         raise ValueError("an entity is made of at least one mention")
-    by_member = [[m for m in mentions if m.entity_id == member] for member in members]
-    told = [of_member for of_member in by_member if of_member]
+    by_member: dict[int, list[Mention]] = {member: [] for member in members}
+    for mention in mentions:
+        by_member[mention.entity_id].append(mention)
+    told = [of_member for of_member in by_member.values() if of_member]
     named = max(told[0], key=lambda m: (m.confidence, -m.mention_id))
     names = [named.name, *(name for of_member in told for m in of_member for name in (m.name, *m.aliases))]
     distinct = _distinct(names)
@@ -75,9 +77,11 @@ def _described(mentions: Sequence[Mention]) -> str:
 def _joined(descriptions: Iterable[str]) -> str:
     """The distinct descriptions, as many whole ones as fit."""
     kept: list[str] = []
+    chars = 0
     for text in _distinct(text for text in descriptions if text):
-        if sum(map(len, kept)) + len(kept) + len(text) <= MAX_DESCRIPTION_CHARS:
+        if chars + len(text) <= MAX_DESCRIPTION_CHARS:
             kept.append(text)
+            chars += len(text) + 1
     return "\n".join(kept)
 
 

@@ -27,7 +27,7 @@ MAX_THINGS = 20
 _NAMES = re.compile(NAME)
 _SINCE = re.compile(r"\b(?:since|seit|desde|depuis)\s+(\d{4}(?:-\d{2}){0,2})\b")
 _URL = re.compile(r"https?://[^\s<>\"'`?#]+")
-_PATH = re.compile(r"(?<![\w/.:@])(?:~?/|\.{1,2}/)?[\w.-]+(?:/[\w.-]+)+\.[a-z]\w{0,4}\b")
+_PATH = re.compile(r"(?<![\w/.:@-])(?:~?/|\.{1,2}/)?[\w.-]++(?:/[\w.-]+)+\.[a-z]\w{0,4}\b")
 _TICKET = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b")
 _QUOTED = re.compile(r"`([A-Za-z_][\w.:-]{2,60})`")
 _IDENTIFIER = re.compile(r"[a-z][A-Z]|_|\w\.\w|::")
@@ -59,7 +59,7 @@ def extract(
             reader.read(phrases, message, sentence, speaker)
     for message, sentence in stated:
         reader.name_things(message, sentence)
-    return list(reader.entities.values()), reader.relations
+    return reader.entities, reader.relations
 
 
 def _speaker(phrases: Phrases, stated: Sequence[tuple[Message, str]]) -> SaidEntity:
@@ -72,16 +72,30 @@ def _speaker(phrases: Phrases, stated: Sequence[tuple[Message, str]]) -> SaidEnt
 
 
 class _Reader:
-    """Collects what is found. `entities` are by external id; `told` are types that something tells, `guessed` those
-    that only the place in a phrase does."""
+    """Collects what is found. `told` are types that something tells, `guessed` those that only the place in a phrase
+    does."""
 
     def __init__(self, known: Sequence[Known]) -> None:
         self._known = {key: e for e in known for name in (e.name, *e.aliases) if (key := name_key(name))}
         self._told: dict[str, EntityType] = {}
         self._guessed: dict[str, EntityType] = {}
         self._things = 0
-        self.entities: dict[str, SaidEntity] = {}
-        self.relations: list[SaidRelation] = []
+        self._entities: dict[str, SaidEntity] = {}
+        self._heard: dict[str, set[int]] = {}
+        self._relations: dict[SaidRelation, None] = {}
+
+    @property
+    def entities(self) -> list[SaidEntity]:
+        """What was found, with the numbers of the messages that speak of it."""
+        return [
+            replace(entity, seqs=tuple(sorted(self._heard[external_id])))
+            for external_id, entity in self._entities.items()
+        ]
+
+    @property
+    def relations(self) -> list[SaidRelation]:
+        """What is said of them, each once."""
+        return list(self._relations)
 
     def tell_types(self, phrases: Phrases, sentence: str) -> None:
         """Note the types of names by the words beside them and, less certain, by the phrases they are subject of."""
@@ -121,14 +135,17 @@ class _Reader:
 
     def name_things(self, message: Message, sentence: str) -> None:
         """Take addresses, paths, tickets and identifiers for what they are; they are named, and no more is said."""
+        plain = sentence.replace("./", "")
         found = [(match[0].rstrip(".,;:!)"), kind) for thing, kind in _THINGS for match in thing.finditer(sentence)]
         quoted: list[tuple[str, EntityType]] = [
             (match[1], "technology") for match in _QUOTED.finditer(sentence) if _IDENTIFIER.search(match[1])
         ]
         for name, kind in [*found, *quoted]:
-            inside = kind == "document" and not name.startswith("http") and f"/{name}" in sentence.replace("./", "")
-            if self._things < MAX_THINGS and len(name) <= 150 and not inside:
-                self._things += external_id_of(name) not in self.entities
+            if self._things >= MAX_THINGS:
+                return
+            inside = kind == "document" and not name.startswith("http") and f"/{name}" in plain
+            if len(name) <= 150 and not inside:
+                self._things += external_id_of(name) not in self._entities
                 self._hear(self._entity(name, kind, NAMED), message.seq)
 
     def _subject(self, phrases: Phrases, phrase: Phrase, written: str) -> SaidEntity | None:
@@ -185,15 +202,14 @@ class _Reader:
         until = message.at if ends else None
         seqs = (message.seq,)
         relation = SaidRelation(source.external_id, name, target.external_id, SAID, seqs, message.at, began, until)
-        if relation not in self.relations:
-            self.relations.append(relation)
+        self._relations.setdefault(relation)
 
     def _hear(self, entity: SaidEntity, seq: int) -> None:
-        held = self.entities.get(entity.external_id)
-        seqs = tuple(sorted({*(held.seqs if held else ()), seq}))
+        held = self._entities.get(entity.external_id)
+        self._heard.setdefault(entity.external_id, set()).add(seq)
         best = entity if held is None or entity.confidence > held.confidence else held
         described = entity.description or (held.description if held else "")
-        self.entities[entity.external_id] = replace(best, seqs=seqs, description=described)
+        self._entities[entity.external_id] = replace(best, description=described)
 
     def _entity(self, name: str, kind: EntityType, confidence: float) -> SaidEntity:
         known = self._known.get(name_key(name))

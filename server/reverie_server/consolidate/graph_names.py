@@ -11,6 +11,8 @@ from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
 
 MAX_NAME_CHARS = 200
 MAX_EXTERNAL_ID_CHARS = 200
+# Each word of a text gives six runs, which are kept at once.
+MAX_WINDOWS_CHARS = 200_000
 # A name of more words is looked for in no text.
 _WINDOW_WORDS = 6
 _WINDOW_CHARS = 10
@@ -36,8 +38,9 @@ def external_id_of(text: str) -> str:
 
 def windows(text: str) -> set[str]:
     """The name keys that a text may hold: its runs of up to 6 words, and of up to 10 characters in scripts without
-    spaces."""
-    words = [word for part in fold(text).split() if (word := _word(part))]
+    spaces. Of a very long text the first MAX_WINDOWS_CHARS characters are looked at."""
+    text = text[:MAX_WINDOWS_CHARS]
+    words = [word for part in fold(text).split() if (word := _word(part)) and len(word) <= MAX_NAME_CHARS]
     found = {
         " ".join(words[start : start + length])
         for start in range(len(words))
@@ -54,8 +57,12 @@ def holds_name(text_windows: set[str], *names: str) -> bool:
 
 
 def likeness(one: str, other: str) -> float:
-    """The Jaro-Winkler similarity of two names, 0 to 1, by their keys (Winkler 1990: prefix of up to 4, weight 0.1)."""
-    return float(JaroWinkler.similarity(name_key(one), name_key(other)))
+    """The Jaro-Winkler similarity of two names, 0 to 1, by their keys (Winkler 1990: prefix of up to 4, weight 0.1).
+
+    Of a name that is too long to be one the beginning is compared, since this takes time with the product of both.
+    """
+    keys = (name_key(name[: 2 * MAX_NAME_CHARS])[:MAX_NAME_CHARS] for name in (one, other))
+    return float(JaroWinkler.similarity(*keys))
 
 
 def differ_in_number(one: str, other: str) -> bool:

@@ -20,9 +20,9 @@ class Step:
 def way_to(entity_id: int, steps: Mapping[int, Step]) -> list[int]:
     """The entities on the way to one, from the start; of a start itself alone."""
     way = [entity_id]
-    while way[0] in steps:
-        way.insert(0, steps[way[0]].parent_id)
-    return way
+    while way[-1] in steps:
+        way.append(steps[way[-1]].parent_id)
+    return way[::-1]
 
 
 def path_of(
@@ -30,13 +30,12 @@ def path_of(
 ) -> str:
     """The way to an entity by names: `Ada -works_on-> Reverie <-part_of- Pipeline`."""
     way = way_to(entity_id, steps)
-    told = entities[way[0]].name
+    told = [entities[way[0]].name]
     for here in way[1:]:
         relation = relations[steps[here].relation_id]
         is_forward = relation.target_id == here
-        told += f" -{relation.name}-> " if is_forward else f" <-{relation.name}- "
-        told += entities[here].name
-    return told
+        told += f" -{relation.name}-> " if is_forward else f" <-{relation.name}- ", entities[here].name
+    return "".join(told)
 
 
 def needed(wanted: Collection[int], steps: Mapping[int, Step]) -> tuple[set[int], set[int]]:

@@ -6,7 +6,7 @@ late, is forgotten, or moves to another entity by a merge is just another set of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -64,38 +64,46 @@ def periods(
     says nothing where none does.
     """
     found: list[Period[Other]] = []
+    # Those that may hold yet, by what they are of, so that nobody looks through what is over again and again.
+    current: dict[Other, list[Period[Other]]] = {}
     # What only ends comes before what begins at the same time: "no longer there, there again".
     ordered = sorted(statements, key=lambda said: (said.at, said.since is not None, said.statement_id))
     for at, together in groupby(ordered, key=lambda said: said.at):
         said_now = list(together)
         begun = [said for said in said_now if said.since is not None]
         for said in (said for said in said_now if said.since is None):
-            _end(found, said, at)
+            _end(current.get(said.other, ()), said, at)
         if one_at_a_time and begun:
-            others = [said.other for said in begun]
-            for period in found:
-                if period.holds_at(at) and _contradicted(period.other, others, may_coexist):
-                    period.valid_to = at
+            others = dict.fromkeys(said.other for said in begun)
+            for other, own in list(current.items()):
+                if _contradicted(other, others, may_coexist):
+                    for period in own:
+                        period.valid_to = at if period.holds_at(at) else period.valid_to
+                    del current[other]
         for said in begun:
-            _begin(found, said, at)
+            own = current[said.other] = [p for p in current.get(said.other, ()) if p.holds_at(at)]
+            if (begun_now := _begun(own, said, at)) is not None:
+                own.append(begun_now)
+                found.append(begun_now)
     return found
 
 
-def _end(found: Sequence[Period[Other]], said: Said[Other], at: datetime) -> None:
-    for period in found:
-        if period.other == said.other and period.valid_from < at and period.holds_at(at):
+def _end(own: Sequence[Period[Other]], said: Said[Other], at: datetime) -> None:
+    for period in own:
+        if period.valid_from < at and period.holds_at(at):
             period.valid_to = at
             period.statement_ids.append(said.statement_id)
 
 
-def _begin(found: list[Period[Other]], said: Said[Other], at: datetime) -> None:
-    for period in found:
-        if period.other == said.other and period.holds_at(at):
+def _begun(own: Sequence[Period[Other]], said: Said[Other], at: datetime) -> Period[Other] | None:
+    """The period that a statement begins; None where one goes on by it."""
+    for period in own:
+        if period.holds_at(at):
             period.statement_ids.append(said.statement_id)
             period.valid_to = said.until or period.valid_to
-            return
-    found.append(Period(said.other, at, said.until, [said.statement_id]))
+            return None
+    return Period(said.other, at, said.until, [said.statement_id])
 
 
-def _contradicted(other: Other, by: Sequence[Other], may_coexist: Callable[[Other, Other], bool]) -> bool:
+def _contradicted(other: Other, by: Collection[Other], may_coexist: Callable[[Other, Other], bool]) -> bool:
     return other not in by and not any(may_coexist(other, said) or may_coexist(said, other) for said in by)

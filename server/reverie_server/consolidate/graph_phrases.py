@@ -13,7 +13,8 @@ from typing import Any
 from reverie_server.consolidate.graph_vocabulary import EntityType, RelationName, entity_type, relation_name
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĖĘĚĞĢĪĮİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŴŶŸŹŻŽ"
-_NAME_WORD = rf"[{_UPPER}][\w&+#-]*(?:['’.][\w+#]+)*"
+# Of bounded length: a longer run of letters is no name, and would be looked at again from each of its parts.
+_NAME_WORD = rf"[{_UPPER}][\w&+#-]{{0,60}}+(?:['’.][\w+#]{{1,60}}+){{0,4}}"
 _PARTICLE = r"(?:of|de|da|van|von|der|den|del|la|di|bin|al)"
 NAME = rf"{_NAME_WORD}(?:\s+(?:{_PARTICLE}\s+)?{_NAME_WORD}){{0,3}}"
 # The last of several names is followed by the end of a clause: "at Acme and Bo lives in" names no second employer.

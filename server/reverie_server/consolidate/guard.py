@@ -23,6 +23,10 @@ FREE_CHARS = 1000
 # An entry that a proposal adds, and that has so much in common with one of a person's that it leaves out, is the same
 # in other words. Of pairs of letters, those of both by those of either.
 _REWORDED_SHARE = 0.55
+# So many pairs are compared in all: what is left then goes back as it is.
+_MAX_COMPARED = 20_000
+# Below so many headings of a person's something may be missing: each is a new look at the whole file.
+_MAX_HOMES = 50
 # A shorter entry says something else under another heading.
 _MAX_DEPENDENT_CHARS = 20
 _TOO_SHORT = f"the result has under {MIN_RESULT_CHARS} characters"
@@ -93,7 +97,10 @@ def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str]
         return Guarded(None, refused)
     # A line without a word, such as that below the head of a table, is nobody's.
     own = [entry for entry in old if not all(is_machine(line) for line in entry.text if essence(line))]
-    result = _with_own(_with_front_matter(before, proposed), _missing(own, _entries(proposed)), old)
+    missing = _missing(own, _entries(proposed))
+    if len({entry.headings for entry in missing}) > _MAX_HOMES:
+        return Guarded(None, f"the result changes what a person wrote below more than {_MAX_HOMES} headings")
+    result = _with_own(_with_front_matter(before, proposed), missing, old)
     kept = _entries(result)
     if _missing(own, kept) or not _headings(proposed) <= _headings(result):
         return Guarded(None, "what a person wrote has no place in the result: a fence or a list is left open")
@@ -195,27 +202,49 @@ def _with_own(text: str, missing: Sequence[_Entry], old: Sequence[_Entry]) -> st
         return text
     lines = [line.rstrip("\r\n") for line in lines_of(text)]
     known = {entry.words for entry in old}
-    free = [entry for entry in _entries(text) if entry.words not in known]
-    held = {entry.words: entry for entry in _entries(text)}
+    entries = _entries(text)
+    free = _Free([entry for entry in entries if entry.words not in known])
+    held = {entry.words: entry for entry in entries}
     homeless: list[_Entry] = []
     replaced: list[tuple[Block, _Entry]] = []
     for entry in missing:
-        alike = held.pop(entry.words, None) or _reworded(entry, free)
+        alike = held.pop(entry.words, None) or free.reworded(entry)
         if alike is None:
             homeless.append(entry)
             continue
-        free = [other for other in free if other is not alike]
+        free.take(alike)
         replaced.append((alike.block, entry))
     for block, entry in sorted(replaced, key=lambda pair: -pair[0].start):
         lines[block.start : block.end] = entry.raw
     return _settled("\n".join(lines) + "\n", homeless)
 
 
-def _reworded(entry: _Entry, free: Sequence[_Entry]) -> _Entry | None:
-    """Of some entries the one that says the same in other words, if there is one."""
-    pairs = _pairs(entry.words)
-    best = max(free, key=lambda other: _share(pairs, _pairs(other.words)), default=None)
-    return best if best is not None and _share(pairs, _pairs(best.words)) >= _REWORDED_SHARE else None
+class _Free:
+    """Entries of a proposal that may stand for one of a person's in other words, each for one."""
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self._pairs = {id(entry): (entry, _pairs(entry.words)) for entry in entries}
+        self._compared = 0
+
+    def take(self, entry: _Entry) -> None:
+        """Leave out what stands for something already."""
+        self._pairs.pop(id(entry), None)
+
+    def reworded(self, entry: _Entry) -> _Entry | None:
+        """The one that says the same as an entry in other words, if there is one."""
+        own = _pairs(entry.words)
+        best, best_share = None, 0.0
+        for other, pairs in self._pairs.values():
+            if self._compared >= _MAX_COMPARED:
+                break
+            # Of what is much longer than the other no share is large enough.
+            sizes = sorted((len(entry.words), len(other.words)))
+            if sizes[0] < _REWORDED_SHARE * (sizes[1] - 1):
+                continue
+            self._compared += 1
+            if (share := _share(own, pairs)) > best_share:
+                best, best_share = other, share
+        return best if best_share >= _REWORDED_SHARE else None
 
 
 def _pairs(words: str) -> Counter[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.analyse import CJK, SOUTH_EAST, analyse, fold
@@ -23,9 +23,12 @@ GROUNDED_SHARE = 0.6
 # A statement of fewer terms stands in another one by chance.
 TELLING_TERMS = 3
 # How much two statements must share around the one place where they differ, and how long that may be, in words.
-_FRAME_WORDS, _FRAME_SHARE, _SPOT_WORDS = 3, 0.5, 4
-_WORD = re.compile(rf"[{CJK}{SOUTH_EAST}]|(?:(?![{CJK}{SOUTH_EAST}])[\w'’.@/-])*(?![{CJK}{SOUTH_EAST}])\w")
-_SENTENCE_START = re.compile(r"(?:^|[.!?…:。！？]['\"”’»)]*\s)\W*$")
+FRAME_WORDS, _FRAME_SHARE, SPOT_WORDS = 3, 0.5, 4
+# A word of a script with spaces has marks in it, and none at its end.
+_INNER_MARKS = "'’.@/-"
+_WORD = re.compile(rf"[{CJK}{SOUTH_EAST}]|(?:(?![{CJK}{SOUTH_EAST}])[\w{_INNER_MARKS}])++")
+# Between two words: the end of a sentence.
+_SENTENCE_END = re.compile(r"[.!?…:。！？]['\"”’»)]*+\s")
 # Whoever is spoken of needs no source.
 _ROLES = frozenset({"user", "assistant", "i"})
 # What there is one of, so that whatever else is named takes its place.
@@ -73,12 +76,10 @@ def statement(text: str, language: str) -> Statement:
     has_capital_nouns = cues is not None and cues.nouns_capitalised
     words: list[str] = []
     values: set[str] = set()
-    for found in _WORD.finditer(composed):
-        word = found[0].casefold().replace("’", "'")
+    for written, is_first in _words(composed):
+        word = written.casefold().replace("’", "'")
         words.append(word)
-        is_named = (
-            found[0][0].isupper() and not has_capital_nouns and not _SENTENCE_START.search(composed[: found.start()])
-        )
+        is_named = written[0].isupper() and not has_capital_nouns and not is_first
         if is_named or any(character.isdigit() for character in word):
             values.add(word)
     return Statement(
@@ -117,7 +118,7 @@ def contradicts(a: Statement, b: Statement) -> bool:
     world tells is not seen.
     """
     if bool(a.denials) != bool(b.denials):
-        return _undenied(a) == _undenied(b)
+        return undenied(a) == undenied(b)
     if a.words == b.words:
         return False
     start = _common(a.words, b.words)
@@ -126,9 +127,9 @@ def contradicts(a: Statement, b: Statement) -> bool:
     if len(spots[0]) == len(spots[1]) and sorted(spots[0]) == sorted(spots[1]):
         return [x != y for x, y in zip(spots[0], spots[1], strict=True)].count(True) == 2
     frame = start + end
-    if not all(0 < len(spot) <= _SPOT_WORDS for spot in spots) or set(spots[0]) & set(spots[1]):
+    if not all(0 < len(spot) <= SPOT_WORDS for spot in spots) or set(spots[0]) & set(spots[1]):
         return False
-    if frame < _FRAME_WORDS or frame < _FRAME_SHARE * max(len(a.words), len(b.words)):
+    if frame < FRAME_WORDS or frame < _FRAME_SHARE * max(len(a.words), len(b.words)):
         return False
     around = [*a.words[:start], *a.words[len(a.words) - end :]]
     are_values = bool(a.values & set(spots[0])) and bool(b.values & set(spots[1]))
@@ -138,21 +139,57 @@ def contradicts(a: Statement, b: Statement) -> bool:
     return are_values and _STATE.search(" ".join(around)) is not None
 
 
+class Ground:
+    """What statements may follow from: the terms and words of others. Made once for many questions."""
+
+    def __init__(self, sources: Iterable[Statement]) -> None:
+        terms: set[str] = set()
+        words: set[str] = set()
+        for source in sources:
+            terms |= source.terms
+            words.update(source.words)
+        # Each of which holds a part.
+        self._terms: list[set[str]] = [terms]
+        self._words: list[set[str]] = [words]
+
+    @classmethod
+    def joined(cls, parts: Iterable[Ground]) -> Ground:
+        """All of several, without a copy of them."""
+        whole = cls(())
+        for part in parts:
+            whole._terms += part._terms
+            whole._words += part._words
+        return whole
+
+    def bears(self, said: Statement) -> bool:
+        """Whether a statement follows as far as words tell: its values stand there, and most of its terms."""
+        if not said.terms or not all(self._has(value) for value in said.values):
+            return False
+        return sum(any(term in terms for terms in self._terms) for term in said.terms) >= GROUNDED_SHARE * len(
+            said.terms
+        )
+
+    def _has(self, value: str) -> bool:
+        return any(value in words or value.strip(".") in words for words in self._words)
+
+
 def is_grounded(said: Statement, sources: Iterable[Statement]) -> bool:
-    """Whether a statement follows from others as far as words tell: its values are theirs, and most of its terms."""
-    known: set[str] = set()
-    words: set[str] = set()
-    for source in sources:
-        known |= source.terms
-        words.update(source.words)
-    if not said.terms or not all(value in words or value.strip(".") in words for value in said.values):
-        return False
-    return len(said.terms & known) >= GROUNDED_SHARE * len(said.terms)
+    """Whether a statement follows from others: see `Ground`."""
+    return Ground(sources).bears(said)
 
 
 def terms_of(text: str, language: str) -> frozenset[str]:
     """The distinct search terms of a text."""
     return frozenset(analyse(fold(text), language))
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    """The words of a text as written, each with whether a sentence begins with it."""
+    end: int | None = None
+    for found in _WORD.finditer(text):
+        if word := found[0].rstrip(_INNER_MARKS):
+            yield word, end is None or _SENTENCE_END.search(text, end, found.start()) is not None
+            end = found.start() + len(word)
 
 
 def _is_in_order(a: Statement, b: Statement) -> bool:
@@ -164,7 +201,8 @@ def _is_in_order(a: Statement, b: Statement) -> bool:
     return own == other
 
 
-def _undenied(said: Statement) -> list[str]:
+def undenied(said: Statement) -> list[str]:
+    """The words of a statement without those that deny it."""
     return [word for word in said.words if word not in _NEGATIONS and word not in _BESIDE_NEGATIONS]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,7 +24,14 @@ _RUN = f"(?:(?![{_HANGUL}])[{CJK}])+|[{SOUTH_EAST}]+"
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0963\u0966-\u0dff"
 _WORD = f"(?:(?![{CJK}{SOUTH_EAST}])[\\w{_MARKS}]|[{_HANGUL}])"
 _TOKEN = re.compile(f"(?P<run>{_RUN})|(?P<word>{_WORD}+(?:['’.\\-/@_&]{_WORD}+)*)")
-_IDENTIFIER = re.compile(r"[A-Z]{2,}-\d+|[a-z]+(?:[A-Z][a-z0-9]+)+|[\w-]+(?:[/_][\w.-]+)+|[A-Z][a-z]+[A-Z]\w*")
+# Matched against a whole word. Of a path or a snake-case name it takes the first separator that something follows:
+# a second way to part the same word is one too many.
+_IDENTIFIER = re.compile(
+    r"[A-Z]{2,}+-\d++|[a-z]++(?:[A-Z][a-z0-9]++)++|[A-Z][a-z]++[A-Z]\w*+"
+    r"|[\w-]++(?:/[\w.-]++)++|[\w-](?:(?!_)[\w-])*+_[\w.-]++(?:/[\w.-]++)*+"
+)
+# A longer word names nothing that could be a topic.
+_MAX_WORD_CHARS = 200
 _POSSESSIVE = re.compile(r"['’]s$")
 # What stands inside a name in lower case.
 _JOINS = frozenset(["of", "de", "da", "do", "dos", "das", "del", "della", "di", "du", "la", "le", "van", "von", "der"])
@@ -45,7 +52,7 @@ _MAX_RUN_CHARS = 14
 _TERM_CHARS = 6
 _PHATIC_CHARS = 40
 _RUN_ONLY = re.compile(_RUN)
-# So many names are looked at closer, which takes time with their square.
+# So many names are looked at closer.
 _CANDIDATES = 200
 
 
@@ -111,8 +118,10 @@ def _weight(topic: str) -> float:
 def _read(sentence: str, cues: Cues | None, empty: frozenset[str], found: _Found) -> None:
     phrase: list[str] = []
     begins = False
+    end = 0
     for place, token in enumerate(_TOKEN.finditer(sentence)):
         text = token[0]
+        between, end = sentence[end : token.start()], token.end()
         if token["run"] is not None:
             _note_phrase(phrase, empty, found, begins=begins)
             phrase = []
@@ -120,7 +129,7 @@ def _read(sentence: str, cues: Cues | None, empty: frozenset[str], found: _Found
                 found.note(piece)
             continue
         word = _POSSESSIVE.sub("", text)
-        if phrase and not _follows(sentence, token.start()):
+        if phrase and not _goes_on(between):
             _note_phrase(phrase, empty, found, begins=begins)
             phrase = []
         if _is_name(word) and not (cues and cues.nouns_capitalised and bare(word) in empty):
@@ -186,23 +195,24 @@ def _settle_starts(found: _Found) -> None:
 def _join_names(found: _Found) -> None:
     """A name that one longer one begins with is that one. Only the most frequent names stay."""
     found.counts = Counter(dict(found.counts.most_common(_CANDIDATES)))
-    for key in sorted(found.counts, key=lambda key: len(key.split())):
-        words = key.split()
-        longer = [
-            other for other in found.counts if len(other.split()) > len(words) and other.split()[: len(words)] == words
-        ]
-        if len(longer) == 1:
-            found.counts[longer[0]] += found.counts.pop(key)
+    words = {key: tuple(key.split()) for key in found.counts}
+    longer: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for key, own in words.items():
+        for length in range(1, len(own)):
+            longer[own[:length]].append(key)
+    for key in sorted(words, key=lambda key: len(words[key])):
+        if len(longer[words[key]]) == 1:
+            found.counts[longer[words[key]][0]] += found.counts.pop(key)
 
 
-def _follows(sentence: str, start: int) -> bool:
+def _goes_on(between: str) -> bool:
     """Whether a word goes on with the phrase before it: nothing but a space stands between."""
-    return sentence[:start].endswith(" ") and not sentence[:start].rstrip().endswith(
-        (",", ";", ":", ".", "!", "?", "(")
-    )
+    return between.endswith(" ") and not between.rstrip().endswith((",", ";", ":", ".", "!", "?", "("))
 
 
 def _is_name(word: str) -> bool:
+    if len(word) > _MAX_WORD_CHARS:
+        return False
     return word[0].isupper() or _IDENTIFIER.fullmatch(word) is not None
 
 

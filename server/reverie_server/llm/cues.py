@@ -87,7 +87,8 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
         return "|".join(_phrase(folded(phrase), unspaced) for phrase in phrases(kind))
 
     kinds = ("self", "other", "remember", "decision", "preference", "fact", "action", "time", "chatter")
-    gap = r"[\s,，、.!！:：;-]*"
+    # Possessive: no phrase begins with what stands between them.
+    gap = r"[\s,，、.!！:：;-]*+"
     return Cues(
         language,
         unspaced,
@@ -96,7 +97,7 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
         {kind: re.compile(pattern(kind)) for kind in kinds},
         re.compile(rf"{gap}(?:{pattern('chatter')})"),
         # Filler is a word of its own also where others are not: 那 begins many.
-        re.compile(rf"(?:{gap}(?:{pattern('filler')})(?:[,，、.!！:：~〜…]+\s*|\s+))+"),
+        re.compile(rf"(?:{gap}(?:{pattern('filler')})(?:[,，、.!！:：~〜…]++\s*+|\s++))++"),
         re.compile(rf"(?:{pattern('question')})"),
         re.compile(rf"(?:{pattern('lead')}){gap}") if "lead" in table else None,
     )
@@ -106,9 +107,10 @@ def _phrase(phrase: str, unspaced: bool) -> str:
     """A phrase as a pattern: whole words with gaps and open ends, or letters wherever they stand."""
     if unspaced:
         return re.escape(phrase)
-    parts = [r"\s+".join(map(_word, part.split())) for part in phrase.split(" .. ")]
-    joined = r"\s+(?:[^\s.!?]+\s+){0,4}?".join(parts)
-    begin = r"(?<!\w)" if phrase[0].isalnum() else ""
+    parts = [r"\s++".join(map(_word, part.split())) for part in phrase.split(" .. ")]
+    joined = r"\s++(?:[^\s.!?]++\s++){0,4}?".join(parts)
+    # What may begin with any letters is looked for at the beginning of words only: from there it finds itself.
+    begin = r"(?<!\w)" if phrase[0].isalnum() or phrase[0] == "*" else ""
     end = r"(?!\w)" if phrase[-1].isalnum() else ""
     return f"{begin}{joined}{end}"
 

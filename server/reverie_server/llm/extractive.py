@@ -231,9 +231,19 @@ def _distinct(pieces: Sequence[_Piece] | Iterator[_Piece]) -> list[_Piece]:
     kept: list[tuple[_Piece, frozenset[str]]] = []
     for piece in pieces:
         words = frozenset(folded(piece.text).split())
-        if not any(len(words & seen) >= _SAME_SHARE * len(words | seen) for _, seen in kept):
+        if not any(_share(words, seen) >= _SAME_SHARE for _, seen in kept):
             kept.append((piece, words))
     return [piece for piece, _ in kept]
+
+
+def _share(words: frozenset[str], seen: frozenset[str]) -> float:
+    """How many words two pieces share, of all words of both."""
+    most, all_words = min(len(words), len(seen)), len(words) + len(seen)
+    # Of very different numbers of words never enough: nothing is to be counted.
+    if most < _SAME_SHARE * max(len(words), len(seen)):
+        return 0.0
+    shared = len(words & seen)
+    return shared / (all_words - shared) if all_words else 1.0
 
 
 def _best_lines(previous: str, max_tokens: int, count: CountTokens) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +21,11 @@ _THINKING = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | r
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_PROBLEM_CHARS = 2000
 _MAX_CANDIDATES = 200
+# So much of a text is read as JSON in all, as a multiple of it: brackets inside of brackets are read again and again.
+_MAX_READINGS = 8
+_FREE_CHARS = 20_000
+# No answer is nested deeper; what is may not be walked through by functions that call themselves.
+_MAX_DEPTH = 50
 # A model that begins to repeat itself goes on until something ends it, so that the end of its text shows it. Where an
 # endpoint writes after a schema, the bound of a text is what ends it, and what comes of it validates.
 _LOOP_TIMES = 4
@@ -121,15 +127,30 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects that begin at the braces of a text, from the left; those inside another one after it."""
-    for number, brace in enumerate(re.finditer(r"\{", text)):
-        if number >= _MAX_CANDIDATES:
-            return
+    left = _FREE_CHARS + _MAX_READINGS * len(text)
+    for brace in islice(re.finditer(r"\{", text), _MAX_CANDIDATES):
+        start, value = brace.start(), None
         try:
-            value, _ = _DECODER.raw_decode(text, brace.start())
+            value, end = _DECODER.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            end = error.pos
         except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
+            # Numbers or brackets beyond all measure, which end nobody knows where.
+            end = len(text)
+        left -= end - start
+        if isinstance(value, dict) and _depth(value) <= _MAX_DEPTH:
             yield _storable(value)
+        if left <= 0:
+            return
+
+
+def _depth(value: Any) -> int:
+    """How deep a value of JSON is nested, as far as it matters."""
+    level, depth = [value], 0
+    while level and depth <= _MAX_DEPTH:
+        inside = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level, depth = [item for items in inside for item in items], depth + 1
+    return depth
 
 
 def _storable(value: Any) -> Any:

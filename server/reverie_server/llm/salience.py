@@ -13,35 +13,38 @@ NOTABLE = 2.5
 _WEIGHTS = {"remember": 4.0, "decision": 2.5, "preference": 2.5, "fact": 1.5, "action": 1.5, "time": 1.0, "self": 0.5}
 _CHATTER_OPENS, _CHATTER_INSIDE, _OF_THE_OTHER, _SAYS_LITTLE = -2.5, -1.0, -1.0, -1.5
 _NAME_WEIGHT, _MOST_NAMES, _RARE_WEIGHT, _MOST_RARE, _LONG_WEIGHT, _LONG_WORDS = 0.75, 2, 0.3, 5, 0.5, 7
+# Whether they are there is all that counts. What has no bound begins where a run of its characters does, and takes all
+# of that: looked for from each of its characters, a long run would take time with its square.
 _SHAPES = (
     # Addresses.
-    (re.compile(r"https?://\S+|\bwww\.\S+|[\w.+-]+@[\w-]+\.\w+"), 2.5),
+    (re.compile(r"https?://\S|\bwww\.\S|(?<![\w.+-])[\w.+-]++@[\w-]++\.\w"), 2.5),
     # Paths.
     (
-        re.compile(
-            r"(?<![\w/])(?:~|\.{1,2})?/[\w@-][\w.@-]*/?[\w./@-]*|\b[A-Z]:\\\S+|\b[\w-]+(?:/[\w.-]+)+\.\w{1,5}\b"
-        ),
+        re.compile(r"(?<![\w/])(?:~|\.{1,2})?/[\w@-]|\b[A-Z]:\\\S|(?<![\w.-])[\w.-]++/[\w.-]+\.\w{1,5}\b"),
         2.0,
     ),
     # Identifiers, names of files, what stands in backquotes.
     (
         re.compile(
-            r"`[^`\n]{2,80}`|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b\w+_\w+\b|\b[A-Z]{2,}-\d+\b"
-            r"|\b[\w-]+\.(?:py|js|ts|md|toml|ya?ml|json|sql|sh|go|rs|java|txt|pdf|csv)\b"
+            r"`[^`\n]{2,80}`|\b[a-z]++(?:[A-Z][a-z0-9]++)++\b|\w_\w|\b[A-Z]{2,}+-\d++\b"
+            r"|(?<![\w-])-*+\w[\w-]*+\.(?:py|js|ts|md|toml|ya?ml|json|sql|sh|go|rs|java|txt|pdf|csv)\b"
         ),
         1.5,
     ),
     # Hosts with their port, IP addresses.
-    (re.compile(r"\b(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{2,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b"), 1.5),
+    (
+        re.compile(r"\blocalhost:\d{2,5}\b|(?<![\w-])-*+\w[\w-]*+\.[\w-]++:\d{2,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b"),
+        1.5,
+    ),
     # Dates.
-    (re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\d+\s*[年月日년월일]"), 1.5),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\d\s*+[年月日년월일]"), 1.5),
     # Versions, times, money, shares, ports.
-    (re.compile(r"\bv?\d+(?:\.\d+)+\b|\b\d{1,2}:\d\d\b|[$€£¥₽]\s?\d|\d\s?[%$€£¥₽]|:\d{2,5}\b"), 1.0),
+    (re.compile(r"\bv?\d++(?:\.\d+)+\b|\b\d{1,2}:\d\d\b|[$€£¥₽]\s?\d|\d\s?[%$€£¥₽]|:\d{2,5}\b"), 1.0),
     (re.compile(r"\d"), 0.75),
 )
 # Keys and passwords are nobody's notes.
 _SECRET = re.compile(
-    r"\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp]|rv)[-_][A-Za-z0-9_-]{12,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{10,}\."
+    r"\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp]|rv)[-_][A-Za-z0-9_-]{12,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{10}"
     r"|PRIVATE KEY|(?i:password|passwort|kennwort|contraseña|mot de passe|senha|wachtwoord|пароль|hasło|密码|密碼"
     r"|パスワード|비밀번호)\s*(?:is|ist|es|est|è|é|to|—|-|=|:|：|是|は|은|는)\s*\S"
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)
-# What one event may hold before it is taken for something else.
+# What one event may hold before it is taken for something else, and what an answer may, in all its parts.
 _MAX_EVENT_BYTES = 16 * 1024 * 1024
+_MAX_ANSWER_CHARS = 16 * 1024 * 1024
+_MAX_CALLS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,34 @@ class Answered:
     tool_calls: tuple[Mapping[str, Any], ...]
 
 
+@dataclass(slots=True)
+class _Call:
+    """A call of a tool as far as it has come: each field of its function in the parts that it came in."""
+
+    id: str = ""
+    type: str = "function"
+    function: dict[str, list[str]] = field(default_factory=dict)
+
+    def whole(self) -> Mapping[str, Any]:
+        function = {name: "".join(parts) for name, parts in self.function.items()}
+        return {"id": self.id, "type": self.type, "function": function}
+
+
 class StreamedAnswer:
-    """Collects an answer from server-sent events, in whatever pieces they come."""
+    """Collects an answer from server-sent events, in whatever pieces they come.
+
+    Takes time linear in the bytes, however small the pieces are. An answer that is too long to be one is none.
+    """
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
+        self._rest_bytes = 0
         self._data: list[bytes] = []
+        self._data_bytes = 0
         self._content: list[str] = []
         self._refusal: list[str] = []
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._calls: dict[int, _Call] = {}
+        self._chars = 0
         self._finished = False
         self._ended = False
 
@@ -41,34 +62,51 @@ class StreamedAnswer:
     def feed(self, piece: bytes) -> str:
         """Take the next bytes of the stream; what they add to the text."""
         known = len(self._content)
-        self._rest += piece
-        start = 0
-        for end in _LINE_END.finditer(self._rest):
-            self._line(self._rest[start : end.start()])
-            start = end.end()
-        self._rest = self._rest[start:]
-        if len(self._rest) > _MAX_EVENT_BYTES:
-            self._rest = b""
+        ends_line = b"\n" in piece or b"\r" in piece or (self._rest and self._rest[-1].endswith(b"\r"))
+        self._keep(piece)
+        if ends_line:
+            text, start = self._taken(), 0
+            for end in _LINE_END.finditer(text):
+                self._line(text[start : end.start()])
+                start = end.end()
+            self._keep(text[start:])
+        if self._rest_bytes > _MAX_EVENT_BYTES:
+            self._taken()
         return "".join(self._content[known:])
 
     def answer(self) -> Answered | None:
         """The whole answer; None while it has not come to its end, or when nothing was said."""
-        if self._rest:
-            self._line(self._rest)
-            self._rest = b""
+        if rest := self._taken():
+            self._line(rest)
         self._event()
         content = "".join(self._content) or "".join(self._refusal)
-        calls = tuple(self._calls[index] for index in sorted(self._calls))
-        return Answered(content, calls) if self._finished and (content or calls) else None
+        calls = tuple(self._calls[index].whole() for index in sorted(self._calls))
+        is_one = self._finished and self._chars <= _MAX_ANSWER_CHARS and len(self._calls) <= _MAX_CALLS
+        return Answered(content, calls) if is_one and (content or calls) else None
+
+    def _keep(self, piece: bytes) -> None:
+        if piece:
+            self._rest.append(piece)
+            self._rest_bytes += len(piece)
+
+    def _taken(self) -> bytes:
+        """What has come of a line that has not ended, which is then forgotten here."""
+        text, self._rest, self._rest_bytes = b"".join(self._rest), [], 0
+        return text
 
     def _line(self, line: bytes) -> None:
         if not line:
             self._event()
         elif line.startswith(b"data:"):
-            self._data.append(line[5:].removeprefix(b" "))
+            self._data_bytes += len(line)
+            # What is too long to be an event is let go, and its end with it.
+            if self._data_bytes <= _MAX_EVENT_BYTES:
+                self._data.append(line[5:].removeprefix(b" "))
 
     def _event(self) -> None:
-        data, self._data = b"\n".join(self._data), []
+        is_one = self._data_bytes <= _MAX_EVENT_BYTES
+        data = b"\n".join(self._data) if is_one else b""
+        self._data, self._data_bytes = [], 0
         if data.strip() == b"[DONE]":
             self._finished = self._ended = True
         elif data:
@@ -84,21 +122,27 @@ class StreamedAnswer:
             delta = choice.get("delta") or {}
             for name, texts in (("content", self._content), ("refusal", self._refusal)):
                 if isinstance(delta.get(name), str):
-                    texts.append(delta[name])
+                    self._take(texts, delta[name])
             for call in delta.get("tool_calls") or ():
                 self._call(call)
             self._finished = self._finished or choice.get("finish_reason") is not None
 
     def _call(self, call: Mapping[str, Any]) -> None:
         """One part of a call: the first names it, the others go on with its arguments."""
-        known = self._calls.setdefault(
-            int(call.get("index", len(self._calls))), {"id": "", "type": "function", "function": {}}
-        )
-        known["id"] = known["id"] or call.get("id") or ""
-        known["type"] = call.get("type") or known["type"]
+        index = int(call.get("index", len(self._calls)))
+        if len(self._calls) > _MAX_CALLS and index not in self._calls:
+            return
+        known = self._calls.setdefault(index, _Call())
+        known.id = known.id or call.get("id") or ""
+        known.type = call.get("type") or known.type
         for name, value in (call.get("function") or {}).items():
             if isinstance(value, str):
-                known["function"][name] = known["function"].get(name, "") + value
+                self._take(known.function.setdefault(name, []), value)
+
+    def _take(self, parts: list[str], text: str) -> None:
+        self._chars += len(text)
+        if self._chars <= _MAX_ANSWER_CHARS:
+            parts.append(text)
 
 
 def whole_answer(body: bytes) -> Answered | None:

@@ -19,6 +19,8 @@ _LINE = re.compile(r"(?:# \d{4}-\d\d-\d\d\s+)?\[\d\d:\d\d\] User: (?P<user>.*) \
 _SPACE = re.compile(r"\s+")
 # A wide bar looks like one, counts as one when texts are compared, and ends no part of a line.
 _WIDE_BAR = "\uff5c"
+# How many characters of a text may stand for one of a piece of it: marks apart from their letters, invisible ones.
+_SPELLED = 8
 # A shorter text is another's part by chance.
 _TELLING_CHARS = 20
 
@@ -64,8 +66,7 @@ def log_text(user: str, assistant: str) -> str:
 
 def excerpt(text: str, max_chars: int) -> str:
     """The beginning of a text on one line, an ellipsis included where it is cut; a bar becomes a wide one."""
-    said = _folded(text)
-    return said if len(said) <= max_chars else said[: max_chars - 1].rstrip() + "…"
+    return _cut_to(_folded(text), max_chars)
 
 
 def local_day(at: datetime, time_zone: str) -> date:
@@ -92,17 +93,20 @@ def cut_off(text: str, pieces: Sequence[str]) -> list[str]:
     A piece that stands whole in an excerpt is found there as it is; one that the cut goes through leaves its beginning.
     """
     said = _folded(text)
-    left: list[str] = []
-    for max_chars in (USER_CHARS, ASSISTANT_CHARS):
-        shown = excerpt(text, max_chars)
-        if shown == said:
-            continue
-        kept = shown.removesuffix("…")
-        folded = Folded.of(said)
-        for piece in filter(str.strip, pieces):
-            spans = [(folded.at[m.start()], folded.at[m.end()]) for m in pattern_of(piece).finditer(folded.text)]
-            left += [f"{kept[start:]}…" for start, end in spans if start < len(kept) < end]
-    return left
+    kept = [shown.removesuffix("…") for size in (USER_CHARS, ASSISTANT_CHARS) if (shown := _cut_to(said, size)) != said]
+    left: list[list[str]] = [[] for _ in kept]
+    for piece in filter(str.strip, pieces):
+        if not kept:
+            break
+        # A piece that the cut goes through begins before it, and takes no more than this in any spelling.
+        folded = Folded.of(said[: ASSISTANT_CHARS + _SPELLED * len(piece)])
+        for match in pattern_of(piece).finditer(folded.text):
+            start, end = folded.at[match.start()], folded.at[match.end()]
+            for shown, found in zip(kept, left, strict=True):
+                found += [f"{shown[start:]}…"] if start < len(shown) < end else []
+            if start >= ASSISTANT_CHARS:
+                break
+    return [rest for found in left for rest in found]
 
 
 def _entry(user: Spoken, assistant: Spoken, zone: ZoneInfo) -> Entry:
@@ -117,6 +121,10 @@ def _local(at: datetime, zone: ZoneInfo) -> datetime:
     except OverflowError:
         # The first or the last day of the calendar, pushed out of it by the zone.
         return at
+
+
+def _cut_to(said: str, max_chars: int) -> str:
+    return said if len(said) <= max_chars else said[: max_chars - 1].rstrip() + "…"
 
 
 def _folded(text: str) -> str:

@@ -25,7 +25,7 @@ from reverie_server.recall.tokens import CountTokens, message_tokens
 from reverie_server.turns import daily_log
 from reverie_server.turns.cutting import cut
 from reverie_server.turns.model import Message, path_of
-from reverie_server.workspace.redaction import INVISIBLE, anchor_of, erase, is_in
+from reverie_server.workspace.redaction import INVISIBLE, Folded, anchor_of, erase, is_in, pattern_of
 
 SQL = Queries(__file__)
 # A shorter rest of a text tells nothing of it.
@@ -181,7 +181,8 @@ async def _messages(
 
 
 def _held(parts: Sequence[str], texts: Sequence[str]) -> list[str]:
-    return [text for text in texts if any(is_in(part, text) for part in parts)]
+    folded = [Folded.of(part).text for part in parts]
+    return [text for text in texts if any(map(pattern_of(text).search, folded))]
 
 
 def _strings(value: object) -> list[str]:

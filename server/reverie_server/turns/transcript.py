@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from reverie_server.recall.fences import neutralise, strip_injected
@@ -81,19 +81,19 @@ def clipped(text: str, max_tokens: int, count: CountTokens) -> str:
     own = neutralise(strip_injected(text)).strip()
     if count(own) <= max_tokens:
         return own
-    kept: list[str] = []
-    for line in own.splitlines():
-        if count("\n".join([*kept, line])) > max_tokens:
-            break
-        kept.append(line)
-    if kept:
-        return "\n".join(kept).rstrip()
-    first, low = own.splitlines()[0], 0
-    high = len(first)
+    lines = own.splitlines()
+    if kept := _most(len(lines), lambda number: count("\n".join(lines[:number])) <= max_tokens):
+        return "\n".join(lines[:kept]).rstrip()
+    return lines[0][: _most(len(lines[0]), lambda chars: count(lines[0][:chars]) <= max_tokens)].rstrip()
+
+
+def _most(limit: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to a limit that fits, where whatever is less fits too: few of them are tried."""
+    low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(first[:middle]) <= max_tokens else (low, middle - 1)
-    return first[:low].rstrip()
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def _shortened(text: str, max_chars: int) -> str:

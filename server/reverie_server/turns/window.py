@@ -132,8 +132,8 @@ def _end_of_call(
         # Some models count their calls anew in each turn.
         again = bisect_right(calls[name], position)
         limit = calls[name][again] if again < len(calls[name]) else len(messages)
-        found = results[name][: bisect_left(results[name], limit)]
-        end = max(end, found[-1] + 1 if found else 0)
+        before = bisect_left(results[name], limit)
+        end = max(end, results[name][before - 1] + 1 if before else 0)
     return end
 
 

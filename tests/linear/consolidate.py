@@ -1,0 +1,227 @@
+"""How the functions of `consolidate` over notes and memories are called: the text as note, memory, proposal, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from tests.growth import Reading
+from tests.linear.texts import DAY, MEMORY, NOTE, NOW, TITLE, count, unchanged
+
+from reverie_server.consolidate import (
+    archive,
+    candidates,
+    compaction_proposal,
+    diary,
+    dreaming_text,
+    emergence_text,
+    entries,
+    gathering,
+    guard,
+    likeness,
+    lines,
+    statement_index,
+)
+from reverie_server.consolidate.dreaming_text import Kind
+from reverie_server.llm.answers import Compaction, Replaced
+from reverie_server.workspace.redaction import essence
+
+RULES = guard.GuardRules(max_chars=10_000_000, max_growth=None, max_loss=1.0)
+SETTING = gathering.Setting(candidates.Rules(), NOW, "UTC", "english")
+HEADING = "## 2026-04-03 02:00 emergence: "
+
+
+def _nobody(_: str) -> bool:
+    return False
+
+
+def _everybody(_: str) -> bool:
+    return True
+
+
+def _said(text: str) -> list[likeness.Statement]:
+    """The text as statements that are nearly alike, and one that denies it."""
+    return [likeness.statement(one, "english") for one in (text, f"{text} Ada", f"I do not {text}")]
+
+
+def _compared(text: str) -> object:
+    said = _said(text)
+    return [
+        (likeness.same(one, other), likeness.holds(one, other), likeness.contradicts(one, other))
+        for one in said
+        for other in said
+    ]
+
+
+def _statements(text: str) -> list[likeness.Statement]:
+    parts = text.split("\n") if "\n" in text else [text[at : at + 60] for at in range(0, len(text), 60)]
+    return [likeness.statement(part, "english") for part in parts]
+
+
+def _indexed(text: str) -> object:
+    said = _statements(text)
+    terms, frames = statement_index.TermIndex(said), statement_index.FrameIndex(said)
+    return [(terms.alike(one), frames.opposed(one)) for one in said]
+
+
+def _memory(text: str, *, is_machine: bool = False) -> gathering.MemoryFile:
+    own = lines.entry_lines(text)
+    machine = frozenset(map(essence, own)) if is_machine else frozenset()
+    return gathering.MemoryFile("MEMORY.md", 1, text, own, machine)
+
+
+def _view(text: str) -> gathering.View:
+    found = entries.entries_of(NOTE, text, DAY)
+    memory = _memory(text)
+    passage = gathering.Passage(NOTE, 1, 10**6, frozenset(likeness.terms_of(text, "english")), ("s", 1))
+    gone = [(DAY - timedelta(days=1), line) for line in memory.lines]
+    return gathering.View(entries=found, memory=memory, recalled=[passage] * 3, corrections=gone)
+
+
+def _gathered(text: str) -> list[gathering.Candidate]:
+    return gathering.gather(_view(text), SETTING)
+
+
+def _episodes(text: str) -> list[dreaming_text.Summary]:
+    return [
+        dreaming_text.Summary(1, "s1", DAY, text),
+        dreaming_text.Summary(2, "s2", DAY, f"- User: I prefer tea.\n{text}"),
+    ]
+
+
+def _proposed(text: str) -> list[tuple[Kind, str, list[int]]]:
+    return [("fact", text, [1, 2]), *(("fact", line, [1, 2]) for line in text.split("\n"))]
+
+
+def _dreamed(text: str) -> list[dreaming_text.Line]:
+    own = tuple(_episodes(text))
+    return [dreaming_text.Line("fact", said, own) for said in [*_said(text)[:1], *_statements(text)]]
+
+
+def _put_together(text: str) -> object:
+    before = MEMORY + text
+    parts = compaction_proposal.parts_of(before, count)[:8]
+    answers = [Compaction(memory=f"{part[:30_000]}x", replaced=[Replaced(old=text, new=f"{text}x")]) for part in parts]
+    return compaction_proposal.put_together(before, parts, answers, unchanged, frozenset(), 10_000_000)
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.consolidate.archive.archived": lambda text: archive.archived(text, DAY, ["- Ada", text]),
+    "reverie_server.consolidate.archive.archived:lines": lambda text: archive.archived(None, DAY, [text, f"{text}x"]),
+    "reverie_server.consolidate.compaction_proposal.parts_of": lambda text: compaction_proposal.parts_of(text, count),
+    "reverie_server.consolidate.compaction_proposal.put_together": _put_together,
+    "reverie_server.consolidate.compaction_proposal.explained_by": lambda text: compaction_proposal.explained_by(
+        [Replaced(old=text, new="Ada"), Replaced(old="Ada", new=text)], f"{text}\n- Ada", text
+    ),
+    "reverie_server.consolidate.compaction_proposal.lines_with_sources": lambda text: list(
+        compaction_proposal.lines_with_sources("MEMORY.md", text, f"{text}\n- {text[:300]} x")
+    ),
+    "reverie_server.consolidate.compaction_proposal.lines_with_sources:each": lambda text: list(
+        compaction_proposal.lines_with_sources("MEMORY.md", text, text.replace("\n", " Ada\n"))
+    ),
+    "reverie_server.consolidate.diary.entry_of": lambda text: diary.entry_of(
+        diary.Dream(NOW, "emergence", text, "r1", [("kept", text)])
+    ),
+    "reverie_server.consolidate.diary.written": lambda text: diary.written(f"# Dreams\n\n{text}", f"{HEADING}x\n"),
+    "reverie_server.consolidate.diary.rolled": lambda text: diary.rolled(f"# Dreams\n\n{HEADING}a\n\n{text}"),
+    "reverie_server.consolidate.diary.rolled:months": lambda text: diary.rolled(
+        "".join(f"## {at:04}-04-03 02:00 a\n\n{text[at : at + 40]}\n\n" for at in range(0, min(len(text), 9999), 20))
+    ),
+    "reverie_server.consolidate.diary.archived": lambda text: diary.archived(
+        f"{HEADING}a\n\n{text}", "2026-04", [f"{HEADING}a\n\n{line}" for line in text.split("\n")]
+    ),
+    "reverie_server.consolidate.diary.latest": lambda text: diary.latest(f"{HEADING}a\n{text}\n{HEADING}b"),
+    "reverie_server.consolidate.dreaming_text.as_data": lambda text: dreaming_text.as_data(_episodes(text)),
+    "reverie_server.consolidate.dreaming_text.proposed": lambda text: dreaming_text.proposed(
+        _proposed(text), _episodes(text), "english"
+    ),
+    "reverie_server.consolidate.dreaming_text.extractive": lambda text: dreaming_text.extractive(
+        _episodes(text), "english"
+    ),
+    "reverie_server.consolidate.dreaming_text.merged": lambda text: dreaming_text.merged(
+        text, DAY, _dreamed(text)[:50], "english"
+    ),
+    "reverie_server.consolidate.dreaming_text.within_tokens": lambda text: dreaming_text.within_tokens(
+        _dreamed(text)[:50], 1000, count
+    ),
+    "reverie_server.consolidate.dreaming_text.without_forgotten": lambda text: dreaming_text.without_forgotten(
+        _episodes(text), unchanged
+    ),
+    "reverie_server.consolidate.emergence_text.extractive": lambda text: emergence_text.extractive(
+        _memory(MEMORY, is_machine=True), _gathered(text)[:20], RULES, "english"
+    ),
+    "reverie_server.consolidate.emergence_text.extractive:memory": lambda text: emergence_text.extractive(
+        _memory(text, is_machine=True), _gathered("- I live in Oslo.\n- I prefer tea.\n"), RULES, "english"
+    ),
+    "reverie_server.consolidate.emergence_text.modelled": lambda text: emergence_text.modelled(
+        _memory(MEMORY), _gathered(text), MEMORY + text, RULES, "english"
+    ),
+    "reverie_server.consolidate.emergence_text.modelled:memory": lambda text: emergence_text.modelled(
+        _memory(MEMORY + text, is_machine=True), _gathered("- I live in Oslo.\n"), f"{MEMORY}{text}x", RULES, "english"
+    ),
+    "reverie_server.consolidate.emergence_text.told_by": lambda text: emergence_text.told_by(
+        text, _gathered(text), "english"
+    ),
+    "reverie_server.consolidate.entries.entries_of": lambda text: entries.entries_of(NOTE, text, DAY),
+    "reverie_server.consolidate.entries.entries_of:log": lambda text: entries.entries_of(
+        NOTE, f"[10:00] User: {text} | Assistant: {text}\n", DAY
+    ),
+    "reverie_server.consolidate.entries.cues_in": lambda text: entries.cues_in(text, "english"),
+    "reverie_server.consolidate.entries.kinds_of": entries.kinds_of,
+    "reverie_server.consolidate.entries.fact_of": entries.fact_of,
+    "reverie_server.consolidate.entries.undated": entries.undated,
+    "reverie_server.consolidate.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
+    "reverie_server.consolidate.entries.dated": lambda text: entries.dated(text, [DAY]),
+    "reverie_server.consolidate.entries.stated": entries.stated,
+    "reverie_server.consolidate.gathering.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
+    "reverie_server.consolidate.gathering.gather": _gathered,
+    "reverie_server.consolidate.gathering.gather:wanted": lambda text: gathering.gather(
+        _view(text), SETTING, wanted=_view(text).recalled
+    ),
+    "reverie_server.consolidate.gathering.gather:memory": lambda text: gathering.gather(
+        gathering.View(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
+    ),
+    "reverie_server.consolidate.guard.check": lambda text: guard.check(
+        MEMORY + text, f"{MEMORY}{text}\n- Bo.\n", RULES, _nobody
+    ),
+    "reverie_server.consolidate.guard.check:machine": lambda text: guard.check(
+        MEMORY + text, f"{MEMORY}{text[len(text) // 2 :]}", RULES, _everybody
+    ),
+    "reverie_server.consolidate.guard.check:gone": lambda text: guard.check(
+        MEMORY + text, f"{MEMORY}{text[len(text) // 2 :]}", RULES, _nobody
+    ),
+    "reverie_server.consolidate.guard.check:reworded": lambda text: guard.check(
+        TITLE + text, f"{TITLE}{'a b ' * 20}\n{text.replace('a', 'b')}", RULES, _nobody
+    ),
+    "reverie_server.consolidate.likeness.statement": lambda text: likeness.statement(text, "english"),
+    "reverie_server.consolidate.likeness.statement:german": lambda text: likeness.statement(f"das ist {text}", "de"),
+    "reverie_server.consolidate.likeness.same": _compared,
+    "reverie_server.consolidate.likeness.holds": _compared,
+    "reverie_server.consolidate.likeness.contradicts": _compared,
+    "reverie_server.consolidate.likeness.undenied": lambda text: likeness.undenied(_said(text)[0]),
+    "reverie_server.consolidate.likeness.is_grounded": lambda text: likeness.is_grounded(_said(text)[0], _said(text)),
+    "reverie_server.consolidate.likeness.Ground.joined": lambda text: likeness.Ground.joined(
+        [likeness.Ground([one]) for one in _said(text)]
+    ),
+    "reverie_server.consolidate.likeness.Ground.bears": lambda text: likeness.Ground(_said(text)).bears(_said(text)[1]),
+    "reverie_server.consolidate.likeness.terms_of": lambda text: likeness.terms_of(text, "english"),
+    "reverie_server.consolidate.lines.line_sha256": lines.line_sha256,
+    "reverie_server.consolidate.lines.entry_lines": lines.entry_lines,
+    "reverie_server.consolidate.lines.added_lines": lambda text: lines.added_lines(text, text.replace("a", "b")),
+    "reverie_server.consolidate.statement_index.TermIndex.add": _indexed,
+    "reverie_server.consolidate.statement_index.TermIndex.alike": _indexed,
+    "reverie_server.consolidate.statement_index.FrameIndex.add": _indexed,
+    "reverie_server.consolidate.statement_index.FrameIndex.opposed": _indexed,
+}
+
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.consolidate.archive.archive_change": "measured with archived, which it calls",
+    "reverie_server.consolidate.candidates.score": "days and times, each once",
+    "reverie_server.consolidate.diary.archive_path": "takes a month",
+    "reverie_server.consolidate.failing.code_of": "takes an error",
+    "reverie_server.consolidate.failing.place_of": "takes an error",
+    "reverie_server.consolidate.nightly.nightly_at": "takes a day",
+    "reverie_server.consolidate.nightly.nightly_day": "takes a time",
+    "reverie_server.consolidate.nightly.nightly_days": "takes a time",
+    "reverie_server.consolidate.nightly.next_nightly": "takes a time",
+}

@@ -1,0 +1,209 @@
+"""How the functions of `consolidate` over conversations are called: episodes, extraction, the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from tests.growth import Reading
+from tests.linear.texts import MEMORY, NOW, count, lines_of_talk, message, talk, unchanged
+
+from reverie_server.consolidate import (
+    episode_text,
+    extraction_proposal,
+    extraction_text,
+    graph_answers,
+    graph_derive,
+    graph_extractive,
+    graph_names,
+    graph_paths,
+    graph_periods,
+    graph_phrases,
+    graph_vocabulary,
+    topics,
+)
+from reverie_server.consolidate.graph_answers import Known
+from reverie_server.consolidate.graph_model import Entity, Relation
+from reverie_server.consolidate.model import EXTRACTIVE
+from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
+from reverie_server.llm.extractive import stated
+
+ZONE = ZoneInfo("Europe/Oslo")
+STATED = stated([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])
+
+
+def _basis(text: str, memory: str) -> extraction_proposal.Basis:
+    held = [extraction_proposal.HeldFile(path, memory) for path in ("MEMORY.md", "PROFILE.md")]
+    saved = text.split("\n")
+    return extraction_proposal.Basis(
+        "s1", talk(text), held[0], held[1], saved, frozenset({"MEMORY.md"}), unchanged, "english"
+    )
+
+
+def _answered(text: str) -> object:
+    answer = Extraction.model_construct(
+        should_update=True, daily_entry=text, memory_update=MEMORY + text, profile_update=""
+    )
+    rules = extraction_text.ExtractionRules(max_chars=10_000_000)
+    return extraction_proposal.from_answer(answer, EXTRACTIVE, _basis(text, MEMORY), rules)
+
+
+def _semantic(text: str) -> object:
+    entity = SemanticEntity.model_construct(
+        external_id=text,
+        type="person",
+        name=text,
+        aliases=[text],
+        description=text,
+        confidence=0.9,
+        properties={text: text},
+    )
+    relation = SemanticRelation.model_construct(
+        source=text, name="works_on", target=f"{text}x", confidence=0.9, messages=[1], valid_from=text, valid_to=text
+    )
+    answer = Semantic.model_construct(entities=[entity, entity], relations=[relation])
+    known = [Known(1, "ada", "person", text, [text])]
+    stretch = graph_answers.Stretch({1: text, 2: text}, {1: NOW, 2: NOW}, known, 0.5)
+    return graph_answers.read_answer(answer, stretch, unchanged)
+
+
+def _read_by_phrases(text: str) -> None:
+    """As `extract` reads one sentence, in each language, but of any length."""
+    for phrases in graph_phrases.all_phrases().values():
+        reader = graph_extractive._Reader([])
+        phrases.hedges.search(text)
+        reader.tell_types(phrases, text)
+        reader.read(phrases, message(text), text, graph_extractive._speaker(phrases, [(message(text), text)]))
+        reader.name_things(message(text), text)
+
+
+def _mentions(text: str) -> list[graph_derive.Mention]:
+    names = text.split("\n") if "\n" in text else [text[at : at + 20] for at in range(0, len(text), 20)]
+    return [
+        graph_derive.Mention(at, at, name, name, [name], {name: name}, 0.8, NOW, EXTRACTIVE)
+        for at, name in enumerate([text, *names])
+    ]
+
+
+def _said(text: str) -> list[graph_periods.Said[str]]:
+    """A statement for each few characters, every third of which something ends."""
+    return [
+        graph_periods.Said(
+            at,
+            text[at : at + 5],
+            NOW + timedelta(minutes=at) if at % 3 else None,
+            None if at % 3 else NOW + timedelta(minutes=at),
+        )
+        for at in range(0, len(text), 5)
+    ]
+
+
+def _entity(number: int, name: str) -> Entity:
+    return Entity(number, name, "person", name, name, [name], {}, 0.9, NOW, EXTRACTIVE, NOW, NOW, "personal", "ada")
+
+
+def _path(text: str) -> str:
+    length = len(text) // 10 + 1
+    entities = {number: _entity(number, text[:20]) for number in range(length + 1)}
+    relations = {
+        number: Relation(number, number - 1, "a", "knows", number, "b", 0.9, NOW, None, NOW, EXTRACTIVE)  # type: ignore[arg-type]
+        for number in range(1, length + 1)
+    }
+    steps = {number: graph_paths.Step(number - 1, number, number) for number in range(1, length + 1)}
+    graph_paths.way_to(length, steps)
+    return graph_paths.path_of(length, steps, entities, relations)
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.consolidate.episode_text.says_something": lambda text: episode_text.says_something(talk(text)),
+    "reverie_server.consolidate.episode_text.extractive_summary": lambda text: episode_text.extractive_summary(
+        talk(text), text, max_tokens=500, count=count
+    ),
+    "reverie_server.consolidate.episode_text.extractive_summary:lines": lambda text: episode_text.extractive_summary(
+        lines_of_talk(text), "", max_tokens=500, count=count
+    ),
+    "reverie_server.consolidate.episode_text.abstract_of": episode_text.abstract_of,
+    "reverie_server.consolidate.episode_text.abstract_of:mark": lambda text: episode_text.abstract_of(f"- {text} Ada."),
+    "reverie_server.consolidate.episode_text.spoken": episode_text.spoken,
+    "reverie_server.consolidate.episode_text.spoken:emphasis": lambda text: episode_text.spoken(f"**a{text}"),
+    "reverie_server.consolidate.episode_text.sayings": episode_text.sayings,
+    "reverie_server.consolidate.episode_text.cut": lambda text: episode_text.cut(text, 200),
+    "reverie_server.consolidate.extraction_proposal.from_answer": _answered,
+    "reverie_server.consolidate.extraction_proposal.extractive": lambda text: extraction_proposal.extractive(
+        _basis(text, MEMORY + text), extraction_text.ExtractionRules(), None
+    ),
+    "reverie_server.consolidate.extraction_text.spoken": lambda text: extraction_text.spoken(talk(text)),
+    "reverie_server.consolidate.extraction_text.is_too_little": lambda text: extraction_text.is_too_little(
+        talk(text)[:1], 0, extraction_text.ExtractionRules()
+    ),
+    "reverie_server.consolidate.extraction_text.transcript_of": lambda text: extraction_text.transcript_of(
+        talk(text), ZONE, 2000
+    ),
+    "reverie_server.consolidate.extraction_text.transcript_of:whole": lambda text: extraction_text.transcript_of(
+        talk(text), ZONE, 10_000_000
+    ),
+    "reverie_server.consolidate.extraction_text.cleaned": lambda text: extraction_text.cleaned(text, unchanged),
+    "reverie_server.consolidate.extraction_text.entry_lines_of": lambda text: extraction_text.entry_lines_of(
+        text, unchanged
+    ),
+    "reverie_server.consolidate.extraction_text.lines_not_in": lambda text: extraction_text.lines_not_in(
+        ["Ada", text[:500], text.replace("\n", " ")], text
+    ),
+    "reverie_server.consolidate.extraction_text.Saved.says": lambda text: [
+        extraction_text.Saved(text.split("\n"), "english").says(one) for one in (text, f"{text} x")
+    ],
+    "reverie_server.consolidate.extraction_text.without_repeats": lambda text: extraction_text.without_repeats(
+        text, text[:1000], [text, f"{text} x"], "english"
+    ),
+    "reverie_server.consolidate.extraction_text.with_statements": lambda text: extraction_text.with_statements(
+        MEMORY + text, STATED, 10_000_000
+    ),
+    "reverie_server.consolidate.extraction_text.title_of": extraction_text.title_of,
+    "reverie_server.consolidate.graph_answers.readable": lambda text: graph_answers.readable(
+        talk(text), lambda own, _: own
+    ),
+    "reverie_server.consolidate.graph_answers.numbered": lambda text: graph_answers.numbered(talk(text)),
+    "reverie_server.consolidate.graph_answers.known_lines": lambda text: graph_answers.known_lines(
+        [Known(1, text, "person", text, [text], [("knows", text)])]
+    ),
+    "reverie_server.consolidate.graph_answers.read_answer": _semantic,
+    "reverie_server.consolidate.graph_answers.parse_instant": graph_answers.parse_instant,
+    "reverie_server.consolidate.graph_derive.derive": lambda text: graph_derive.derive(
+        range(len(_mentions(text))), _mentions(text)
+    ),
+    "reverie_server.consolidate.graph_extractive.extract": lambda text: graph_extractive.extract(
+        talk(text), [], with_speaker=True
+    ),
+    "reverie_server.consolidate.graph_extractive.extract:lines": lambda text: graph_extractive.extract(
+        lines_of_talk(text), [Known(1, "ada", "person", text)], with_speaker=False
+    ),
+    "reverie_server.consolidate.graph_phrases.Phrases:sentence": _read_by_phrases,
+    "reverie_server.consolidate.graph_names.name_key": graph_names.name_key,
+    "reverie_server.consolidate.graph_names.external_id_of": graph_names.external_id_of,
+    "reverie_server.consolidate.graph_names.windows": graph_names.windows,
+    "reverie_server.consolidate.graph_names.holds_name": lambda text: graph_names.holds_name({"ada"}, text, "Ada"),
+    "reverie_server.consolidate.graph_names.likeness": lambda text: graph_names.likeness(text, f"b{text[::-1]}"),
+    "reverie_server.consolidate.graph_names.differ_in_number": lambda text: graph_names.differ_in_number(
+        text, f"{text}1"
+    ),
+    "reverie_server.consolidate.graph_paths.path_of": _path,
+    "reverie_server.consolidate.graph_paths.way_to": _path,
+    "reverie_server.consolidate.graph_periods.periods": lambda text: graph_periods.periods(
+        _said(text), one_at_a_time=True
+    ),
+    "reverie_server.consolidate.graph_periods.periods:beside": lambda text: graph_periods.periods(
+        _said(text), one_at_a_time=False
+    ),
+    "reverie_server.consolidate.graph_vocabulary.entity_type": graph_vocabulary.entity_type,
+    "reverie_server.consolidate.graph_vocabulary.relation_name": graph_vocabulary.relation_name,
+    "reverie_server.consolidate.topics.key_topics": lambda text: topics.key_topics([text, text], [text]),
+    "reverie_server.consolidate.topics.key_topics:lines": lambda text: topics.key_topics(text.split("\n")),
+}
+
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.consolidate.extraction_proposal.Basis.source": "numbers of messages, one pass",
+    "reverie_server.consolidate.graph_paths.in_order": "numbers of entities, sorted",
+    "reverie_server.consolidate.graph_paths.needed": "ways of at most a few steps, each by way_to",
+    "reverie_server.consolidate.graph_vocabulary.unique_end": "takes names of the vocabulary",
+}

@@ -1,0 +1,94 @@
+"""How the functions of `turns` are called with a text of somebody's: as messages, stored, given and sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.growth import Reading
+from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, talk
+
+from reverie_server.agents.settings import AgentSettings
+from reverie_server.turns import chat, cutting, daily_log, given, transcript, window
+from reverie_server.turns.model import Message
+
+SETTINGS = AgentSettings()
+LOGGED = "[10:00] User: {} | Assistant: {}"
+
+
+def _body(text: str) -> dict[str, Any]:
+    parts = [{"type": "text", "text": text}, {"type": "text", "text": "Ada"}]
+    turns = [{"role": "user", "content": line[:200]} for line in text.split("\n")[:2000]]
+    return {
+        "messages": [
+            {"role": "system", "content": text},
+            *turns,
+            {"role": "assistant", "content": text, "tool_calls": [{"id": text[:50]}]},
+            {"role": "tool", "content": text, "tool_call_id": text[:50]},
+            {"role": "user", "content": parts},
+            {"role": "user", "content": text},
+        ]
+    }
+
+
+def _conversation(text: str) -> chat.Conversation:
+    return chat.conversation_of(_body(text))
+
+
+def _calls(text: str) -> list[Message]:
+    """As many calls of tools as there are messages, all of one id, with their results."""
+    found: list[Message] = []
+    for one in lines_of_talk(text):
+        call = {"tool_calls": [{"id": "a"}]} if one.role == "assistant" else {"tool_call_id": "a"}
+        found.append(Message(one.seq, "assistant" if one.role == "assistant" else "tool", "", NOW, 1, extra=call))
+    return found
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.turns.chat.conversation_of": _conversation,
+    "reverie_server.turns.chat.Conversation.said": lambda text: _conversation(text).said(count, NOW),
+    "reverie_server.turns.chat.Conversation.last_pairs": lambda text: _conversation(text).last_pairs(count, NOW),
+    "reverie_server.turns.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),
+    "reverie_server.turns.chat.Conversation.session_id": lambda text: _conversation(text).session_id("ada"),
+    "reverie_server.turns.chat.Conversation:new_messages": lambda text: _conversation(text).new_messages(NOW),
+    "reverie_server.turns.chat.text_of": lambda text: chat.text_of({"content": text}),
+    "reverie_server.turns.chat.storable": chat.storable,
+    "reverie_server.turns.cutting.cut": lambda text: cutting.cut(SETTINGS, [message(text)]),
+    "reverie_server.turns.daily_log.entries": lambda text: daily_log.entries(talk(text), "Europe/Oslo"),
+    "reverie_server.turns.daily_log.entries:lines": lambda text: daily_log.entries(lines_of_talk(text), "UTC"),
+    "reverie_server.turns.daily_log.log_text": lambda text: daily_log.log_text(text, text),
+    "reverie_server.turns.daily_log.excerpt": lambda text: daily_log.excerpt(text, 200),
+    "reverie_server.turns.daily_log.parts_of": daily_log.parts_of,
+    "reverie_server.turns.daily_log.parts_of:logged": lambda text: daily_log.parts_of(LOGGED.format(text, text)),
+    "reverie_server.turns.daily_log.repeats": lambda text: daily_log.repeats(LOGGED.format(text, text), text),
+    "reverie_server.turns.daily_log.cut_off": lambda text: daily_log.cut_off(text, ["Ada", text[:250], text]),
+    "reverie_server.turns.daily_log.cut_off:lines": lambda text: daily_log.cut_off(text, text.split("\n")[:2000]),
+    "reverie_server.turns.given.check_given": lambda text: given.check_given(new_talk(text), NOW),
+    "reverie_server.turns.given.check_json": lambda text: given.check_json(
+        {"a": text, text[:100]: [text, {"b": text.split("\n")}]}, given.MAX_CONTENT_BYTES, "the metadata"
+    ),
+    "reverie_server.turns.given.cleaned": lambda text: given.cleaned(new_talk(text)),
+    "reverie_server.turns.given.with_content": lambda text: given.with_content(new_talk("Ada")[0], text),
+    "reverie_server.turns.transcript.transcript": lambda text: transcript.transcript(talk(text), "notes"),
+    "reverie_server.turns.transcript.transcript:summary": lambda text: transcript.transcript(
+        lines_of_talk(text), "summary"
+    ),
+    "reverie_server.turns.transcript.parts": lambda text: transcript.parts(lines_of_talk(text), 5),
+    "reverie_server.turns.transcript.note_lines": lambda text: transcript.note_lines([text, *text.split("\n")]),
+    "reverie_server.turns.transcript.new_lines": lambda text: transcript.new_lines(text.split("\n"), f"x{text}"),
+    "reverie_server.turns.transcript.bullets": lambda text: transcript.bullets(text.split("\n")),
+    "reverie_server.turns.transcript.clipped": lambda text: transcript.clipped(text, 500, count),
+    "reverie_server.turns.transcript.clipped:all": lambda text: transcript.clipped(text, count(text) // 2, count),
+    "reverie_server.turns.window.Window.is_filling": lambda text: window.Window(1000, 10).is_filling(
+        lines_of_talk(text)
+    ),
+    "reverie_server.turns.window.tokens_of": lambda text: window.tokens_of(lines_of_talk(text)),
+    "reverie_server.turns.window.units_of": lambda text: window.units_of(_calls(text)),
+    "reverie_server.turns.window.divide": lambda text: window.divide(lines_of_talk(text)),
+    "reverie_server.turns.window.trim": lambda text: window.trim(_calls(text), 1000),
+    "reverie_server.turns.window.stretch_before": lambda text: window.stretch_before(_calls(text), 5),
+}
+
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.turns.daily_log.local_day": "takes a time and the name of a zone",
+}
