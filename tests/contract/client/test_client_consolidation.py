@@ -134,7 +134,11 @@ async def test_the_background_work_says_how_it_does_and_tries_again(
     [letter] = health.dead_letters
     assert (letter.job_id, letter.stage, letter.owner_key, letter.attempts) == (job_id, "semantic", ME, 1)
     assert (letter.error, letter.failed_at.utcoffset()) == ("embedder_unavailable", timedelta(0))
-    assert (await reverie.agent("me").pipeline()).dead_letters == ()
+    assert health.models is None, "they are shown to who names no owner"
+    assert (await reverie.agent("me", owner_key="user:7").pipeline()).dead_letters == ()
+    unowned = await reverie.agent("me").pipeline()
+    assert unowned.dead_letters == health.dead_letters
+    assert (unowned.models.embedder, unowned.models.language_model.down) == ("ready", None)
     everybody = reverie.agent("me", owner_key="*")
     assert (await everybody.pipeline()).dead_letters == health.dead_letters
     assert (await me.retry_pipeline(stage="dedup"), await me.retry_pipeline(job_id="999")) == (0, 0)
