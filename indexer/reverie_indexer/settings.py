@@ -42,6 +42,26 @@ class Settings(BaseSettings):
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    # What clients may take. Connections, None: as the limit of file descriptors allows, at most 2000; over it those
+    # that wait for nothing or send nothing are closed, else the new one is refused. Seconds for the head of a request,
+    # a whole body (which comes at a minimum rate), a response that nobody reads on, and between two requests.
+    max_connections: Annotated[int, Field(ge=16, le=100_000)] | None = None
+    header_timeout_seconds: PositiveFloat = 5.0
+    body_timeout_seconds: PositiveFloat = 120.0
+    body_min_bytes_per_second: PositiveInt = 16_384
+    response_timeout_seconds: PositiveFloat = 20.0
+    keep_alive_seconds: PositiveInt = 10
+    # Requests at work, None: four a processor, at most as many as pool_size; of one key (without keys: of one address),
+    # None: all but an eighth. More wait for their turn, and are refused (429 or 503) when it has not come in time to be
+    # answered within max_answer_seconds. What waits for a language model is not at work.
+    max_in_flight: Annotated[int, Field(ge=1, le=1000)] | None = None
+    max_in_flight_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
+    max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 256
+    max_answer_seconds: PositiveFloat = 1.5
+    # Bytes of request bodies in memory, of all requests and of those of one key.
+    max_body_memory_bytes: Annotated[int, Field(ge=8 * 1024 * 1024)] = 64 * 1024 * 1024
+    max_body_memory_bytes_per_key: Annotated[int, Field(ge=8 * 1024 * 1024)] = 48 * 1024 * 1024
+
     # The embedding model.
     embedder: Literal["local", "sentence-transformers", "openai", "hashing", "none"] = "local"
     embedder_model: str | None = None
@@ -201,6 +221,10 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr | None = None
     llm_timeout_seconds: PositiveFloat = 60.0
     llm_max_retries: Annotated[int, Field(ge=0, le=20)] = 2
+    llm_max_response_bytes: Annotated[int, Field(ge=65_536)] = 8 * 1024 * 1024
+    # After so many failures in a row, or one time-out, the endpoint is not asked for so long, then for longer.
+    llm_breaker_failures: PositiveInt = 3
+    llm_breaker_pause_seconds: PositiveFloat = 10.0
     # Calls of one tenant on one day (UTC); the proxy's own forwarding does not count.
     llm_calls_per_day: Annotated[int, Field(ge=0)] = 1000
     # A tokenizer.json of that model: tokens are then counted instead of estimated.

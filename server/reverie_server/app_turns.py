@@ -38,6 +38,9 @@ def language_model(settings: Settings, database: Database) -> LanguageModel | No
         api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
         timeout_seconds=settings.llm_timeout_seconds,
         max_retries=settings.llm_max_retries,
+        max_response_bytes=settings.llm_max_response_bytes,
+        breaker_failures=settings.llm_breaker_failures,
+        breaker_pause_seconds=settings.llm_breaker_pause_seconds,
     )
     return LanguageModel(Endpoint(config), CallBudget(database, settings.llm_calls_per_day))
 

@@ -83,7 +83,8 @@ class ScriptedHandler(BaseHTTPRequestHandler):
         if reply.seconds_a_byte:
             self._drip(body, reply.seconds_a_byte)
         else:
-            self.wfile.write(body)
+            with contextlib.suppress(ConnectionError):  # the client may not want to read it all
+                self.wfile.write(body)
 
     def _drip(self, body: bytes, seconds: float) -> None:
         with contextlib.suppress(ConnectionError):  # the client is expected to hang up
@@ -372,3 +373,28 @@ async def test_a_dimension_that_cannot_be_asked_for_stops_the_start(server: Scri
     server.script = lambda _: Reply(400)
     with pytest.raises(EmbedderUnavailable, match="configure the dimension"):
         await connect(dimension=None)
+
+
+async def test_an_endpoint_that_did_not_answer_is_left_alone_for_a_while(
+    server: ScriptedServer, connect: Connect, time: FakeTime
+) -> None:
+    embedder = await connect(deadline_seconds=5.0)
+    server.script = lambda _: Reply(status=503)
+    with pytest.raises(EmbedderUnavailable):
+        await embedder.embed(["a"])
+    asked = len(server.requests)
+    with pytest.raises(EmbedderUnavailable, match="not asked"):
+        await embedder.embed(["a"])
+    assert (len(server.requests), embedder.breaker.state) == (asked, "open")
+    server.script = healthy
+    time.now += 10
+    assert lengths(await embedder.embed(["a"])) == lengths(await embedder.embed(["a"]))
+    assert embedder.breaker.state == "closed"
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_an_answer_without_end_is_read_no_further(server: ScriptedServer, connect: Connect, status: int) -> None:
+    server.planned.append(Reply(status=status, body=b" " * (32 * 1024 * 1024 + 1)))
+    with pytest.raises(EmbedderUnavailable, match="too much"):
+        await (await connect()).embed(["a"])
+    assert len(server.requests) == 1

@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.endpoint_client import Clock, EndpointClient, EndpointConfig, Refused
 from reverie_indexer.embed.protocol import Embedding, replace_surrogates
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
@@ -66,6 +67,11 @@ class EndpointEmbedder:
         """See `Embedder.familiarity`: it cannot tell."""
         del text
         return 1.0
+
+    @property
+    def breaker(self) -> Breaker:
+        """Whether the endpoint is asked at all now."""
+        return self._client.breaker
 
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""

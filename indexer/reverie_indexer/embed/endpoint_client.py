@@ -10,15 +10,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.protocol import Vector, unit_vector
 from reverie_indexer.errors import EmbedderUnavailable, SetupError
 
+T = TypeVar("T")
+# A batch of 64 vectors with 4096 numbers of 20 characters each has five million.
+_MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 8.0
 _REFUSED = frozenset({400, 413, 422})
@@ -96,6 +100,8 @@ class EndpointClient:
     def __init__(self, config: EndpointConfig, clock: Clock) -> None:
         import openai
 
+        from reverie_indexer.bounded_http import bounded_client
+
         config.check()
         self._config = config
         self._clock = clock
@@ -105,37 +111,57 @@ class EndpointClient:
             base_url=config.base_url,
             max_retries=0,
             timeout=config.timeout_seconds,
+            http_client=bounded_client(_MAX_RESPONSE_BYTES),
         )
+        self.breaker = Breaker(clock=clock.monotonic)
 
     async def request(self, texts: Sequence[str]) -> list[Vector | None] | Refused:
         """One vector a text, of length 1; None for what cannot be a direction (zero, NaN, infinite).
 
         Waits and repeats while the failure may pass. Raises `EmbedderUnavailable` when the deadline is over,
-        the failure will not pass, or the answer does not fit the request.
+        the failure will not pass, or the answer does not fit the request; at once while the endpoint is not asked
+        because it has not answered lately.
         """
+        wait = self.breaker.wait_seconds()
+        if wait > 0:
+            raise self._unavailable("has not answered lately, and is not asked for a while", retry_after_seconds=wait)
         deadline = self._clock.monotonic() + self._config.deadline_seconds
         pause = _FIRST_PAUSE_SECONDS
         while True:
-            answer = await self._attempt(texts, deadline - self._clock.monotonic())
-            if isinstance(answer, Refused):
-                return answer
-            if isinstance(answer, bytes):
-                return self._parse(answer, len(texts))
+            answer = await self._watched(self._attempt(texts, deadline - self._clock.monotonic()))
+            if not isinstance(answer, _TryAgain):
+                self.breaker.succeed()
+                return answer if isinstance(answer, Refused) else self._parse(answer, len(texts))
             if answer.wait_seconds is None:
                 wait = pause * random.uniform(0.5, 1.0)  # noqa: S311  (spreads clients, protects nothing)
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
             else:
                 wait = min(answer.wait_seconds, self._config.max_retry_after_seconds)
             if self._clock.monotonic() + wait >= deadline:
+                self.breaker.fail(timed_out=True)
                 raise self._unavailable(answer.reason, retry_after_seconds=answer.wait_seconds)
-            await self._clock.sleep(wait)
+            await self._watched(self._clock.sleep(wait))
+
+    async def _watched(self, step: Awaitable[T]) -> T:
+        """What a step gives; the breaker is told where it ends the request."""
+        try:
+            return await step
+        except EmbedderUnavailable:
+            self.breaker.succeed()  # an answer that is of no use is an answer
+            raise
+        except asyncio.CancelledError:
+            self.breaker.give_up()
+            raise
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
 
     async def _attempt(self, texts: Sequence[str], remaining_seconds: float) -> bytes | Refused | _TryAgain:
+        import httpx2
         import openai
+
+        from reverie_indexer.bounded_http import is_too_large
 
         dimensions = self._config.dimension if self._config.request_dimension else None
         try:
@@ -152,7 +178,9 @@ class EndpointClient:
             return self._judge(error.status_code, error.response.headers.get("retry-after"), error.code)
         except (TimeoutError, openai.APITimeoutError):
             return _TryAgain("did not answer in time")
-        except openai.APIConnectionError:
+        except (openai.APIConnectionError, httpx2.RequestError) as error:
+            if is_too_large(error):
+                raise self._unavailable("answers with too much, or compressed") from None
             return _TryAgain("cannot be reached")
 
     def _judge(self, status: int, retry_after: str | None, code: str | None) -> Refused | _TryAgain:

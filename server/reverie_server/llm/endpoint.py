@@ -5,22 +5,28 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.endpoint_client import parse_retry_after
 from reverie_indexer.errors import SetupError
 from reverie_server.llm.errors import LanguageModelUnavailable, Reason
+from reverie_server.work_slot import without_slot
 
 if TYPE_CHECKING:
     import openai
 
 # What clients of the protocol wait by default; the forwarded request is theirs.
 FORWARD_TIMEOUT_SECONDS = 600.0
+# An answer that is passed on piece by piece comes to an end within.
+_FORWARD_WHOLE_SECONDS = 1800.0
 _CONNECT_TIMEOUT_SECONDS = 10.0
+_TELLING_SECONDS = 1.0
+_GATEWAY_STATUSES = frozenset({502, 503, 504})
 _PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
 _STATUS_WORDS = {
     401: "refuses the API key",
@@ -36,7 +42,9 @@ _STATUS_WORDS = {
 class EndpointConfig:
     """Where the model is. `base_url` is what `/chat/completions` is appended to; no key: a server that wants none.
 
-    `timeout_seconds` bounds one whole call with its retries, of which there are at most `max_retries`.
+    `timeout_seconds` bounds one whole call with its retries, of which there are at most `max_retries`. Of an answer at
+    most `max_response_bytes` are read. After `breaker_failures` in a row, or one time-out, nothing is asked for
+    `breaker_pause_seconds`, and for longer each time that the next request fails too.
     """
 
     base_url: str
@@ -44,6 +52,9 @@ class EndpointConfig:
     api_key: str | None = field(default=None, repr=False)
     timeout_seconds: float = 60.0
     max_retries: int = 2
+    max_response_bytes: int = 8 * 1024 * 1024
+    breaker_failures: int = 3
+    breaker_pause_seconds: float = 10.0
 
     @property
     def host(self) -> str:
@@ -107,30 +118,46 @@ class Endpoint:
     def __init__(self, config: EndpointConfig) -> None:
         config.check()
         self.config = config
+        self.breaker = Breaker(config.breaker_failures, config.breaker_pause_seconds)
         self._client: openai.AsyncOpenAI | None = None
+
+    def paused(self) -> Failed | None:
+        """Why nothing is asked now, where the breaker is open; a call may still find another one probing."""
+        return self._paused() if self.breaker.state == "open" else None
 
     async def post(self, body: Mapping[str, Any], deadline: float) -> bytes | Failed:
         """One request that is not streamed: the body of a 200, whatever it holds. `deadline` is the loop's time."""
         client = await self._connected()
+        import httpx2
         import openai
 
+        if self.breaker.wait_seconds() > 0:
+            return self._paused()
         remaining = max(0.001, deadline - asyncio.get_running_loop().time())
         try:
             # The library's time-out is for each read of the socket; this one is for the whole.
-            async with asyncio.timeout_at(deadline):
-                response = await client.chat.completions.with_raw_response.create(
-                    messages=[],
-                    model=self.config.model,
-                    extra_body=dict(body),
-                    timeout=openai.Timeout(remaining, connect=min(remaining, _CONNECT_TIMEOUT_SECONDS)),
-                )
-                return response.http_response.content
+            with without_slot():
+                async with asyncio.timeout_at(deadline):
+                    response = await client.chat.completions.with_raw_response.create(
+                        messages=[],
+                        model=self.config.model,
+                        extra_body=dict(body),
+                        timeout=openai.Timeout(remaining, connect=min(remaining, _CONNECT_TIMEOUT_SECONDS)),
+                    )
         except openai.APIStatusError as error:
+            self._note(has_failed=error.status_code >= 500)
             return self._judge(error)
         except (TimeoutError, openai.APITimeoutError):
+            # A call that had hardly any time left says little.
+            self.breaker.fail(timed_out=remaining >= _TELLING_SECONDS)
             return self._failed("timeout", "did not answer in time", may_pass=True)
-        except openai.APIConnectionError:
-            return self._failed("unreachable", "cannot be reached, or broke off", may_pass=True)
+        except (openai.APIConnectionError, httpx2.RequestError) as error:
+            return self._broken(error)
+        except asyncio.CancelledError:
+            self.breaker.give_up()
+            raise
+        self.breaker.succeed()
+        return response.http_response.content
 
     @asynccontextmanager
     async def forward(
@@ -140,12 +167,20 @@ class Endpoint:
 
         `authorization` takes the place of the configured key. Failed when nothing was answered.
         """
+        with without_slot():
+            async with self._forwarded(body, authorization) as answer:
+                yield answer
+
+    @asynccontextmanager
+    async def _forwarded(self, body: Mapping[str, Any], authorization: str | None) -> AsyncIterator[RawAnswer | Failed]:
         client = await self._connected()
+        import httpx2
         import openai
 
-        headers = {"Accept-Encoding": "identity"}
-        if authorization is not None:
-            headers["Authorization"] = authorization
+        if self.breaker.wait_seconds() > 0:
+            yield self._paused()
+            return
+        headers = {} if authorization is None else {"Authorization": authorization}
         sent = client.chat.completions.with_streaming_response.create(
             messages=[],
             model=str(body.get("model", self.config.model)),
@@ -157,14 +192,21 @@ class Endpoint:
             response = await sent.__aenter__()
         except openai.APIStatusError as error:
             answer = error.response
+            # What a request of somebody's makes fail, a 500 too, need not fail for others.
+            self._note(has_failed=answer.status_code in _GATEWAY_STATUSES)
             yield RawAnswer(answer.status_code, answer.headers, _once(answer.content))
             return
         except openai.APITimeoutError:
+            self.breaker.fail(timed_out=True)
             yield self._failed("timeout", "did not answer in time", may_pass=True)
             return
-        except openai.APIConnectionError:
-            yield self._failed("unreachable", "cannot be reached, or broke off", may_pass=True)
+        except (openai.APIConnectionError, httpx2.RequestError) as error:
+            yield self._broken(error)
             return
+        except asyncio.CancelledError:
+            self.breaker.give_up()
+            raise
+        self.breaker.succeed()
         try:
             yield RawAnswer(response.status_code, response.headers, self._read(response))
         finally:
@@ -181,11 +223,14 @@ class Endpoint:
             await asyncio.to_thread(importlib.import_module, "openai.resources.chat.completions")
             import openai
 
+            from reverie_indexer.bounded_http import bounded_client
+
             client = openai.AsyncOpenAI(
                 # Never None: the library would then send OPENAI_API_KEY to whatever host this is.
                 api_key=self.config.api_key or "none",
                 base_url=self.config.base_url,
                 max_retries=0,
+                http_client=bounded_client(self.config.max_response_bytes),
             )
             client.organization = client.project = None  # from the environment, like the key, and not for this host
             # Two first requests at once: the second's client is dropped unused.
@@ -195,11 +240,41 @@ class Endpoint:
     async def _read(self, response: Any) -> AsyncIterator[bytes]:
         import httpx2
 
+        from reverie_indexer.bounded_http import is_too_large
+
         try:
-            async for piece in response.iter_bytes():
-                yield piece
-        except httpx2.RequestError:
-            raise self._failed("unreachable", "broke off in its answer", may_pass=True).error() from None
+            async with aclosing(response.iter_bytes()) as pieces:
+                deadline = asyncio.get_running_loop().time() + _FORWARD_WHOLE_SECONDS
+                while True:
+                    async with asyncio.timeout_at(deadline):
+                        piece = await anext(pieces, None)
+                    if piece is None:
+                        return
+                    yield piece
+        except TimeoutError:
+            raise self._failed("timeout", "came to no end in time", may_pass=True).error() from None
+        except httpx2.RequestError as error:
+            what = "answers with too much" if is_too_large(error) else "broke off in its answer"
+            raise self._failed("unreachable", what, may_pass=True).error() from None
+
+    def _note(self, *, has_failed: bool) -> None:
+        if has_failed:
+            self.breaker.fail()
+        else:
+            self.breaker.succeed()
+
+    def _broken(self, error: Exception) -> Failed:
+        """No answer, or one that is too large: then the endpoint is there, and would answer the same again."""
+        from reverie_indexer.bounded_http import is_too_large
+
+        if is_too_large(error):
+            self.breaker.succeed()
+            return self._failed("unusable", "answers with too much, or compressed", may_pass=False)
+        self.breaker.fail()
+        return self._failed("unreachable", "cannot be reached, or broke off", may_pass=True)
+
+    def _paused(self) -> Failed:
+        return self._failed("paused", "has not answered lately, and is not asked for a while", may_pass=False)
 
     def _judge(self, error: openai.APIStatusError) -> Failed:
         status, headers = error.status_code, error.response.headers

@@ -17,6 +17,7 @@ Reason = Literal[
     "refused",
     "empty",
     "over_budget",
+    "paused",
 ]
 
 
@@ -25,7 +26,8 @@ class LanguageModelUnavailable(ReverieError):
 
     `reason` says why: no connection (`unreachable`), out of time, HTTP 4xx (`rejected`), 429 (`rate_limited`), 5xx
     (`failed`), a body that is no completion or an answer that does not validate (`unusable`), cut off at the limit of
-    tokens (`truncated`), refused by the model, empty, or more calls than the day's budget. `status` is the HTTP
+    tokens (`truncated`), refused by the model, empty, more calls than the day's budget, or not asked because it has not
+    answered lately (`paused`). `status` is the HTTP
     status where the provider answered with an error. No instance holds a secret, or text of prompt or answer.
     """
 

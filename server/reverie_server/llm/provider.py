@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 from pydantic import BaseModel
 
+from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.protocol import replace_surrogates
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed, RawAnswer
@@ -93,6 +94,11 @@ class LanguageModel:
     def host(self) -> str:
         """The endpoint's host and port."""
         return self._config.host
+
+    @property
+    def breaker(self) -> Breaker:
+        """Whether the endpoint is asked at all now."""
+        return self._endpoint.breaker
 
     @property
     def has_key(self) -> bool:
@@ -202,6 +208,8 @@ class LanguageModel:
         loop = asyncio.get_running_loop()
         pause, retries = _FIRST_PAUSE_SECONDS, 0
         while True:
+            if (paused := self._endpoint.paused()) is not None:
+                raise paused.error()
             # Outside the deadline: a database that answers slowly must not look like a slow model.
             await self._budget.spend(call.tenant_id)
             answered = await self._endpoint.post(self._body(call, messages), call.deadline)

@@ -1,0 +1,78 @@
+"""A circuit breaker: an endpoint that does not answer is not asked for a while, then by one request at a time. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+State = Literal["closed", "open", "half_open"]
+
+
+class Breaker:
+    """Opens after `failures` in a row, for `pause_seconds`, and for twice as long after each probe that fails.
+
+    A time-out counts as `failures`: whoever waited for it has waited long enough for all. Once a pause is over one call
+    is let through as a probe; a success closes the breaker.
+    """
+
+    def __init__(
+        self,
+        failures: int = 3,
+        pause_seconds: float = 10.0,
+        longest_pause_seconds: float = 300.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._failures = failures
+        self._first_pause = pause_seconds
+        self._longest_pause = longest_pause_seconds
+        self._clock = clock
+        self._count = 0
+        self._pause = 0.0
+        self._until = 0.0
+        self._probing_since: float | None = None
+        self.opened = 0
+
+    @property
+    def state(self) -> State:
+        """Where it is; `half_open`: the pause is over, and no call has succeeded since."""
+        if self._pause == 0.0:
+            return "closed"
+        return "open" if self._clock() < self._until else "half_open"
+
+    def wait_seconds(self) -> float:
+        """0 where a call may be made, and is then counted on; else for how long none may."""
+        if self._pause == 0.0:
+            return 0.0
+        now = self._clock()
+        if now < self._until:
+            return self._until - now
+        # A probe that nobody has heard of for so long was given up.
+        if self._probing_since is not None and now - self._probing_since < self._longest_pause:
+            return 1.0
+        self._probing_since = now
+        return 0.0
+
+    def succeed(self) -> None:
+        """The endpoint has answered, with whatever."""
+        self._count, self._pause, self._probing_since = 0, 0.0, None
+
+    def fail(self, *, timed_out: bool = False) -> None:
+        """The endpoint has not answered, or has failed."""
+        self._count += self._failures if timed_out else 1
+        if self._count < self._failures:
+            return
+        if self._pause == 0.0:
+            self._open(self._first_pause)
+        elif self._probing_since is not None:
+            self._open(min(2 * self._pause, self._longest_pause))
+
+    def give_up(self) -> None:
+        """A call has ended without telling anything of the endpoint: the next one is the probe."""
+        self._probing_since = None
+
+    def _open(self, pause: float) -> None:
+        self._pause = pause
+        self._until = self._clock() + pause
+        self._probing_since = None
+        self.opened += 1
