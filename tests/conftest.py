@@ -36,6 +36,7 @@ from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.app import assemble, create_app
 from reverie_server.cli import tcp_socket
+from reverie_server.http.server import http_server
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Workspace
@@ -196,7 +197,7 @@ async def serve_runtime() -> AsyncIterator[ServeRuntime]:
         listener = tcp_socket("127.0.0.1")
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_config=None, access_log=False, lifespan="on"))
+        server = http_server(create_app(runtime), runtime.settings)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         running.append((server, task, listener))
         return f"http://127.0.0.1:{listener.getsockname()[1]}"

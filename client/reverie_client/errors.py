@@ -89,6 +89,10 @@ class Unavailable(ReverieError):
         return float(seconds) if isinstance(seconds, int | float) else None
 
 
+class Overloaded(Unavailable):
+    """The server, or this key, has as much under way as it may: nothing was done, and a write may be sent again too."""
+
+
 class ServerFailed(ReverieError):
     """The server met a fault of its own; its log says why."""
 
@@ -123,6 +127,8 @@ _BY_CODE: Mapping[str, type[ReverieError]] = {
     "duplicate_detected": DuplicateDetected,
     "stale_version": StaleVersion,
     "payload_too_large": PayloadTooLarge,
+    "too_many_requests": Overloaded,
+    "overloaded": Overloaded,
     "internal_error": ServerFailed,
 }
 # For codes that this version does not know yet.
@@ -135,6 +141,7 @@ _BY_STATUS: Mapping[int, type[ReverieError]] = {
     412: StaleVersion,
     413: PayloadTooLarge,
     422: ValidationError,
+    429: Overloaded,
     500: ServerFailed,
     502: Unavailable,
     503: Unavailable,
@@ -146,6 +153,7 @@ _BY_GATEWAY: Mapping[int, tuple[type[ReverieError], str]] = {
     401: (Unauthorized, "unauthorized"),
     403: (Forbidden, "forbidden"),
     413: (PayloadTooLarge, "payload_too_large"),
+    429: (Overloaded, "too_many_requests"),
     502: (Unavailable, "bad_gateway"),
     503: (Unavailable, "unavailable"),
     504: (Unavailable, "gateway_timeout"),

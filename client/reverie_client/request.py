@@ -12,14 +12,14 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 
-from reverie_client.errors import ConnectionFailed, ReverieError, TimedOut, Unavailable, ValidationError
+from reverie_client.errors import ConnectionFailed, Overloaded, ReverieError, TimedOut, Unavailable, ValidationError
 from reverie_client.model import IfMatch
 
 DEFAULT_URL = "http://127.0.0.1:8077"
 DEFAULT_TIMEOUT_SECONDS = 30.0
 # For what embeds a lot of text, or asks a language model.
 LONG_TIMEOUT_SECONDS = 600.0
-# An idle connection is given up before the server, after 5 seconds, closes it under a request.
+# An idle connection is given up before the server, after 10 seconds, closes it under a request.
 LIMITS = httpx.Limits(keepalive_expiry=4.0)
 MAX_RETRY_AFTER_SECONDS = 5.0
 _FIRST_WAIT_SECONDS = 0.1
@@ -129,14 +129,14 @@ def transport_error(error: httpx.RequestError, url: str) -> ConnectionFailed:
 def retry_wait_seconds(error: ReverieError, *, is_read: bool, attempt: int) -> float | None:
     """How long to wait before sending again after the failed attempt (from 0); None: do not.
 
-    A write is sent again only if it certainly never arrived. That excludes a 503: the database may have gone away
-    while it committed. Time-outs are final, since the caller said how long to wait.
+    A write is sent again only if it certainly never arrived, or was refused unseen. That excludes any other 503: the
+    database may have gone away while it committed. Time-outs are final, since the caller said how long to wait.
     """
     backoff = _FIRST_WAIT_SECONDS * 2**attempt
     if isinstance(error, ConnectionFailed):
         may_repeat = is_read or not error.may_have_arrived
         return backoff if may_repeat and not isinstance(error, TimedOut) else None
-    if isinstance(error, Unavailable) and is_read:
+    if isinstance(error, Unavailable) and (is_read or isinstance(error, Overloaded)):
         asked = error.retry_after_seconds
         wait = backoff if asked is None else asked
         return wait if wait <= MAX_RETRY_AFTER_SECONDS else None

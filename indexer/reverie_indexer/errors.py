@@ -61,6 +61,25 @@ class Unauthorized(ReverieError):
     code = "unauthorized"
 
 
+class TooManyRequests(ReverieError):
+    """The caller has more requests under way, or has sent more wrong keys, than it may; `retry_after_seconds` says when
+    to try again."""
+
+    code = "too_many_requests"
+
+    def __init__(self, detail: str, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail, retry_after_seconds=retry_after_seconds)
+
+
+class Overloaded(ReverieError):
+    """The server has as much to do as it can do in time; `retry_after_seconds` says when to try again."""
+
+    code = "overloaded"
+
+    def __init__(self, detail: str, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail, retry_after_seconds=retry_after_seconds)
+
+
 class Forbidden(ReverieError):
     """The caller may not do this."""
 

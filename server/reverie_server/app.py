@@ -316,7 +316,8 @@ def create_app(runtime: Runtime) -> FastAPI:
     # These are slow to import, and no other command than `serve` needs them.
     from fastapi import FastAPI
 
-    from reverie_server.http import operations, problems, proxy, snapshots
+    from reverie_server.app_entrance import wire_entrance
+    from reverie_server.http import operations, problems
     from reverie_server.http.counters import TurnCounters
     from reverie_server.http.job_metrics import JobMetrics
     from reverie_server.http.routes import RESPONSES, routes
@@ -341,8 +342,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(operations.HeadAsGet)
-    app.add_middleware(
-        operations.BodyLimit, except_for=lambda scope: snapshots.takes_archive(scope) or proxy.takes_chat(scope)
-    )
+    app.state.load = wire_entrance(app, runtime)
+    metrics.registry.register(app.state.load)
     app.add_middleware(operations.Measured, metrics=metrics)
     return app

@@ -129,12 +129,11 @@ def tcp_socket(host: str) -> socket.socket:
 
 
 def _import_http() -> Any:
-    import uvicorn
-
     import reverie_server.http.files
-    import reverie_server.mcp.endpoint  # noqa: F401
+    import reverie_server.http.server
+    import reverie_server.mcp.endpoint
 
-    return uvicorn
+    return reverie_server.http.server.http_server
 
 
 def _bound_socket(settings: Settings) -> socket.socket:
@@ -165,19 +164,8 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
         ends_when_stalled(settings.stall_seconds, threads=settings.embedder_threads),
         open_runtime(settings) as runtime,
     ):
-        uvicorn = await importing
-        app = create_app(runtime)
-        # The rest of the grace is for what is put in order after the last answer.
-        patience_seconds = max(1, int(settings.shutdown_grace_seconds / 3))
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                lifespan="on",
-                timeout_graceful_shutdown=patience_seconds,
-            )
-        )
+        http_server = await importing
+        server = http_server(create_app(runtime), settings)
         keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
 
         def stop_server(_: asyncio.Task[None]) -> None:

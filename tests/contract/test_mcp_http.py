@@ -210,7 +210,10 @@ async def test_what_is_no_call_is_answered_as_the_protocol_says(root: str) -> No
     for content, status, code in (
         (b"{", 400, -32700),
         (b"\xff", 400, -32700),
-        (b"[" * 100_000, 400, -32700),
+        (b"[" * 100_000, 400, -32600),
+        (b"[" * 101, 400, -32600),
+        (b"{" * 100, 400, -32700),
+        (dict.fromkeys(map(str, range(20_000))), 400, -32600),
         ([PING], 400, -32600),
         ({"method": "ping"}, 400, -32600),
         ({**PING, "method": "no/such"}, 200, -32601),

@@ -138,7 +138,9 @@ async def test_the_servers_own_key_comes_first(
 REFUSED = [
     (b"", 400, "bad_request"),
     (b'{"messages": [', 400, "bad_request"),
-    (b"[" * 100_000, 400, "bad_request"),
+    (b"[" * 100_000, 422, "validation_error"),
+    (b"[" * 101, 422, "validation_error"),
+    (b"[" * 100, 400, "bad_request"),
     (b'{"messages": [{"role": "user", "content": "Hi"}], "top_p": NaN}', 400, "bad_request"),
     (b'{"messages": [{"role": "user", "content": "Hi"}], "top_p": 1e999}', 400, "bad_request"),
     (b'{"messages": [{"role": "user", "content": "\\ud800"}]}', 422, "validation_error"),

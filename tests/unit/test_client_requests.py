@@ -185,6 +185,18 @@ async def test_a_write_is_not_repeated_after_503(run: Run, waits: list[float]) -
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "code"), [(503, "overloaded"), (429, "too_many_requests"), (429, "a_code_of_tomorrow")]
+)
+async def test_a_write_that_was_refused_unseen_is_sent_again(
+    run: Run, waits: list[float], status: int, code: str
+) -> None:
+    refused = problem(status, code, {"Retry-After": "1"})
+    with pytest.raises(reverie_client.Overloaded) as caught:
+        await run(Server(refused, refused, refused), write)
+    assert (caught.value.code, waits) == (code, [1.0, 1.0])
+
+
 @pytest.mark.parametrize("status", [502, 503, 504])
 async def test_a_gateway_is_asked_again_for_reads_only(run: Run, waits: list[float], status: int) -> None:
     page = httpx.Response(status, html="<h1>Bad gateway</h1>")

@@ -74,6 +74,18 @@ class Keys:
         agents = frozenset(row["agent_ids"]) if row["agent_ids"] is not None else None
         return Caller(row["tenant_id"], row["role"], row["owner_key"], agents, row["key_id"])
 
+    @staticmethod
+    def parts(authorization: str | None) -> tuple[str, bytes] | None:
+        """The id and the hash of the secret of an `Authorization` header; None for one that holds no key."""
+        scheme, _, credential = (authorization or "").partition(" ")
+        key = _KEY.fullmatch(credential.strip()) if scheme.lower() == "bearer" else None
+        return (key[1], _hash(key[2])) if key else None
+
+    async def valid(self) -> frozenset[tuple[str, bytes]]:
+        """The id and the hash of the secret of each key that is not revoked."""
+        rows = await self._database.maintenance_query(SQL["valid_keys"], {})
+        return frozenset((row["key_id"], bytes(row["secret_sha256"])) for row in rows)
+
     async def create(
         self, tenant_id: str, role: Role, *, owner_key: str | None = None, agent_ids: Sequence[str] | None = None
     ) -> tuple[str, str]:

@@ -15,3 +15,6 @@ ORDER BY created_at, key_id;
 -- revoke_key: not accepted any more; the row stays, so that a server without valid keys is closed and not open
 UPDATE keys SET revoked_at = now() WHERE key_id = %(key_id)s AND revoked_at IS NULL
 RETURNING key_id;
+
+-- valid_keys: ids and hashes, to tell a valid key from a wrong one without asking for each
+SELECT key_id, secret_sha256 FROM keys WHERE revoked_at IS NULL ORDER BY key_id;

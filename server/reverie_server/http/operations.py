@@ -1,10 +1,10 @@
-"""Is it up, is it ready, how is it doing; and the limits every request meets."""
+"""Is it up, is it ready, how is it doing."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from fastapi import APIRouter, Response
@@ -20,15 +20,12 @@ from prometheus_client import (
 from pydantic import BaseModel, ConfigDict
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reverie_indexer.breaker import Breaker
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.http.context import System
-from reverie_server.http.problems import problem
+from reverie_server.http.load_metrics import breakers_of
 
 router = APIRouter(tags=["Operations"])
-# A file of 1 MiB may need six bytes a character as JSON escapes.
-MAX_BODY_BYTES = 8 * 1024 * 1024
-# Of a body over the limit so many times the limit is read, to be able to answer.
-DISCARDED_BODIES = 8
 
 
 class Metrics:
@@ -57,7 +54,10 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether database and embedder answer, and why not."""
+    """Whether database and embedder answer, and why not.
+
+    An endpoint of a model that is `paused` has not answered lately: what needs it goes its way without it meanwhile.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={"example": {"status": "ready", "database": "ok", "embedder": "ready", "reasons": []}}
@@ -66,6 +66,7 @@ class Readiness(BaseModel):
     status: Literal["ready", "not_ready"]
     database: str
     embedder: str
+    language_model: Literal["ok", "paused"] | None = None
     reasons: list[str]
 
 
@@ -86,13 +87,28 @@ async def readyz(system: System) -> JSONResponse:
     except (DatabaseUnavailable, TimeoutError):
         database = "unavailable"
         reasons.append("the database does not answer")
-    state = system.models.state
+    state: str = system.models.state
     if state == "loading":
         reasons.append("the embedding model is still loading; search goes by words")
     elif state == "failed":
         reasons.append(f"the embedding model could not be loaded: {system.models.error}")
-    body = Readiness(status="not_ready" if reasons else "ready", database=database, embedder=state, reasons=reasons)
-    return JSONResponse(body.model_dump(), 503 if reasons else 200)
+    breakers = breakers_of(system)
+    if "embedder" in breakers and breakers["embedder"].state != "closed":
+        state = "paused"
+    body = Readiness(
+        status="not_ready" if reasons else "ready",
+        database=database,
+        embedder=state,
+        language_model=_language_model(breakers),
+        reasons=reasons,
+    )
+    return JSONResponse(body.model_dump(exclude_none=True), 503 if reasons else 200)
+
+
+def _language_model(breakers: Mapping[str, Breaker]) -> Literal["ok", "paused"] | None:
+    if "llm" not in breakers:
+        return None
+    return "ok" if breakers["llm"].state == "closed" else "paused"
 
 
 def metrics_router(metrics: Metrics, look: Callable[[], Awaitable[None]]) -> APIRouter:
@@ -159,47 +175,3 @@ class HeadAsGet:
             await send(message)
 
         await self._app({**scope, "method": "GET"}, receive, head_only)
-
-
-class BodyLimit:
-    """ASGI middleware: refuses a body over the limit before it is all in memory.
-
-    `except_for` says which requests it leaves alone: those whose route reads the body itself, within a limit.
-    """
-
-    def __init__(
-        self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES, except_for: Callable[[Scope], bool] = lambda _: False
-    ) -> None:
-        self._app = app
-        self._max_bytes = max_bytes
-        self._except_for = except_for
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Collect the body up to the limit, then pass the request on."""
-        if scope["type"] != "http" or self._except_for(scope):
-            await self._app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        too_large = declared.isdigit() and int(declared) > self._max_bytes
-        size, has_more = 0, True
-        messages: list[Message] = []
-        # What is over the limit is read on, within reason, and not kept: a client that still sends sees no answer.
-        while has_more and size <= DISCARDED_BODIES * self._max_bytes:
-            message = await receive()
-            has_more = message["type"] == "http.request" and message.get("more_body", False)
-            size += len(message.get("body", b""))
-            too_large = too_large or size > self._max_bytes
-            if too_large:
-                messages.clear()
-            else:
-                messages.append(message)
-        if too_large:
-            detail = f"a request body has at most {self._max_bytes} bytes"
-            await problem(413, "payload_too_large", detail, {"Connection": "close"})(scope, receive, send)
-            return
-        replay = iter(messages)
-
-        async def replayed() -> Message:
-            return next(replay, None) or await receive()
-
-        await self._app(scope, replayed, send)

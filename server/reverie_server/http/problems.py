@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.MemoryDisabled: 403,
     errors.ReadOnlyMember: 403,
     errors.Unauthorized: 401,
+    errors.TooManyRequests: 429,
+    errors.Overloaded: 503,
     MisdirectedRequest: 421,
     errors.DatabaseUnavailable: 503,
     errors.EmbedderUnavailable: 503,
@@ -58,6 +61,7 @@ _TITLES = {
     413: "Payload too large",
     421: "Misdirected request",
     422: "Not valid",
+    429: "Too many requests",
     500: "Internal error",
     503: "Unavailable",
 }
@@ -75,6 +79,7 @@ _EXAMPLES = {
     412: ("stale_version", "the file is at version 4, not 3: read it again"),
     413: ("payload_too_large", "a file holds at most 1048576 bytes; this one has 1048577"),
     422: ("validation_error", "body.contents: Extra inputs are not permitted"),
+    429: ("too_many_requests", "this key has more requests under way than it may have while others wait"),
     503: ("database_unavailable", "PostgreSQL does not answer; try again"),
 }
 
@@ -130,6 +135,19 @@ def _to(
     return problem(status, code, detail, headers, **extra)
 
 
+def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """An expected error as the response to a request, with more headers where there are some."""
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    # What is refused for being too much is counted, and too much to be logged.
+    if status >= 500 and not isinstance(error, errors.Overloaded):
+        log.warning("request_failed", code=error.code, detail=error.detail)
+    extra = dict(error.extra)
+    own: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if status in (429, 503):
+        own["Retry-After"] = str(extra.pop("retry_after_seconds", 1))
+    return _to(request, status, error.code, error.detail, {**own, **(headers or {})}, **extra)
+
+
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for its OpenAPI document; `document` shows them as the problems they are."""
     return {status: {"model": Problem, "description": _TITLES[status]} for status in statuses}
@@ -148,6 +166,10 @@ def document(app: FastAPI) -> None:
                 if not operation.keys() & {"parameters", "requestBody"}:
                     # Nothing is given, so nothing can be invalid.
                     operation["responses"].pop("422", None)
+                if "401" in operation["responses"]:
+                    # Wherever a key is looked at, there may be too many requests, or too many wrong keys.
+                    too_many = {**copy.deepcopy(operation["responses"]["401"]), "description": _TITLES[429]}
+                    operation["responses"].setdefault("429", too_many)
                 for status, response in operation["responses"].items():
                     content = response.get("content", {})
                     if content.get("application/json", {}).get("schema", {}).get("$ref", "").endswith("/Problem"):
@@ -174,17 +196,15 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(errors.ReverieError)
     async def expected(request: Request, error: errors.ReverieError) -> JSONResponse:
-        status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
-        if status >= 500:
-            log.warning("request_failed", code=error.code, detail=error.detail)
-        headers = {503: {"Retry-After": "1"}, 401: {"WWW-Authenticate": "Bearer"}}.get(status)
-        return _to(request, status, error.code, error.detail, headers, **error.extra)
+        return answer_with(request, error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        wrong = _described(error.errors())
+        found = error.errors()
+        wrong = _described(found)
         detail = "; ".join(f"{item['field']}: {item['message']}" for item in wrong) or "the request is not valid"
-        return _to(request, 422, "validation_error", detail, errors=wrong)
+        more: dict[str, Any] = {"error_count": len(found)} if len(found) > len(wrong) else {}
+        return _to(request, 422, "validation_error", detail, errors=wrong, **more)
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> JSONResponse:

@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, no_body
-from reverie_server.http.operations import DISCARDED_BODIES
 from reverie_server.http.problems import may_answer
 from reverie_server.http.wire_snapshots import ExportQuery, ImportReport, import_report
 from reverie_server.workspace.snapshots import Export, place_to_export
@@ -106,13 +105,11 @@ async def _uploaded(request: Request, max_bytes: int) -> AsyncIterator[BinaryIO]
             async with aclosing(request.stream()) as pieces:
                 async for piece in pieces:
                     size += len(piece)
-                    if size <= max_bytes:
-                        await asyncio.to_thread(file.write, piece)
-                    elif size > DISCARDED_BODIES * max_bytes:
+                    if size > max_bytes:
                         break
+                    await asyncio.to_thread(file.write, piece)
         except ClientDisconnect:
             raise HTTPException(400, "the body ended before its end") from None
-        # What is over the limit was read on, within reason, and not kept: a client that still sends sees no answer.
         if size > max_bytes:
             raise HTTPException(413, f"an archive has at most {max_bytes} bytes", {"Connection": "close"})
         yield file

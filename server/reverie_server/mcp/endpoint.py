@@ -14,8 +14,11 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from reverie_indexer.errors import Forbidden, ReverieError, ValidationFailed
+from reverie_server.access.keys import Caller
 from reverie_server.access.origin import MisdirectedRequest, check_origin
-from reverie_server.http.operations import MAX_BODY_BYTES
+from reverie_server.http.bodies import MAX_BODY_BYTES
+from reverie_server.http.entrance import CALLER
+from reverie_server.http.json_shape import check_shape
 from reverie_server.mcp.message import MalformedMessage, NotJson, check_message
 from reverie_server.mcp.request import connection_of
 from reverie_server.mcp.server import Context, build_server
@@ -63,11 +66,11 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check who calls, from where and as whom; then let the protocol take over.
 
-        A missing or wrong key is raised, as at every route. What else is wrong is a JSON-RPC error with an HTTP
+        A missing or wrong key never gets here. What else is wrong is a JSON-RPC error with an HTTP
         status, since MCP clients show those.
         """
         request = Request(scope, receive)
-        caller = await self._runtime.keys.authenticate(request.headers.get("authorization"))
+        caller: Caller = scope[CALLER]
         if request.method != "POST":
             # There is no stream to open and no session to end: a client that is told so goes on without.
             response = _refused(405, "method_not_allowed", "this server takes POST only")
@@ -80,6 +83,7 @@ class McpEndpoint:
             check_origin(caller, scope["headers"])
             scope[_CONNECTION] = connection_of(caller, scope["headers"])
             body = await request.body()
+            check_shape(body)
             check_message(body)
         except tuple(_STATUS) as error:
             await _refused(_STATUS[type(error)], error.code, error.detail)(scope, receive, send)

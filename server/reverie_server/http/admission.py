@@ -1,0 +1,231 @@
+"""How many requests are at work at once, and whose turn is next.
+
+A request that finds no slot waits for one, in a room of limited size and for a limited time, and is refused then. Keys
+take turns, and no key has all slots or, while others wait, more than its share of the room: so many requests of one key
+delay another's by the time of one request, not by theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, OrderedDict, deque
+from dataclasses import dataclass
+
+from reverie_indexer.errors import Overloaded, ReverieError, TooManyRequests
+
+_OVERLOADED = "the server has more requests than it can answer in time; try again"
+_TOO_MANY = "this key has more requests under way than it may have while others wait; send fewer at once"
+_PAUSED_PER_SLOT = 16
+# How much the last request says about how long the next one works, and how many times that is kept free for it.
+_SMOOTHING = 0.05
+_WORK_MARGIN = 2.0
+_SHORTEST_WAIT_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionLimits:
+    """`running` requests at once, `running_per_key` of one key; `waiting` more wait.
+
+    `answer_seconds` is for waiting and work together: the longer the work takes lately, the shorter the wait.
+    """
+
+    running: int
+    running_per_key: int
+    waiting: int
+    answer_seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter:
+    turn: asyncio.Future[None]
+    deadline: asyncio.TimerHandle
+
+
+class Admission:
+    """Slots for requests. `refused` counts by code those that got none."""
+
+    def __init__(self, limits: AdmissionLimits) -> None:
+        self.limits = limits
+        self.refused: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
+        self._paused: Counter[str] = Counter()
+        # Whoever was served last is at the end.
+        self._queues: OrderedDict[str, deque[_Waiter]] = OrderedDict()
+        self._waiting = 0
+        self._work_seconds = 0.0
+        self._max_paused = max(64, _PAUSED_PER_SLOT * limits.running)
+
+    @property
+    def running(self) -> int:
+        """How many requests have a slot."""
+        return self._running.total()
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for one."""
+        return self._waiting
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long a request that comes now waits at most."""
+        patience = self.limits.answer_seconds
+        return max(_SHORTEST_WAIT_SHARE * patience, patience - _WORK_MARGIN * self._work_seconds)
+
+    def worked(self, seconds: float) -> None:
+        """Note for how long a request had its slot."""
+        self._work_seconds += _SMOOTHING * (min(seconds, self.limits.answer_seconds) - self._work_seconds)
+
+    async def enter(self, key: str) -> Slot:
+        """A slot for a request of a key, to be left; TooManyRequests or Overloaded where there is none in time."""
+        if self._paused.total() >= self._max_paused or self._paused[key] > 3 * self._max_paused // 4:
+            raise self._refuse(key)
+        await self.take(key)
+        return Slot(self, key)
+
+    async def take(self, key: str) -> None:
+        """Wait for a slot, without an object for it."""
+        if not self._queues and self._has_slot(key):
+            self._running[key] += 1
+            return
+        if self._waiting >= self.limits.waiting:
+            self._make_room(key)
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        waiter = _Waiter(turn, loop.call_later(self.wait_seconds, self._give_up, key, turn))
+        self._queues.setdefault(key, deque()).append(waiter)
+        self._waiting += 1
+        # Its key may have a slot left where those that wait have none.
+        self._serve()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.give(key)
+            else:
+                self._forget(key, waiter)
+            raise
+        except ReverieError:
+            self._forget(key, waiter)
+            raise
+        finally:
+            waiter.deadline.cancel()
+
+    def give(self, key: str) -> None:
+        """Give a slot back, to whoever is next."""
+        _decrease(self._running, key)
+        self._serve()
+
+    def pause(self, key: str) -> None:
+        """Give a slot back for a while."""
+        self._paused[key] += 1
+        self.give(key)
+
+    def unpause(self, key: str, *, takes_slot: bool) -> None:
+        """End a pause; `takes_slot` at once, over the limit where need be."""
+        _decrease(self._paused, key)
+        if takes_slot:
+            self._running[key] += 1
+
+    def _has_slot(self, key: str) -> bool:
+        return self.running < self.limits.running and self._running[key] < self.limits.running_per_key
+
+    def _serve(self) -> None:
+        while self._waiting and self.running < self.limits.running:
+            key = next((key for key in self._queues if self._has_slot(key)), None)
+            if key is None:
+                return
+            queue = self._queues[key]
+            waiter = queue.popleft()
+            self._waiting -= 1
+            if queue:
+                self._queues.move_to_end(key)
+            else:
+                del self._queues[key]
+            if not waiter.turn.done():
+                self._running[key] += 1
+                waiter.turn.set_result(None)
+
+    def _make_room(self, key: str) -> None:
+        """Send away the last of the key that has most waiting, unless it is this one."""
+        longest = max(self._queues, key=lambda other: len(self._queues[other]), default=key)
+        if longest == key or len(self._queues[longest]) <= len(self._queues.get(key, ())) + 1:
+            raise self._refuse(key)
+        waiter = self._queues[longest][-1]
+        if not waiter.turn.done():
+            waiter.turn.set_exception(self._refuse(longest))
+        self._forget(longest, waiter)
+
+    def _give_up(self, key: str, turn: asyncio.Future[None]) -> None:
+        if not turn.done():
+            turn.set_exception(self._refuse(key))
+
+    def _refuse(self, key: str) -> ReverieError:
+        """Why a key gets no slot: it has too much itself where others have something, else all have."""
+        mine = self._running[key] + len(self._queues.get(key, ())) + self._paused[key]
+        others = self.running + self._waiting + self._paused.total() - mine
+        error: ReverieError = TooManyRequests(_TOO_MANY) if others and mine > others else Overloaded(_OVERLOADED)
+        self.refused[error.code] += 1
+        return error
+
+    def _forget(self, key: str, waiter: _Waiter) -> None:
+        queue = self._queues.get(key)
+        if queue is None or waiter not in queue:
+            return
+        queue.remove(waiter)
+        self._waiting -= 1
+        if not queue:
+            del self._queues[key]
+
+
+class Slot:
+    """A request's slot, from its start to its end, with pauses."""
+
+    def __init__(self, admission: Admission, key: str) -> None:
+        self._admission = admission
+        self._key = key
+        self._began = time.monotonic()
+        self._pauses = 0
+        self._was_paused = False
+        self._ended = False
+
+    def pause(self) -> None:
+        """Give the slot to another request until `go_on`; pauses may overlap."""
+        self._pauses += 1
+        self._was_paused = True
+        if self._pauses == 1 and not self._ended:
+            self._admission.pause(self._key)
+
+    def go_on(self) -> None:
+        """Take the slot back at once, over the limit where need be."""
+        self._pauses -= 1
+        if self._pauses == 0 and not self._ended:
+            self._admission.unpause(self._key, takes_slot=True)
+
+    async def come_back(self) -> None:
+        """Take the slot back when there is one; TooManyRequests or Overloaded where there is none in time."""
+        try:
+            await self._admission.take(self._key)
+        except BaseException:
+            self.leave()
+            raise
+        self._pauses -= 1
+        self._admission.unpause(self._key, takes_slot=False)
+
+    def leave(self) -> None:
+        """The request is at its end; what still goes on for it needs no slot."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._pauses:
+            self._admission.unpause(self._key, takes_slot=False)
+        else:
+            self._admission.give(self._key)
+        if not self._was_paused:
+            self._admission.worked(time.monotonic() - self._began)
+
+
+def _decrease(counter: Counter[str], key: str) -> None:
+    counter[key] -= 1
+    if counter[key] <= 0:
+        del counter[key]

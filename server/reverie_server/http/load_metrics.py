@@ -1,0 +1,72 @@
+"""What the server is asked to do beyond what it can, as metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from reverie_indexer.breaker import Breaker
+from reverie_indexer.embed.endpoint import EndpointEmbedder
+from reverie_server.access.wrong_keys import KeyGuard
+from reverie_server.http.admission import Admission
+from reverie_server.http.bodies import BodyMemory
+from reverie_server.http.connections import CLOSED, Connections
+from reverie_server.runtime import Runtime
+
+
+def breakers_of(runtime: Runtime) -> Mapping[str, Breaker]:
+    """The breakers of the endpoints that are configured, by what they are for."""
+    breakers = {}
+    if runtime.llm is not None:
+        breakers["llm"] = runtime.llm.breaker
+    ready = runtime.models.ready
+    if ready is not None and isinstance(ready.embedder, EndpointEmbedder):
+        breakers["embedder"] = ready.embedder.breaker
+    return breakers
+
+
+class LoadMetrics(Collector):
+    """Counts of what was refused, and of what is under way now. `connections` is set once there is a server."""
+
+    def __init__(self, runtime: Runtime, guard: KeyGuard, admission: Admission, memory: BodyMemory) -> None:
+        self._runtime = runtime
+        self._guard = guard
+        self._admission = admission
+        self._memory = memory
+        self.connections: Connections | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics; each reason is there from the start."""
+        admission = self._admission
+        requests = GaugeMetricFamily("reverie_requests", "Requests now, by what they do", labels=["state"])
+        requests.add_metric(["working"], admission.running)
+        requests.add_metric(["waiting"], admission.waiting)
+        yield requests
+        yield GaugeMetricFamily(
+            "reverie_body_memory_bytes", "Bytes of request bodies in memory", value=self._memory.used_bytes
+        )
+        refused = CounterMetricFamily("reverie_requests_refused", "Requests that got no turn", labels=["code"])
+        for code in ("too_many_requests", "overloaded"):
+            refused.add_metric([code], admission.refused[code])
+        yield refused
+        wrong = CounterMetricFamily("reverie_wrong_keys", "Keys that are none", labels=["outcome"])
+        wrong.add_metric(["refused"], self._guard.wrong)
+        wrong.add_metric(["slowed_down"], self._guard.unread)
+        yield wrong
+        paused = GaugeMetricFamily("reverie_endpoint_paused", "1: not asked for a while", labels=["endpoint"])
+        pauses = CounterMetricFamily("reverie_endpoint_pauses", "Pauses of endpoints", labels=["endpoint"])
+        for name, breaker in sorted(breakers_of(self._runtime).items()):
+            paused.add_metric([name], float(breaker.state != "closed"))
+            pauses.add_metric([name], breaker.opened)
+        yield from (paused, pauses)
+        if self.connections is not None:
+            yield GaugeMetricFamily("reverie_connections", "Open connections", value=len(self.connections))
+            closed = CounterMetricFamily(
+                "reverie_connections_closed", "Connections that the server ended", labels=["reason"]
+            )
+            for reason in CLOSED:
+                closed.add_metric([reason], self.connections.closed[reason])
+            yield closed

@@ -1,0 +1,74 @@
+"""The HTTP server: uvicorn over connections that are bounded."""
+
+from __future__ import annotations
+
+import resource
+import socket
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import uvicorn
+
+from reverie_server.http.connections import BoundedProtocol, ConnectionLimits, Connections
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from reverie_indexer.settings import Settings
+
+# asyncio accepts so many connections at once before any of them is looked at; as many descriptors are kept free.
+_ACCEPTED_AT_ONCE = 128
+_BACKLOG = 2048
+# Descriptors of everything else: files, pipes, the model, and what libraries open.
+_OTHER_DESCRIPTORS = 192
+_MOST_CONNECTIONS = 2000
+
+
+class Server(uvicorn.Server):
+    """A server whose kernel keeps more connections waiting than it accepts at once."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        await super().startup(sockets)
+        for listener in sockets or []:
+            # asyncio has one number for both, and has just set it.
+            listener.listen(_BACKLOG)
+
+
+def http_server(app: FastAPI, settings: Settings) -> Server:
+    """A server for an application, to be given the sockets that it listens on."""
+    limits = ConnectionLimits(
+        max_connections=settings.max_connections or default_max_connections(settings.pool_size),
+        head_seconds=settings.header_timeout_seconds,
+        body_seconds=settings.body_timeout_seconds,
+        body_bytes_per_second=settings.body_min_bytes_per_second,
+        write_seconds=settings.response_timeout_seconds,
+    )
+    connections = Connections(limits)
+    app.state.load.connections = connections
+    config = uvicorn.Config(
+        app,
+        http=cast("Any", partial(BoundedProtocol, connections=connections)),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        backlog=_ACCEPTED_AT_ONCE,
+        timeout_keep_alive=int(settings.keep_alive_seconds),
+        # The rest of the grace is for what is put in order after the last answer.
+        timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_seconds / 3)),
+    )
+    return Server(config)
+
+
+def default_max_connections(pool_size: int) -> int:
+    """What the limit of file descriptors has room for, beside the database's and all others."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY:
+        hard = 1 << 20
+    wanted = _MOST_CONNECTIONS + _ACCEPTED_AT_ONCE + _OTHER_DESCRIPTORS + 2 * pool_size
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    room = wanted if soft == resource.RLIM_INFINITY else soft
+    return max(16, min(_MOST_CONNECTIONS, room - _ACCEPTED_AT_ONCE - _OTHER_DESCRIPTORS - 2 * pool_size))
