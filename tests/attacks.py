@@ -223,6 +223,19 @@ def quick() -> list[Attack]:
     ]
 
 
+def long() -> list[Attack]:
+    """A few texts that are worth their length: many lines, many words, and the runs that were quadratic."""
+    return [
+        *map(
+            repeated, ["- a\n", "a\n=\n", "a ", "a\n", "'", " ", "\n", "a. ", "漢", "[10:00] User: a → Assistant: b\n"]
+        ),
+        *map(
+            counted, ["line %\n", "- line % of them\n", "w% ", "Ada% met Bob% in Town%. ", "## Heading %\n\nText %\n\n"]
+        ),
+        *map(counted, ["key%: value %\n", "[10:00] User: a% → Assistant: b%\n", "- Ada likes tea number %\n\n"]),
+    ]
+
+
 def full() -> list[Attack]:
     """The texts of a thorough run: all pairs too, and everything in every frame."""
     units = [*CHARACTERS, *UNITS]

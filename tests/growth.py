@@ -11,25 +11,23 @@ import contextlib
 import gc
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 import psutil
-from tests.attacks import Attack, full, quick
+from tests.attacks import Attack, full, long, quick
 
 from reverie_indexer.errors import ReverieError
 
 Reading = Callable[[str], object]
 
-FIRST_CHARS = 256
 STEP = 4
-MAX_CHARS = 65_536
+MAX_CHARS = 262_144
+NOISE_SECONDS = 0.001
 # A suspicion is followed up to the largest text that any way in takes whole.
 MAX_SUSPECT_CHARS = 4_194_304
-# A length at which a call takes so long tells enough.
-ENOUGH_SECONDS = 0.001
 # Of a linear function the ratio is STEP, of a quadratic one its square.
 SUSPICIOUS_RATIO = 8.0
 GUILTY_RATIO = 7.0
@@ -38,6 +36,26 @@ INTOLERABLE_SECONDS = 0.4
 DEADLINE_SECONDS = 8.0
 # Of the clock, for one text: a child that neither runs nor ends.
 STUCK_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Which texts, from which length on, and the time of a call from which on no longer one is tried.
+
+    Short texts show what is exponential or quadratic from the start, long ones what is cheap for each pair of lines.
+    """
+
+    attacks: Callable[[], Sequence[Attack]]
+    first_chars: int
+    enough_seconds: float
+
+
+EFFORTS: Mapping[str, Effort] = {
+    "quick": Effort(quick, 256, 0.001),
+    "long": Effort(long, 4096, 0.1),
+    "full": Effort(full, 256, 0.004),
+    "longest": Effort(long, 16_384, 0.5),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +88,12 @@ def seconds_of(read: Reading, text: str, runs: int = 1) -> float:
     return least
 
 
-def verdict(read: Reading, attack: Attack) -> str | None:
+def verdict(read: Reading, attack: Attack, effort: Effort) -> str | None:
     """Why the function is not linear on this family of texts; None where it seems to be."""
-    length, before = FIRST_CHARS, seconds_of(read, attack.make(FIRST_CHARS))
-    while length < MAX_CHARS and before < ENOUGH_SECONDS:
+    length, before = effort.first_chars, seconds_of(read, attack.make(effort.first_chars))
+    while length < MAX_CHARS and before < effort.enough_seconds:
         length, took = length * STEP, seconds_of(read, attack.make(length * STEP))
-        if took >= ENOUGH_SECONDS and took > SUSPICIOUS_RATIO * before and (why := _pursued(read, attack, length)):
+        if took >= NOISE_SECONDS and took > SUSPICIOUS_RATIO * before and (why := _pursued(read, attack, length)):
             return why
         before = took
     return None
@@ -95,11 +113,6 @@ def _pursued(read: Reading, attack: Attack, length: int) -> str | None:
         before, length = took, length * STEP
 
 
-def attacks_of(kind: str) -> list[Attack]:
-    """The texts of a quick run, or of a full one."""
-    return quick() if kind == "quick" else full()
-
-
 def _serve(connection: Connection, table: Mapping[str, Reading]) -> None:
     """Measure what is asked for, until nothing more is."""
     gc.disable()
@@ -108,11 +121,11 @@ def _serve(connection: Connection, table: Mapping[str, Reading]) -> None:
             name, kind, first = connection.recv()
         except EOFError:
             return
-        read = table[name]
-        for number, attack in enumerate(attacks_of(kind)[first:], first):
+        read, effort = table[name], EFFORTS[kind]
+        for number, attack in enumerate(effort.attacks()[first:], first):
             connection.send(_Begun(number))
             try:
-                why = verdict(read, attack)
+                why = verdict(read, attack, effort)
             except Exception as error:  # noqa: BLE001 - whatever it is, it would be a 500
                 why = f"{attack.name}: raised {type(error).__name__}: {str(error)[:200]}"
             if why is not None:
@@ -155,7 +168,7 @@ class GrowthMeter:
                     return found
             self.close()
             found.append(
-                f"{attacks_of(kind)[first].name}: does not come back within {self._deadline_seconds:.0f} s of CPU"
+                f"{EFFORTS[kind].attacks()[first].name}: takes more than {self._deadline_seconds:.0f} s of CPU"
             )
             first += 1
             if len(found) >= self._max_failures:
@@ -186,7 +199,7 @@ class GrowthMeter:
         assert self._process is not None
         child = psutil.Process(self._process.pid)
         cpu: float | None = None
-        clock = time.monotonic()
+        is_loaded, clock = False, time.monotonic()
         while True:
             if connection.poll(0.5):
                 try:
@@ -194,11 +207,11 @@ class GrowthMeter:
                 except EOFError:
                     return
                 yield message
-                cpu, clock = None, time.monotonic()
+                cpu, is_loaded, clock = None, True, time.monotonic()
                 continue
             spent = _cpu(child)
             cpu = spent if cpu is None else cpu
-            if spent - cpu > self._deadline_seconds or time.monotonic() - clock > STUCK_SECONDS:
+            if (is_loaded and spent - cpu > self._deadline_seconds) or time.monotonic() - clock > STUCK_SECONDS:
                 return
 
 

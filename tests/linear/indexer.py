@@ -40,6 +40,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_indexer.files.check_owner_key:user": lambda text: files.check_owner_key(f"user:{text}"),
     "reverie_indexer.files.check_text": lambda text: files.check_text(text, max_bytes=10_000_000),
     "reverie_indexer.files.is_searchable": files.is_searchable,
+    "reverie_indexer.files.is_unedited_seed": lambda text: files.is_unedited_seed("MEMORY.md", text),
     "reverie_indexer.files.is_backup": files.is_backup,
     "reverie_indexer.model.embedded_text": lambda text: model.embedded_text(text, text),
     "reverie_indexer.pipeline.passages_of": lambda text: pipeline.passages_of("notes/a.md", text, RULES),

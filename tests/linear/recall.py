@@ -69,6 +69,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.recall.episodes.only_repeats": lambda text: episodes.only_repeats(
         text[:2000], [text], [text[:2000]]
     ),
+    "reverie_server.recall.episodes.sayings_of": episodes.sayings_of,
+    "reverie_server.recall.episodes.of_episode": lambda text: episodes.of_episode(text, text[: len(text) // 2]),
+    "reverie_server.recall.episodes.text_of:episodic": lambda text: episodes.text_of(text, "episodic"),
     "reverie_server.recall.episodes.text_of": lambda text: episodes.text_of(text, "document"),
     "reverie_server.recall.evidence.speakers_of": lambda text: evidence.speakers_of([text, text[1:]]),
     "reverie_server.recall.evidence.named_speakers": lambda text: evidence.named_speakers(
@@ -109,8 +112,6 @@ TABLE: Mapping[str, Reading] = {
 
 _NUMBERS = "columns of numbers, bounded by the candidates of a search"
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.recall.episodes.sayings_of": "pending: consolidate.episode_text.spoken",
-    "reverie_server.recall.episodes.of_episode": "pending: consolidate.episode_text.spoken",
     "reverie_server.recall.evidence.gather": _NUMBERS,
     "reverie_server.recall.evidence.agreement": "one look into a set",
     "reverie_server.recall.pool.held_terms": _NUMBERS,

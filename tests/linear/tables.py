@@ -6,11 +6,9 @@ from collections import ChainMap
 from collections.abc import Mapping
 
 from tests.growth import Reading
-from tests.linear import consolidate, conversations, indexer, llm, recall, turns, ways_in
+from tests.linear import consolidate, conversations, indexer, llm, recall, turns, ways_in, workspace
 
-_PARTS = (consolidate, conversations, indexer, llm, recall, turns, ways_in)
-# Packages whose functions are in no table yet.
-PENDING_PACKAGES: tuple[str, ...] = ("reverie_server.workspace.",)
+_PARTS = (consolidate, conversations, indexer, llm, recall, turns, ways_in, workspace)
 
 
 def table() -> Mapping[str, Reading]:

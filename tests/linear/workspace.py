@@ -17,6 +17,7 @@ from reverie_server.workspace import (
     memory_text,
     outline,
     redaction,
+    removal,
     sections,
     strict_zip,
     tombstones,
@@ -45,6 +46,16 @@ def _without(text: str) -> object:
     return redaction.without_words(
         redaction.without(text, lambda kept: kept in forgotten), [1, 2, 12], forgotten.__contains__
     )
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Every third character."""
+    return [(at, at + 1) for at in range(0, len(text), 3)]
+
+
+def _pieces_in(text: str) -> object:
+    searched = memory_text.Searched(text[::-1])
+    return [searched.holds(piece) for piece in text.split("\n")]
 
 
 TABLE: Mapping[str, Reading] = {
@@ -140,6 +151,15 @@ TABLE: Mapping[str, Reading] = {
         text, [1, 3, 12], lambda kept: len(kept) % 2 == 1
     ),
     "reverie_server.workspace.redaction.word_count": redaction.word_count,
+    "reverie_server.workspace.memory_text.Searched.holds": _pieces_in,
+    "reverie_server.workspace.redaction.Folded.spans_of": lambda text: redaction.Folded.of(text).spans_of(
+        _middle(text)
+    ),
+    "reverie_server.workspace.removal.merged": lambda text: removal.merged(_spans(text) * 2),
+    "reverie_server.workspace.removal.without_spans": lambda text: removal.without_spans(text, _spans(text)),
+    "reverie_server.workspace.removal.without_spans_by_line": lambda text: removal.without_spans_by_line(
+        text, _spans(text)
+    ),
     "reverie_server.workspace.sections.append": lambda text: sections.append(text, "- something new", NOTE),
     "reverie_server.workspace.sections.append:addition": lambda text: sections.append(None, text, NOTE),
     "reverie_server.workspace.sections.replace_section": lambda text: sections.replace_section(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from reverie_server.workspace.memory_text import STANDARD, TITLE, contains
+from reverie_server.workspace.memory_text import STANDARD, TITLE, Searched
 from reverie_server.workspace.outline import (
     Block,
     blocks_of,
@@ -75,10 +75,10 @@ def guard(before: str, after: str) -> str | None:
         return f"the result has under {MIN_RESULT_CHARS} characters"
     if not any(block.kind == "heading" and _is_title(block) for block in blocks_of(after)):
         return f"the result lacks the header {_HEADER!r}"
-    entries, whole = _entries(before), folded([after])
+    entries, whole = _entries(before), Searched(folded([after]))
     # Most are found among these at once, without a search through the text.
     kept = {piece for entry in _entries(after) for piece in entry}
-    lost = sum(not all(piece in kept or contains(whole, piece) for piece in entry) for entry in entries)
+    lost = sum(not all(piece in kept or whole.holds(piece) for piece in entry) for entry in entries)
     if lost > MAX_LOSS * len(entries):
         return f"the result drops {lost} of {len(entries)} entries"
     return None

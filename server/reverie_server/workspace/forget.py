@@ -32,7 +32,7 @@ from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens, estimate_tokens
 from reverie_server.turns.forgetting import Held, survey, take_out
-from reverie_server.workspace.redaction import INVISIBLE, anchor_of, erase, is_in
+from reverie_server.workspace.redaction import INVISIBLE, Folded, anchor_of, erase, is_in
 from reverie_server.workspace.tombstones import Tombstones
 
 SQL = Queries(__file__)
@@ -200,6 +200,8 @@ class Forgetting:
             text = target.text.strip()
             if not MIN_CHARS <= len(text) <= MAX_CHARS:
                 raise ValidationFailed(f"a text to forget has {MIN_CHARS} to {MAX_CHARS} characters")
+            if not Folded.of(text).text:
+                raise ValidationFailed("nothing of the text to forget is seen: it would stand everywhere and nowhere")
             return [text]
         if target.id is not None:
             return [await self._passage(place, target.id)]

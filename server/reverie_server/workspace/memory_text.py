@@ -30,13 +30,17 @@ MAX_CONTENT_CHARS = 5000
 # What is shorter may well stand in another entry without saying the same.
 MAX_UNCHECKED_CHARS = 20
 PREVIEW_CHARS = 500
+# A thousand sentences in a text of 100,000 characters, or fewer in a longer one.
+MAX_SEARCHED_CHARS = 100_000_000
+# What a character costs where the words stand inside of others first, and a pattern has to look for them.
+_PATTERN_COST = 100
 
 _BLANK = " \t\r\n"
 _END_OF_LIST = "<!-- -->"
-_LETTER, _LETTERS = re.compile(LETTER), re.compile(f"{LETTER}+")
+_LETTER = re.compile(LETTER)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # White space, what is invisible, and what only marks a heading, a list, a fence or a rule.
-_NO_WORDS = re.compile(r"[\s\u200b-\u200f\u2060\ufeff\-*+_=#`~>|]*")
+_NO_WORDS = re.compile(r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff\-*+_=#`~>|]*")
 # A heading, its underline, or the end of front matter.
 _HEADING_LOOK = re.compile(r"([ \t]*)(?:#{1,6}(?:[ \t]|$)|-{3,}[ \t]*$)")
 _BARE_BULLET = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]*(?:\[[ xX]\][ \t]*)?)?")
@@ -175,10 +179,39 @@ def update_text(text: str, old_text: str, new_text: str) -> str:
 def contains(text: str, words: str) -> bool:
     """Whether a folded text holds folded words, not as a part of a longer word."""
     start = text.find(words)
-    while start >= 0 and (_is_inside_word(text, start) or _is_inside_word(text, start + len(words))):
-        rest_of_word = _LETTERS.match(text, start)
-        start = text.find(words, max(start + 1, rest_of_word.end() if rest_of_word else 0))
-    return start >= 0
+    return start >= 0 and (_is_whole(text, start, words) or _contains_behind(text, start, words))
+
+
+def _is_whole(text: str, start: int, words: str) -> bool:
+    return not (_is_inside_word(text, start) or _is_inside_word(text, start + len(words)))
+
+
+def _contains_behind(text: str, start: int, words: str) -> bool:
+    if not words:
+        return False
+    # The words stand first in the pattern and by themselves: the time is linear whatever they repeat.
+    after = f"(?!{LETTER})" if _LETTER.match(words[-1]) else ""
+    before = f"(?<!{LETTER}.{{{len(words)}}})" if _LETTER.match(words[0]) else ""
+    return re.compile(re.escape(words) + after + before, re.DOTALL).search(text, start) is not None
+
+
+class Searched:
+    """A folded text in which many pieces are looked for. When that comes to too much, a piece counts as not there."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._left = MAX_SEARCHED_CHARS
+
+    def holds(self, words: str) -> bool:
+        """As `contains`."""
+        self._left -= len(self._text) + len(words)
+        if self._left < 0:
+            return False
+        start = self._text.find(words)
+        if start < 0 or _is_whole(self._text, start, words):
+            return start >= 0
+        self._left -= _PATTERN_COST * (len(self._text) + len(words))
+        return self._left >= 0 and _contains_behind(self._text, start, words)
 
 
 def _is_inside_word(text: str, at: int) -> bool:
@@ -224,11 +257,11 @@ def _spots(blocks: Sequence[Block], section: str, line_count: int) -> Iterator[_
 
 def _spliced(lines: Sequence[str], spot: _Spot, added: Sequence[str], newline: str) -> str:
     """The lines with others before one of them, blank lines between; those of the old ones there are folded."""
-    above, below = list(lines[: spot.line]), list(lines[spot.line :])
+    above = list(lines[: spot.line])
     while above and not above[-1].strip(_BLANK):
         above.pop()
-    while below and not below[0].strip(_BLANK):
-        below.pop(0)
+    first = next((n for n in range(spot.line, len(lines)) if lines[n].strip(_BLANK)), len(lines))
+    below = list(lines[first:])
     parts = [line + newline for line in added]
     if above:
         last = above.pop()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.chunk import chunk
+from reverie_server.workspace.removal import LEAD, Span, merged, without_spans, without_spans_by_line
 
 # Scripts in which what stands beside a word says nothing about where it ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
@@ -19,49 +20,84 @@ _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _OF_WORD = "[\\w\u0300-\u036f]"
-# Quotation marks, a bullet or a number, a box: what stands before the text of a line.
-_LEAD = r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?"
-_NOTHING_LEFT = re.compile(rf"{_LEAD}[\W_]*")
-_LINE_LEAD = re.compile(_LEAD)
+_LINE_LEAD = re.compile(LEAD)
 _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 # A shorter line ("yes", "Monday") is forgotten with its passage only. A character of an unspaced script counts three.
 MIN_LINE_CHARS = 15
 # A longer text is known by its lines and passages only.
 MAX_SOUGHT_WORDS = 12
+# Of more forgotten parts in one text each goes where it was found, and is not looked for elsewhere.
+MAX_SOUGHT_PARTS = 32
 _WORD = re.compile(r"\S+")
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
 
 
+class _Folds(dict[int, str]):
+    """What each character is when two texts are compared; white space is a space, of which one is as good as many."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        folded = "" if _INVISIBLE.match(character) else unicodedata.normalize("NFKD", character).casefold()
+        self[code] = folded
+        return folded
+
+
+_FOLDS = _Folds()
+
+
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text as two are compared: NFKD, case-folded, without invisible characters. `at` are the places in the text
-    that its characters come from, and the text's length."""
+    """A text as two are compared: NFKD, case-folded, without invisible characters, white space as one space each.
+
+    `source` is the text itself.
+    """
 
     text: str
-    at: Sequence[int]
+    source: str
 
     @classmethod
     def of(cls, text: str) -> Folded:
         """Fold a text."""
-        if text.isascii():
-            return cls(text.lower(), range(len(text) + 1))
-        folded: list[str] = []
+        return cls(" ".join((text.lower() if text.isascii() else text.translate(_FOLDS)).split()), text)
+
+    def spans_of(self, target: str) -> list[Span]:
+        """Where a text stands in the source, from left to right; none overlap."""
+        found = [match.span() for match in pattern_of(target).finditer(self.text)]
+        if not found:
+            return []
+        at = self._places()
+        return [(at[start], at[end]) for start, end in found]
+
+    def _places(self) -> list[int]:
+        """For each character of the folded text its place in the source, and at last the source's length."""
         at: list[int] = []
-        for position, character in enumerate(text):
-            if not _INVISIBLE.match(character):
-                kept = unicodedata.normalize("NFKD", character).casefold()
-                folded.append(kept)
-                at += [position] * len(kept)
-        return cls("".join(folded), [*at, len(text)])
+        is_inside = False
+        gap: int | None = None
+        for position, character in enumerate(self.source):
+            for folded in _FOLDS[ord(character)]:
+                if folded.isspace():
+                    gap = position if gap is None else gap
+                    continue
+                if gap is not None and is_inside:
+                    at.append(gap)
+                at.append(position)
+                is_inside, gap = True, None
+        return [*at, len(self.source) if gap is None else gap]
 
 
 def pattern_of(target: str) -> re.Pattern[str]:
-    """What finds a text, that holds at least one character that is not white space, in folded ones."""
-    words = Folded.of(target).text.split()
-    before = "" if _UNSPACED.match(words[0][0]) or not words[0][0].isalnum() else rf"(?<!{_OF_WORD})"
-    after = "" if _UNSPACED.match(words[-1][-1]) or not words[-1][-1].isalnum() else rf"(?!{_OF_WORD})"
-    return re.compile(before + r"\s+".join(map(re.escape, words)) + after)
+    """What finds a text in folded ones; nothing is found of a text of which folding leaves nothing.
+
+    The words stand first and by themselves, so that the time to look for them is linear whatever they repeat; what may
+    not stand before them is looked at from their end.
+    """
+    words = Folded.of(target).text
+    if not words:
+        return re.compile(r"(?!)")
+    before = "" if _UNSPACED.match(words[0]) or not words[0].isalnum() else f"(?<!{_OF_WORD}.{{{len(words)}}})"
+    after = "" if _UNSPACED.match(words[-1]) or not words[-1].isalnum() else f"(?!{_OF_WORD})"
+    return re.compile(re.escape(words) + after + before, re.DOTALL)
 
 
 def anchor_of(target: str) -> str:
@@ -85,11 +121,8 @@ def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:
     `by_line`, as in markdown: a line of which only marks would be left goes with it, and so does a blank line that
     then follows another.
     """
-    folded = Folded.of(text)
-    spans = [(folded.at[match.start()], folded.at[match.end()]) for match in pattern_of(target).finditer(folded.text)]
-    for start, end in reversed(spans):
-        text = _cut_line(text, start, end) if by_line else text[:start] + text[end:]
-    return text, len(spans)
+    spans = Folded.of(text).spans_of(target)
+    return _remove(text, spans, by_line=by_line), len(spans)
 
 
 def _lowered(word: str) -> str:
@@ -129,11 +162,10 @@ def is_telling(line: str) -> bool:
 
 def without(text: str, is_forgotten: Callable[[str], bool]) -> str:
     """Markdown without the passages and lines whose essence is forgotten."""
-    for part in _parts(text):
-        kept = essence(part)
-        if kept and is_forgotten(kept):
-            text, _ = erase(text, part, by_line=True)
-    return text
+    forgotten = _Forgotten(is_forgotten)
+    for start, end in _parts(text):
+        forgotten.look_at(text[start:end], text[start:end], (start, end))
+    return forgotten.taken_from(text, by_line=True)
 
 
 def word_count(text: str) -> int:
@@ -144,38 +176,65 @@ def word_count(text: str) -> int:
 
 def without_words(text: str, counts: Collection[int], is_forgotten: Callable[[str], bool]) -> str:
     """A text without the runs of so many words each whose essence is forgotten, wherever in a line they stand."""
-    words = list(_WORD.finditer(text))
-    sought = {
-        text[words[first].start() : words[first + count - 1].end()]
-        for count in counts
-        for first in range(len(words) - count + 1)
-    }
-    for run in sorted(sought, key=len, reverse=True):
-        kept = essence(run)
-        if kept and is_forgotten(kept):
-            text, _ = erase(text, run.strip(_EDGES), by_line=False)
-    return text
+    words = [word.span() for word in _WORD.finditer(text)]
+    forgotten = _Forgotten(is_forgotten)
+    for count in sorted(counts, reverse=True):
+        for first in range(len(words) - count + 1):
+            start, end = words[first][0], words[first + count - 1][1]
+            run = text[start:end]
+            behind = len(run) - len(run.lstrip(_EDGES))
+            part = run.strip(_EDGES)
+            forgotten.look_at(run, part, (start + behind, start + behind + len(part)))
+        forgotten.next_kind()
+    return forgotten.taken_from(text, by_line=False)
 
 
-def _parts(text: str) -> Iterator[str]:
+class _Forgotten:
+    """Which parts of a text are forgotten, and where they stand."""
+
+    def __init__(self, is_forgotten: Callable[[str], bool]) -> None:
+        self._is_forgotten = is_forgotten
+        self._known: dict[str, bool] = {}
+        self._spans: dict[str, list[Span]] = {}
+
+    def look_at(self, text: str, part: str, span: Span) -> None:
+        """Note the part where the text around it is forgotten."""
+        known = self._known.get(text)
+        if known is None:
+            kept = essence(text)
+            known = self._known[text] = bool(kept) and self._is_forgotten(kept)
+        if known and part:
+            self._spans.setdefault(part, []).append(span)
+
+    def next_kind(self) -> None:
+        """What comes is none of what was seen: let go of that."""
+        self._known.clear()
+
+    def taken_from(self, text: str, *, by_line: bool) -> str:
+        """The text without the parts: a few wherever they stand, the longest first, many where they were found."""
+        if len(self._spans) > MAX_SOUGHT_PARTS:
+            return _remove(text, merged(span for spans in self._spans.values() for span in spans), by_line=by_line)
+        for part in sorted(self._spans, key=len, reverse=True) if not by_line else self._spans:
+            text, _ = erase(text, part, by_line=by_line)
+        return text
+
+
+def _remove(text: str, spans: Sequence[Span], *, by_line: bool) -> str:
+    return without_spans_by_line(text, spans) if by_line else without_spans(text, spans)
+
+
+def _parts(text: str) -> Iterator[Span]:
+    """Where the bodies of passages stand, and lines without what leads them."""
     for passage in chunk(text):
-        yield body_of(passage.text)
-    for line in text.splitlines():
+        yield _tail_span(passage.char_start, passage.text, body_of(passage.text))
+    start = 0
+    for line in text.splitlines(keepends=True):
         if line.strip():
-            yield _LINE_LEAD.sub("", line, count=1).strip() or line.strip()
+            yield _tail_span(start, line, _LINE_LEAD.sub("", line, count=1).strip() or line.strip())
+        start += len(line)
 
 
-def _cut_line(text: str, start: int, end: int) -> str:
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end)
-    line_end = len(text) if line_end < 0 else line_end
-    if not _NOTHING_LEFT.fullmatch(text[line_start:start] + text[end:line_end]):
-        head, tail = text[:start], text[end:]
-        # One of the two spaces that were around it, or the one before the end of its line.
-        if head.endswith((" ", "\t")) and (not tail or tail[0].isspace()):
-            head = head.rstrip(" \t") if not tail or tail[0] in "\r\n" else head[:-1]
-        return head + tail
-    head, tail = text[:line_start], text[line_end + 1 :]
-    if not head or re.search(r"(?:^|\n)[ \t]*\r?\n\Z", head):
-        tail = re.sub(r"\A(?:[ \t]*\r?\n)+", "", tail)
-    return head + tail
+def _tail_span(start: int, text: str, tail: str) -> Span:
+    """Where in the source a text's last part stands, white space aside; the text begins at `start`."""
+    end = start + len(text.rstrip())
+    return end - len(tail), end
