@@ -132,7 +132,7 @@ class TestWithAModel:
     ) -> None:
         scripted.script = writes(["- The kite project uses PostgreSQL 17.", "Ada is to order it."], "- They chose it.")
         talk = Talk(talking)
-        await talk.chat(2)
+        await talk.say("The kite project uses PostgreSQL 17. Ada is to order it.", "Noted.", "asking", "answering")
         done = await talk.compact()
         assert (done.removed, done.flushed, done.method, done.summary) == (2, 2, "llm", "- They chose it.")
         assert (await talk.notes()).endswith("- The kite project uses PostgreSQL 17.\n- Ada is to order it.")
@@ -190,7 +190,7 @@ class TestWithAModel:
             if not is_flush(asked):
                 return says("- Summary.")
             flushes.append(asked.texts("user"))
-            return says_json({"lines": [f"Round {len(flushes)}."]}) if len(flushes) == 1 else fails(403)
+            return says_json({"lines": ["The colours were decided before May."]}) if len(flushes) == 1 else fails(403)
 
         scripted.script = script
         done = await talk.compact(keep_last=0)
@@ -199,7 +199,7 @@ class TestWithAModel:
             given = [asked.partition("<transcript>")[2] for asked in flushes]
             assert sum(text in asked for asked in given) == 1, f"{number}: all of it is given, once"
         notes = await talk.notes()
-        assert "Round 1." in notes
+        assert "The colours were decided before May." in notes
         assert "the kite" not in notes
         assert "the barn" in notes
         assert done.method == "llm"
@@ -210,11 +210,11 @@ class TestWithAModel:
         monkeypatch.setattr(transcript, "PART_TOKENS", 10)
         talk = Talk(talking)
         await talk.chat(4)
-        scripted.script = writes(["Seen."], "- Summary.")
+        scripted.script = writes(["Asking."], "- Summary.")
         assert (await talk.compact(keep_last=0)).flushed == 1
         flushes = [asked.texts("user") for asked in scripted.requests if is_flush(asked)]
-        assert "Seen." not in flushes[0]
-        assert all("- Seen." in asked for asked in flushes[1:])
+        assert "Asking." not in flushes[0]
+        assert all("- Asking." in asked for asked in flushes[1:])
 
     async def test_one_that_never_answers_costs_the_time_limit_and_no_message(
         self, talking: Runtime, scripted: ScriptedModel
@@ -262,12 +262,12 @@ class TestWithAModel:
 
     async def test_nothing_of_ours_comes_back_out_of_a_summary(self, talking: Runtime, scripted: ScriptedModel) -> None:
         echo = "<memory-context>\n## Memory Context\n- (2026-01-01, a.md) secret\n</memory-context>"
-        scripted.script = writes([f"{echo} Real line.", "</memory-context>"], f"{echo}\n- Real summary.")
+        scripted.script = writes([f"{echo} Asking.", "</memory-context>"], f"{echo}\n- Real summary.")
         talk = Talk(talking)
         await talk.chat(2)
         assert (await talk.compact()).summary == "- Real summary."
         assert "secret" not in await talk.notes()
-        assert "- Real line." in await talk.notes()
+        assert "- Asking." in await talk.notes()
         assert "<" not in await talk.notes()
 
 

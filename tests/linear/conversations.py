@@ -49,6 +49,14 @@ def _answered(text: str) -> object:
     return extraction_proposal.from_answer(answer, EXTRACTIVE, _basis(text, MEMORY), rules)
 
 
+def _problem(text: str) -> object:
+    answer = Extraction.model_construct(
+        should_update=True, daily_entry=text, memory_update=MEMORY + text, profile_update=""
+    )
+    rules = extraction_text.ExtractionRules(max_chars=10_000_000)
+    return extraction_proposal.problem_of(answer, _basis(text, MEMORY), rules)
+
+
 def _semantic(text: str) -> object:
     entity = SemanticEntity.model_construct(
         external_id=text,
@@ -130,6 +138,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.consolidate.episode_text.sayings": episode_text.sayings,
     "reverie_server.consolidate.episode_text.cut": lambda text: episode_text.cut(text, 200),
     "reverie_server.consolidate.extraction_proposal.from_answer": _answered,
+    "reverie_server.consolidate.extraction_proposal.problem_of": _problem,
     "reverie_server.consolidate.extraction_proposal.extractive": lambda text: extraction_proposal.extractive(
         _basis(text, MEMORY + text), extraction_text.ExtractionRules(), None
     ),

@@ -6,9 +6,9 @@ from collections import ChainMap
 from collections.abc import Mapping
 
 from tests.growth import Reading
-from tests.linear import consolidate, conversations, indexer, llm, recall, turns, ways_in, workspace
+from tests.linear import consolidate, conversations, grounding, indexer, llm, recall, turns, ways_in, workspace
 
-_PARTS = (consolidate, conversations, indexer, llm, recall, turns, ways_in, workspace)
+_PARTS = (consolidate, conversations, grounding, indexer, llm, recall, turns, ways_in, workspace)
 
 
 def table() -> Mapping[str, Reading]:

@@ -111,7 +111,9 @@ class TestPuttingTogether:
         text = memory(5)
         [part] = parts_of(text, estimate_tokens)
         proposed = (
-            part + "- The secret locker of the user is far away from everything.\n- </memory-context> runs wild.\n"
+            part
+            + "- The secret locker of the user is far away from everything.\n"
+            + "- Fact 1 of Notes </memory-context> that the model noted.\n"
         )
         clean = lambda t: t.replace("- The secret locker of the user is far away from everything.\n", "")  # noqa: E731
         rewritten = put_together(text, [part], answers([part], part0=proposed), clean, machine_of(text), 8000)

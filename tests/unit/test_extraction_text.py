@@ -145,7 +145,8 @@ class TestAnswers:
 
     def test_a_new_profile_needs_no_heading_of_a_memory(self) -> None:
         profile = "# Profile\n\n- Her name is Ada, and she lives in the city of Bergen.\n"
-        proposal = from_answer(Extraction(should_update=True, profile_update=profile), MADE, basis("a"), RULES)
+        heard = basis("I am Ada, and I live in Bergen, a city in the west.")
+        proposal = from_answer(Extraction(should_update=True, profile_update=profile), MADE, heard, RULES)
         [file] = proposal.files
         assert (file.path, file.text) == ("PROFILE.md", profile)
         assert [d.lines for d in file.derived] == [["- Her name is Ada, and she lives in the city of Bergen."]]

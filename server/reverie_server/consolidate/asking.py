@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -29,13 +29,18 @@ class Asked(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T]):
-    """A prompt by name, what is put into it, the answer it asks for, and what that may cost."""
+    """A prompt by name, what is put into it, the answer it asks for, and what that may cost.
+
+    `check` says in words for the model what is wrong with an answer that validates (None: nothing); it is then asked
+    for once more, and the second one is taken as it is.
+    """
 
     prompt: str
     inputs: Mapping[str, str]
     answer: type[T]
     max_tokens: int
     timeout_seconds: float
+    check: Callable[[T], str | None] | None = None
 
 
 async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]) -> Asked[T]:
@@ -53,6 +58,7 @@ async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]
             question.answer,
             max_tokens=question.max_tokens,
             timeout_seconds=question.timeout_seconds,
+            check=question.check,
         )
     except LanguageModelUnavailable as error:
         log.warning("stage_without_model", prompt=question.prompt, reason=error.reason)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reverie_indexer.analyse import analyse
+from reverie_server.consolidate.grounding import Sources, without_refused
 from reverie_server.consolidate.guard import GuardRules, check
 from reverie_server.consolidate.lines import added_lines, entry_lines, line_sha256
 from reverie_server.consolidate.model import lines_source
@@ -90,8 +91,11 @@ def put_together(
     explained: set[str] = set()
     kept: list[str] = []
     refused: list[str] = []
+    ungrounded: list[tuple[str, str]] = []
     for part, answer in zip(parts, answers, strict=True):
         proposed = clean(neutralise(strip_injected(answer.memory)))
+        proposed, invented = without_refused(proposed, part, Sources.of_texts([part]), about_user=True)
+        ungrounded += invented
         by_part = explained_by(answer.replaced, part, proposed)
         rules = GuardRules(max(len(part), max_chars), None, max_loss, explained=by_part)
         guarded = check(part, proposed, rules, is_machine)
@@ -108,7 +112,8 @@ def put_together(
         return Rewritten(None, guarded.reason)
     if guarded.text == before:
         return Rewritten(None, "there is nothing to compact")
-    return Rewritten(guarded.text, "; ".join(refused), guarded.dropped)
+    lines = [f"a line was refused: {reason}" for reason in dict.fromkeys(reason for _, reason in ungrounded)]
+    return Rewritten(guarded.text, "; ".join([*refused, *lines]), guarded.dropped)
 
 
 def explained_by(replaced: Sequence[Replaced], before: str, after: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from reverie_server.consolidate.entries import TELLING_KINDS, cues_in, dated, fact_of, kinds_of, stated, undated
 from reverie_server.consolidate.likeness import GROUNDED_SHARE, Ground, Statement, contradicts, same, statement
+from reverie_server.consolidate.orders import standing_order
 from reverie_server.consolidate.statement_index import FrameIndex, TermIndex
 from reverie_server.llm.cues import Cues
 from reverie_server.llm.salience import NOTABLE
@@ -88,6 +89,8 @@ def proposed(
         own_read = [read[number] for number in named]
         if not named or not said.essence or not Ground.joined([one.ground for one in own_read]).bears(said):
             continue
+        if standing_order(plain) is not None:
+            continue
         own = tuple(episodes[number] for number in sorted(named))
         recurs = len({episode.session_id for episode in own}) > 1
         if recurs or kind in ("preference", "decision") or any(one.stresses(said) for one in own_read):
@@ -107,6 +110,8 @@ def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
     expected = cues_in("\n".join(episode.text for episode in episodes), language)
     for episode in episodes:
         for text, score in _stated(episode, expected):
+            if standing_order(text) is not None:
+                continue
             said = statement(fact_of(text, expected), language)
             kinds = kinds_of(text, expected)
             alike = sorted({places[number] for number in index.alike(said)})

@@ -14,6 +14,7 @@ from reverie_indexer.errors import DuplicateDetected, ValidationFailed
 from reverie_server.consolidate.gathering import Candidate, MemoryFile
 from reverie_server.consolidate.guard import GuardRules, check
 from reverie_server.consolidate.likeness import GROUNDED_SHARE, Ground, Statement, contradicts, statement
+from reverie_server.consolidate.orders import standing_order
 from reverie_server.consolidate.statement_index import FrameIndex
 from reverie_server.workspace.memory_text import SECTIONS, TITLE, add_entry, entry_of
 from reverie_server.workspace.outline import Block, blocks_of, folded, text_of
@@ -33,7 +34,7 @@ class Proposal:
     """The memory as it may be written (None: not at all, for `reason`), and what became of the candidates.
 
     `left` are those that did not enter, each with what stopped it: `room` (the caps of the file), `model` (it did not
-    take it). `dropped` are the entries that leave the file.
+    take it), `instruction` (it is an order to the agent). `dropped` are the entries that leave the file.
     """
 
     text: str | None
@@ -54,6 +55,10 @@ def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: G
     # The memory's own entries as far as they are the server's, in what the text is now.
     machine = _Machine(text, memory, language)
     for candidate in passing:
+        if (order := standing_order(candidate.text)) is not None:
+            reason = order
+            left.append((candidate, "instruction"))
+            continue
         base, gone = machine.without_contradicted(candidate)
         is_full = len(base) >= max(rules.max_chars, len(before))
         if is_full or len(promoted) >= MAX_ADDED:
@@ -93,6 +98,8 @@ def modelled(
     ground = Ground([*(candidate.said for candidate in passing), *known])
     if not all(map(ground.bears, new)):
         return Proposal(None, "the proposal says what nobody said")
+    if any((order := standing_order(said.text)) is not None for said in new):
+        return Proposal(None, f"the proposal has an instruction: {order}")
     frames = FrameIndex(candidate.said for candidate in passing)
     explained = frozenset(
         said.essence

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
+
+import structlog
 
 from reverie_indexer.analyse import analyse
 from reverie_indexer.split import split, trim
 from reverie_server.consolidate.asking import Question, ask
 from reverie_server.consolidate.episode_text import abstract_of, extractive_summary, says_something
+from reverie_server.consolidate.grounding import Sources
 from reverie_server.consolidate.model import EXTRACTIVE, Made
+from reverie_server.consolidate.orders import standing_order
 from reverie_server.consolidate.topics import key_topics
 from reverie_server.llm.answers import Episodic
 from reverie_server.llm.provider import LanguageModel
@@ -19,7 +26,9 @@ from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.model import Message
 from reverie_server.turns.transcript import PART_TOKENS, clipped, transcript
 
+log = structlog.get_logger()
 UNGROUNDED = "ungrounded"
+_SENTENCES = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])|(?<=\n)")
 # Of the terms of a summary so many must be the conversation's: a model that says anything at all repeats names.
 _GROUNDED_SHARE = 0.1
 _SAID_BY = ("user", "assistant")
@@ -104,15 +113,17 @@ class EpisodeMaking:
             return summary, topics, made, None
         if self._model is None:
             return None, (), EXTRACTIVE, None
+        days = frozenset(message.at.date() for message in rest)
         for part in await asyncio.to_thread(self._parts, rest):
             inputs = {"previous": summary, "transcript": part, "max_words": str(self.rules.max_words)}
             question = Question("episodic", inputs, Episodic, self.rules.max_tokens, self.rules.timeout_seconds)
             asked = await ask(self._model, tenant_id, question)
             if asked.value is None:
                 return None, (), EXTRACTIVE, asked.fallback
-            if not await asyncio.to_thread(is_grounded, asked.value.summary, f"{summary}\n{part}"):
+            kept = await asyncio.to_thread(grounded_summary, asked.value.summary, f"{summary}\n{part}", days)
+            if not kept:
                 return None, (), EXTRACTIVE, UNGROUNDED
-            summary, topics, made = asked.value.summary, asked.value.key_topics, asked.made
+            summary, topics, made = kept, asked.value.key_topics, asked.made
         return summary, topics, made, None
 
     def _extractive(self, messages: Sequence[Message], previous: str) -> str:
@@ -158,6 +169,27 @@ class EpisodeMaking:
         max_chars = max(1, len(said) * PART_TOKENS // tokens)
         cuts = split(said, *span, max_chars=max_chars, body_start=span[0], by_lines=True)
         return [said[start:end] for start, end in cuts]
+
+
+def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
+    """A summary without the sentences that give an order to the agent, or an address, a number or a day that is not in
+    what it was made of; "" where the rest is about something else. Pure.
+
+    `days` are those on which it was said. Sentences may leave out and put in other words what they like.
+    """
+    sources = Sources.of_texts([source], days)
+    sentences: list[str] = []
+    refused: Counter[str] = Counter()
+    for sentence in _SENTENCES.split(summary):
+        reason = standing_order(sentence) or sources.why_invented(sentence)
+        if reason is None:
+            sentences.append(sentence)
+        else:
+            refused[reason] += 1
+    if refused:
+        log.warning("episode_sentences_refused", reasons=dict(refused))
+    kept = "".join(sentences).strip()
+    return kept if kept and is_grounded(kept, source) else ""
 
 
 def is_grounded(summary: str, given: str) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -22,11 +24,13 @@ from reverie_server.consolidate.derive import machine_lines
 from reverie_server.consolidate.extraction_proposal import (
     PROFILE,
     STAGE,
+    UNGROUNDED,
     Basis,
     HeldFile,
     Proposal,
     extractive,
     from_answer,
+    problem_of,
 )
 from reverie_server.consolidate.extraction_store import Pending, Retry, Stretch
 from reverie_server.consolidate.extraction_text import (
@@ -75,6 +79,7 @@ class Tally:
     lines: int = 0
     files: int = 0
     too_little: set[int] = field(default_factory=set)
+    refused: Counter[str] = field(default_factory=Counter)
     methods: set[Method] = field(default_factory=set)
     fallback: str | None = None
     is_down: bool = False
@@ -87,6 +92,9 @@ class Tally:
             f"{len(self.sessions)} conversations in {self.rounds} rounds: {self.lines} lines noted, "
             f"{self.files} files written anew"
         )
+        if self.refused:
+            whys = ", ".join(f"{count} since {why}" for why, count in sorted(self.refused.items()))
+            reason += f"; {self.refused.total()} lines of the model refused: {whys}"
         method: Method = "llm" if "llm" in self.methods else "extractive"
         return Outcome("completed", reason, method, self.fallback)
 
@@ -253,6 +261,7 @@ class Run:
             replaceable=self._replaceable(held[memory_path], held[PROFILE]),
             clean=clean,
             language=self._grant.settings.language,
+            names=[(self._work.owner_key or "").rpartition(":")[2]],
         )
         return Read(basis, alive[path][1] if path in alive else None, day, since)
 
@@ -280,7 +289,8 @@ class Run:
             "saved": "\n".join(basis.saved)[-NOTE_CHARS:],
             "transcript": transcript_of(basis.heard, self._zone, rules.message_chars),
         }
-        question = Question("extraction", inputs, Answer, rules.max_tokens, rules.timeout_seconds)
+        check = partial(problem_of, basis=basis, rules=rules)
+        question = Question("extraction", inputs, Answer, rules.max_tokens, rules.timeout_seconds, check)
         asked = await ask(model, self._tenant_id, question)
         if asked.value is None:
             fallback = self._tally.fallback if self._tally.is_down else asked.fallback
@@ -290,6 +300,13 @@ class Run:
         proposal = await asyncio.to_thread(from_answer, asked.value, asked.made, basis, rules)
         for path, reason in proposal.refused.items():
             log.warning("extraction_refused", file=path, reason=reason)
+        for _, reason in proposal.dropped:
+            # The line itself may be an attack, or memory: neither belongs into a log.
+            log.warning("extraction_line_refused", reason=reason)
+        if proposal.is_all_refused:
+            self._tally.fallback = self._tally.fallback or UNGROUNDED
+            without = await asyncio.to_thread(extractive, basis, rules, UNGROUNDED)
+            return replace(without, dropped=proposal.dropped)
         return proposal
 
     async def _store(self, round_: Round, read: Read, proposal: Proposal) -> int:
@@ -320,6 +337,7 @@ class Run:
         tally.rounds += 1
         tally.lines += lines
         tally.files += len(proposal.files)
+        tally.refused.update(reason for _, reason in proposal.dropped)
         tally.methods.add(proposal.made.method)
 
     async def _defer_rest(self) -> None:

@@ -84,7 +84,7 @@ def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str]
     such entries that are equal, case and white space aside, one stays. A person's entry that the proposal has in other
     words takes their place; any other goes back below its heading.
     """
-    if len(after.strip()) < MIN_RESULT_CHARS:
+    if _is_too_short(after, before):
         return Guarded(None, _TOO_SHORT)
     newline = "\r\n" if "\r\n" in before else "\n"
     proposed = "\n".join(line.rstrip("\r\n") for line in lines_of(after.removeprefix("\ufeff"))) + "\n"
@@ -123,13 +123,20 @@ def _drops_too_much(old: Sequence[_Entry], left_out: Sequence[_Entry], rules: Gu
 
 def _out_of_bounds(before: str, result: str, rules: GuardRules) -> str | None:
     """Why the result is too short or too long, or None."""
-    if len(result.strip()) < MIN_RESULT_CHARS:
+    if _is_too_short(result, before):
         return _TOO_SHORT
     if len(result) > max(rules.max_chars, len(before)):
         return f"the result has {len(result)} characters; {rules.max_chars} is the most"
     if rules.max_growth is not None and len(result) > max(FREE_CHARS, len(before) * (1 + rules.max_growth)):
         return f"the result grows from {len(before)} to {len(result)} characters"
     return None
+
+
+def _is_too_short(result: str, before: str) -> bool:
+    """Whether a result says too little: of a file that is short itself, or new, no more than that it says something."""
+    if len(before.strip()) < MIN_RESULT_CHARS:
+        return not _entries(result)
+    return len(result.strip()) < MIN_RESULT_CHARS
 
 
 def _has_title(text: str, title: str | None) -> bool:

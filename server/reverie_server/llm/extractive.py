@@ -104,6 +104,21 @@ def stated(messages: Sequence[Message]) -> list[Stated]:
     ]
 
 
+def introduced(messages: Sequence[Message]) -> list[Stated]:
+    """What the user said of themselves that holds for long (name, home, work, family), in order, distinct."""
+    found = [
+        piece
+        for piece in _pieces(messages)
+        if piece.message.role == "user"
+        and not piece.asks
+        and {"fact", "self"} <= piece.kinds
+        and not piece.kinds & {"decision", "time", "action"}
+    ]
+    return [
+        Stated(_as_fact(piece), "profile", piece.message, piece.text) for piece in _distinct(_best(found, MAX_LINES))
+    ]
+
+
 def asks_to_remember(text: str) -> bool:
     """Whether a text asks to remember something, in any of the languages that have cues."""
     found = sentences(strip_injected(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -137,9 +137,11 @@ class LanguageModel:
         max_tokens: int,
         temperature: float = 0.0,
         timeout_seconds: float | None = None,
+        check: Callable[[T], str | None] | None = None,
     ) -> Structured[T]:
         """The model's answer as a value. One that does not validate is asked for once more, with what is wrong; one
-        that ends in a loop afresh.
+        that ends in a loop afresh. So is one that validates and of which `check`, run in a thread, says what is wrong;
+        the second is then taken whatever it says of it, and the first where the second cannot be had.
 
         The endpoint is given the answer's JSON schema, unless it has refused one: what it does with it is its affair.
         Time-out and errors are those of `complete`; of two answers that do not validate the reason is `unusable`, or
@@ -149,11 +151,19 @@ class LanguageModel:
         messages = prompt.messages(inputs)
         async with self._budget.outcomes.noted(tenant_id):
             first = await self._ask(call, messages)
+            valid: T | None = None
             try:
-                value = _validated(first, answer)
+                value = valid = _validated(first, answer)
+                if check is not None and (problem := await asyncio.to_thread(check, value)) is not None:
+                    raise InvalidAnswer(problem)
             except InvalidAnswer as invalid:
                 log.info("language_model_repair", prompt=prompt.name, truncated=first.truncated, loop=invalid.is_loop)
-                value = await self._repaired(call, messages, (first, invalid), answer)
+                try:
+                    value = await self._repaired(call, messages, (first, invalid), answer)
+                except LanguageModelUnavailable:
+                    if valid is None:
+                        raise
+                    value = valid
         return Structured(value, prompt.name, prompt.version, self.model)
 
     def forward(

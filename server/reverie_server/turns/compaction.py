@@ -17,7 +17,9 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
 from reverie_server.access.gate import Grant
 from reverie_server.consolidate.derive import Derived, record
+from reverie_server.consolidate.grounding import Sources, refusal
 from reverie_server.consolidate.model import EXTRACTIVE, Made, message_source
+from reverie_server.consolidate.orders import standing_order
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.extractive import noted, summarise
 from reverie_server.llm.prompts import load_prompt
@@ -173,7 +175,11 @@ class SessionCompaction:
             found = await self._asked(tenant_id, part, notes, deadline)
             if found is None:
                 extracted = await asyncio.to_thread(noted, part)
-                found = [_Note(note.line, EXTRACTIVE, [note.message]) for note in extracted]
+                found = [
+                    _Note(note.line, EXTRACTIVE, [note.message])
+                    for note in extracted
+                    if standing_order(note.line) is None
+                ]
             notes = _distinct([*notes, *found])
         return notes
 
@@ -195,7 +201,9 @@ class SessionCompaction:
             log.warning("flush_failed", code=error.code, detail=error.detail, messages=len(part))
             return None
         made = Made("llm", answer.prompt, answer.prompt_version, answer.model)
-        return [_Note(line, made, part) for line in answer.value.lines]
+        lines = await asyncio.to_thread(_grounded, answer.value.lines, part)
+        # A model whose every line was refused is no better than none.
+        return [_Note(line, made, part) for line in lines] if lines or not answer.value.lines else None
 
     async def _store(
         self, grant: Grant, place: Place, session: Session, stretch: Sequence[Message], made: _Made
@@ -238,6 +246,18 @@ class SessionCompaction:
             added = []
             await self._pipeline.write_many(place, [], mark)
         return len(added)
+
+
+def _grounded(lines: Sequence[str], part: Sequence[Message]) -> list[str]:
+    """The lines that follow from the messages, and are no orders to the agent."""
+    sources = Sources(part)
+    kept: list[str] = []
+    for line in transcript.note_lines(lines):
+        if (reason := refusal(line, sources, about_user=False)) is None:
+            kept.append(line)
+        else:
+            log.warning("flush_line_refused", reason=reason)
+    return kept
 
 
 def _cleaned(notes: Sequence[_Note], clean: Callable[[str], str]) -> list[_Note]:

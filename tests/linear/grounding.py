@@ -1,0 +1,65 @@
+"""How the functions that hold a model's words to what was said are called with a text of somebody's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+
+from tests.growth import Reading
+
+from reverie_server.consolidate import (
+    episode_making,
+    grounding,
+    grounding_vocabulary,
+    grounding_words,
+    orders,
+)
+from reverie_server.llm import extractive
+from reverie_server.turns.model import Message
+
+AT = datetime(2026, 4, 3, tzinfo=UTC)
+KNOWN = grounding.Sources.of_texts(["Ada moved the review of Zephyr to Oslo on 3 April."], [date(2026, 4, 3)])
+
+
+def _messages(text: str) -> list[Message]:
+    half = len(text) // 2
+    return [Message(1, "user", text[:half], AT, 1), Message(2, "assistant", text[half:], AT, 1)]
+
+
+def _without_refused(text: str) -> object:
+    return grounding.without_refused(text, text[: len(text) // 2], KNOWN, about_user=True)
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.consolidate.orders.standing_order": orders.standing_order,
+    "reverie_server.consolidate.grounding.Sources.why_not": lambda text: KNOWN.why_not(text, about_user=False),
+    "reverie_server.consolidate.grounding.Sources.why_not:sources": lambda text: grounding.Sources(
+        _messages(text), [text]
+    ).why_not("Ada moved the review to Oslo.", about_user=True),
+    "reverie_server.consolidate.grounding.Sources.why_invented": KNOWN.why_invented,
+    "reverie_server.consolidate.grounding.Sources.of_texts": lambda text: grounding.Sources.of_texts([text]),
+    "reverie_server.consolidate.grounding.refusal": lambda text: grounding.refusal(text, KNOWN, about_user=True),
+    "reverie_server.consolidate.grounding.without_refused": _without_refused,
+    "reverie_server.consolidate.grounding_words.content_of": grounding_words.content_of,
+    "reverie_server.consolidate.grounding_vocabulary.forms_of": grounding_vocabulary.forms_of,
+    "reverie_server.consolidate.grounding_vocabulary.concepts_of": grounding_vocabulary.concepts_of,
+    "reverie_server.consolidate.grounding_vocabulary.is_neutral": grounding_vocabulary.is_neutral,
+    "reverie_server.consolidate.grounding_vocabulary.is_negative": grounding_vocabulary.is_negative,
+    "reverie_server.consolidate.grounding_vocabulary.is_weekday": grounding_vocabulary.is_weekday,
+    "reverie_server.consolidate.grounding_vocabulary.month_of": grounding_vocabulary.month_of,
+    "reverie_server.consolidate.grounding_vocabulary.number_words": grounding_vocabulary.number_words,
+    "reverie_server.consolidate.grounding_words.numbers_of": lambda text: list(grounding_words.numbers_of(text)),
+    "reverie_server.consolidate.grounding_words.addresses_within": lambda text: grounding_words.addresses_within(
+        text.split()
+    ),
+    "reverie_server.consolidate.grounding_vocabulary.agrees": grounding_vocabulary.agrees,
+    "reverie_server.consolidate.episode_making.grounded_summary": lambda text: episode_making.grounded_summary(
+        text, text[::2], [date(2026, 4, 3)]
+    ),
+    "reverie_server.llm.extractive.introduced": lambda text: extractive.introduced(_messages(text)),
+}
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.consolidate.grounding_vocabulary.WordList.of": "reads a table of ours",
+    "reverie_server.consolidate.grounding_vocabulary.WordList.has": "looks at the first 16 characters",
+    "reverie_server.consolidate.grounding_words.Content.add": "unions of sets",
+}
