@@ -207,6 +207,7 @@ GROWING = [
     Attack("half words, half marks", lambda n: "a " * (n // 4) + ". " * (n // 4)),
     Attack("half a word, half digits", lambda n: "a" * (n // 2) + "1" * (n // 2)),
     Attack("half apostrophes", lambda n: "a" * (n // 2) + "'" * (n // 2) + "!"),
+    Attack("an indented fence, and more in it", lambda n: " " * (n // 2) + "~~~\n" + "~~~ a\n" * (n // 12)),
     Attack("many short, one long line", lambda n: "a\n" * (n // 4) + "a" * (n // 2)),
 ]
 

@@ -146,8 +146,20 @@ def holds_exactly(text: str, exact: tuple[str, ...]) -> bool:
     if not exact:
         return False
     folded = " ".join(fold(text).split())
-    # Plain containment first: a pasted log may name a thousand identifiers, and each pattern is compiled anew.
-    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", folded) for phrase in exact if phrase in folded)
+    return any(_stands_alone(folded, phrase) for phrase in exact)
+
+
+def _stands_alone(text: str, phrase: str) -> bool:
+    """Whether a phrase stands in a text and not as a part of a longer word. No pattern: a pasted log may name a
+    thousand identifiers, each of which would be compiled."""
+    start = text.find(phrase)
+    while start >= 0 and (_is_of_word(text, start - 1) or _is_of_word(text, start + len(phrase))):
+        start = text.find(phrase, start + 1)
+    return start >= 0
+
+
+def _is_of_word(text: str, at: int) -> bool:
+    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
 
 
 def _words(token: str) -> Iterator[tuple[str, bool]]:
@@ -195,11 +207,18 @@ def _bounded(term: str) -> str:
     return f"{term[:40]}#{hashlib.sha256(term.encode()).hexdigest()[:20]}"
 
 
-@lru_cache(maxsize=65536)
 def _stem(word: str, language: str) -> str:
+    # What somebody pastes is not kept: a cache of words as long as passages would be most of the memory.
+    return _known_stem(word, language) if len(word) <= MAX_TERM_CHARS else _new_stem(word, language)
+
+
+def _new_stem(word: str, language: str) -> str:
     if language in _UNSTEMMED.values():
         return _bounded(word)
     return _bounded(Stemmer.Stemmer(language).stemWord(word))
+
+
+_known_stem = lru_cache(maxsize=65536)(_new_stem)
 
 
 @cache

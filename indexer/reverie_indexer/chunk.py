@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -273,19 +273,23 @@ def _titles(section: Sequence[_Block]) -> tuple[str, ...]:
 
 
 class _OutermostState(StateBlock):
-    """Keeps only the tokens that are read: blocks of the outermost level, and items and texts in them.
+    """Keeps only the tokens that are read: blocks of the outermost level, items and texts in them, and at every level
+    the types that are `read_everywhere`.
 
     A large table would otherwise make a million tokens.
     """
 
-    def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
+    def __init__(
+        self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token], read_everywhere: Collection[str]
+    ) -> None:
         super().__init__(src, md, env, tokens)
+        self._read_everywhere = read_everywhere
         self._unread = Token("unread", "", 0)
         self.quote_rereads = 0
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         is_read = self.level == 0 or (self.level == 1 and ttype in ("list_item_open", "inline"))
-        if nesting >= 0 and is_read:
+        if nesting >= 0 and (is_read or ttype in self._read_everywhere):
             return super().push(ttype, tag, nesting)
         self.level += nesting
         return self._unread
@@ -307,13 +311,14 @@ class _BlockParser(ParserBlock):
     are read a few lines at a time, so that the work stays linear; a long one then becomes several.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, read_everywhere: Collection[str]) -> None:
         super().__init__()
+        self._read_everywhere = read_everywhere
         self.ruler.at("list", _list, {"alt": ["paragraph", "reference", "blockquote"]})
         self.ruler.at("blockquote", _quotation, {"alt": ["paragraph", "reference", "blockquote", "list"]})
 
     def parse(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> list[Token] | None:  # noqa: N803
-        state = _OutermostState(src, md, env, outTokens)
+        state = _OutermostState(src, md, env, outTokens, self._read_everywhere)
         self.tokenize(state, 0, state.lineMax)
         return outTokens
 
@@ -342,9 +347,9 @@ def _quotation(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 class _Parser(MarkdownIt):
     """Blocks only: links are neither checked nor normalised, which on a long one is slow."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_everywhere: Collection[str] = ()) -> None:
         super().__init__("commonmark")
-        self.block = _BlockParser()
+        self.block = _BlockParser(read_everywhere)
         self.configure("commonmark", {"maxNesting": 2 * _MAX_NESTING})
         self.enable("table")
         self.core.ruler.enableOnly(["normalize", "block"])
@@ -358,6 +363,7 @@ class _Parser(MarkdownIt):
 
 _PARSER = _Parser()
 _FRONT_MATTER_PARSER = _Parser().use(front_matter_plugin)
+_COMMONMARK_PARSER = _Parser(("fence", "code_block")).disable("table")
 
 
 def parse_blocks(text: str) -> list[Token]:
@@ -368,3 +374,8 @@ def parse_blocks(text: str) -> list[Token]:
     # The plugin fails with an IndexError on a quotation in a list on the first line ("- > ---"). It has no
     # business with a text that does not begin with the marker.
     return (_FRONT_MATTER_PARSER if text.startswith("---") else _PARSER).parse(text)
+
+
+def parse_commonmark(text: str) -> list[Token]:
+    """As `parse_blocks`, without tables and front matter, and with code at every level; linear in the text."""
+    return _COMMONMARK_PARSER.parse(text)

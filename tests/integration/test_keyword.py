@@ -225,3 +225,14 @@ async def test_the_database_passes_on_whatever_matches(database: Database) -> No
         run()
 
     await asyncio.to_thread(compare)
+
+
+@pytest.mark.parametrize("run", [7, 300, 7000])
+async def test_a_word_with_more_spellings_than_can_be_listed_is_found(
+    keywords: KeywordSearch, pipeline: Pipeline, run: int
+) -> None:
+    """PostgreSQL repeats nothing more than 255 times, and Python would try as many ways at every place."""
+    word = f"x{'s' * run}y"
+    await put(pipeline, ADA, a=f"before\nthe {word.upper()} after", b=f"x{'s' * run}")
+    outcome = await keywords.search(AS_ADA, word)
+    assert [(hit.path, hit.line) for hit in outcome.hits] == [("a.md", 2)]

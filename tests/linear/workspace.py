@@ -76,10 +76,12 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.workspace.compaction_text.pieces_of": lambda text: list(
         compaction_text.pieces_of(text.split("\n"))
     ),
-    "reverie_server.workspace.forget._held": lambda text: forget._held(text, ["Ada likes", _middle(text)]),
-    "reverie_server.workspace.forget._held:short": lambda text: forget._held(
-        text, ["a a", "a\u0301", "- a", "''", "a b"]
-    ),
+    "reverie_server.workspace.redaction.Sought.held_by": lambda text: redaction.Sought(
+        ["Ada likes", _middle(text)]
+    ).held_by(text),
+    "reverie_server.workspace.redaction.Sought.held_by:short": lambda text: redaction.Sought(
+        ["a a", "a\u0301", "- a", "''", "a b"]
+    ).held_by(text),
     "reverie_server.workspace.forget._without": lambda text: forget._without("a.md", [_middle(text)], text),
     "reverie_server.workspace.forget._without:short": lambda text: forget._without(
         "a.md", ["a", "a a", "''", "漢"], text
@@ -92,6 +94,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.workspace.keyword_text.score_of": lambda text: keyword_text.score_of(text, 3),
     "reverie_server.workspace.keyword_text.hits_of": lambda text: keyword_text.hits_of(
         "a.md", text, keyword_text.terms_of("a b ada strasse 漢字 ไท ssssssssssss")
+    ),
+    "reverie_server.workspace.keyword_text.hits_of:spellings": lambda text: keyword_text.hits_of(
+        "a.md", "x" * len(text) + text, keyword_text.terms_of(f"x{'s' * 7000}y")
     ),
     "reverie_server.workspace.keyword_text.hits_of:itself": lambda text: keyword_text.hits_of(
         "a.md", text, keyword_text.terms_of(text[:8000])
@@ -184,6 +189,9 @@ TABLE: Mapping[str, Reading] = {
         text, text[len(text) // 2 :], "x", replace_all=False
     ),
     "reverie_server.workspace.sections.unified_diff": lambda text: sections.unified_diff(text, f"x\n{text}y", "a", "b"),
+    "reverie_server.workspace.sections.unified_diff:gaps": lambda text: sections.unified_diff(
+        "x\nq\n" * (len(text) // 4), "x\n" * 198 + text[:100], "a", "b"
+    ),
     "reverie_server.workspace.sections.unified_diff:half": lambda text: sections.unified_diff(
         text, "\n".join(f"{line}{i % 2}" for i, line in enumerate(text.split("\n"))), "a", "b"
     ),

@@ -244,6 +244,17 @@ class TestDiff:
     def test_only_a_newline_ends_a_line(self) -> None:
         assert "No newline" not in unified_diff("a\u2028b\x0cc\rd\n", "e\u2028f\r\n", "x", "y")
 
+    def test_many_changed_lines_are_told_one_by_one(self) -> None:
+        old = [f"line {i}\n" for i in range(300)]
+        new = [line for i, line in enumerate(old) if i not in (10, 150)]
+        new[200:200] = ["new\n"]
+        new = ["first\n", *new, "last"]
+        found = unified_diff("".join(old), "".join(new), "x", "y")
+        assert [line for line in found.splitlines() if line[0] in "+-@" and line[:3] not in ("---", "+++")] == [
+            *("@@ -1,3 +1,4 @@", "+first", "@@ -8,7 +9,6 @@", "-line 10", "@@ -148,7 +148,6 @@", "-line 150"),
+            *("@@ -200,6 +199,7 @@", "+new", "@@ -298,3 +298,4 @@", "+last"),
+        ]
+
     def test_very_many_changed_lines_are_one_block_and_quick(self) -> None:
         old = ["same\n", *(f"old {i}\n" for i in range(50_000)), "end\n"]
         new = ["same\n", *(f"old {i}\n" for i in reversed(range(50_000))), "end\n"]

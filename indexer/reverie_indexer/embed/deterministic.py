@@ -19,6 +19,7 @@ from reverie_indexer.model import ModelIdentity
 _WORD = re.compile(r"\w+")
 _WORD_WEIGHT = 2.0
 _PAIR_WEIGHT = 1.0
+_MAX_KEPT_CHARS = 128
 _TRIGRAM_WEIGHT = 0.5
 # Part of the identity: raise it with any change of the features or their hashes.
 _REVISION = "1"
@@ -81,6 +82,13 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
         yield f"p:{left} {right}", _PAIR_WEIGHT
 
 
-@lru_cache(maxsize=65_536)
 def _hash(feature: str) -> int:
+    # A feature as long as a passage is not kept.
+    return _known_hash(feature) if len(feature) <= _MAX_KEPT_CHARS else _new_hash(feature)
+
+
+def _new_hash(feature: str) -> int:
     return int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "little")
+
+
+_known_hash = lru_cache(maxsize=65_536)(_new_hash)

@@ -32,7 +32,7 @@ from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens, estimate_tokens
 from reverie_server.turns.forgetting import Held, survey, take_out
-from reverie_server.workspace.redaction import INVISIBLE, Folded, anchor_of, erase, is_in
+from reverie_server.workspace.redaction import INVISIBLE, Folded, Sought, anchor_of, erase
 from reverie_server.workspace.tombstones import Tombstones
 
 SQL = Queries(__file__)
@@ -298,7 +298,8 @@ class Forgetting:
                 **_anchors(texts),
             }
             rows = await (await connection.execute(SQL["sharing_files"], params)).fetchall()
-        return sorted({row["path"] for row in rows if _held(row["content"], texts)})
+        sought = Sought(texts)
+        return sorted({row["path"] for row in rows if sought.held_by(row["content"])})
 
 
 @dataclass(slots=True)
@@ -356,12 +357,13 @@ async def _versions(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
 ) -> AsyncIterator[tuple[DictRow, list[str]]]:
     """The versions that hold one of the texts, one after the other: a history may be larger than memory."""
+    sought = Sought(texts)
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     async with connection.cursor(name="holding_versions") as cursor:
         cursor.itersize = 10
         await cursor.execute(SQL["holding_versions"], params)
         async for row in cursor:
-            if held := await asyncio.to_thread(_held, row["content"], texts):
+            if held := await asyncio.to_thread(sought.held_by, row["content"]):
                 yield row, held
 
 
@@ -371,16 +373,13 @@ async def _passages(
     """The passages in the index, of now and of before, that hold one of the texts, in themselves or above them."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
-    return [row for row in rows if _held(row["text"], texts) or _held(row["above"], texts)]
+    sought = Sought(texts)
+    return [row for row in rows if sought.held_by(row["text"]) or sought.held_by(row["above"])]
 
 
 def _anchors(texts: Sequence[str]) -> dict[str, Any]:
     """What the prefilters of the statements ask for: a word of each text, and what they overlook in files."""
     return {"anchors": [anchor_of(text) for text in texts], "invisible": INVISIBLE}
-
-
-def _held(content: str, texts: Sequence[str]) -> list[str]:
-    return [text for text in texts if is_in(content, text)]
 
 
 def _edited(path: str, texts: Sequence[str], content: str | None) -> str:
@@ -398,4 +397,5 @@ def _without(path: str, texts: Sequence[str], content: str) -> str:
 
 def _hashes(path: str, content: str, texts: Sequence[str], rules: Rules) -> set[bytes]:
     """By which the cache may know passages of an old version that hold one of the texts."""
-    return {passage.sha256 for passage in passages_of(path, content, rules) if _held(passage.text, texts)}
+    sought = Sought(texts)
+    return {passage.sha256 for passage in passages_of(path, content, rules) if sought.held_by(passage.text)}

@@ -151,14 +151,17 @@ def _snippet(line: str, stretches: Sequence[tuple[int, int]]) -> str:
 
 
 def _spelled(word: str) -> str:
-    """A pattern for every spelling that folds to the word, such as `straße` for `strasse`."""
+    """A pattern for every spelling that folds to the word, such as `straße` for `strasse`.
+
+    Of a word with more spellings than can be listed it is one for how the word begins.
+    """
     singles, several = _foldings()
     pattern, at = "", 0
     while at < len(word):
         end = _end_of_shared(word, at, several)
         if end - at > _MAX_SPELLED:
-            pattern += f".{{1,{end - at}}}"
-        elif end > at:
+            return pattern + _beginning(word[at:end], singles, several)
+        if end > at:
             pattern += f"(?:{'|'.join(_spellings(word[at:end], singles, several))})"
         else:
             end = at + 1
@@ -186,6 +189,12 @@ def _spellings(letters: str, singles: Mapping[str, str], several: Mapping[str, s
     for size, beginning in beginnings:
         for rest in _spellings(letters[size:], singles, several):
             yield beginning + rest
+
+
+def _beginning(letters: str, singles: Mapping[str, str], several: Mapping[str, str]) -> str:
+    """A pattern for the first character of every spelling."""
+    beginnings = "".join(several[letters[:size]] for size in (2, 3) if letters[:size] in several)
+    return f"[{letters[0]}{singles.get(letters[0], '')}{beginnings}]"
 
 
 def _one_of(letter: str, singles: Mapping[str, str]) -> str:

@@ -109,16 +109,18 @@ def fenced(lines: Sequence[str]) -> Iterator[str | None]:
     a mistake harms nobody.
     """
     closing: str | None = None
+    mark = ""
     for line in lines:
         found = _FENCE.match(line)
         if closing is not None:
             yield closing
-            if found and found["fence"].startswith(closing.lstrip()) and not found["info"].strip():
+            if found and found["fence"].startswith(mark) and not found["info"].strip():
                 closing = None
             continue
         # A backtick after the fence makes it code inside a line.
         if found and not (found["fence"][0] == "`" and "`" in found["info"]):
-            closing = " " * len(line[: found.start("fence")].expandtabs(4)) + found["fence"]
+            mark = found["fence"]
+            closing = " " * len(line[: found.start("fence")].expandtabs(4)) + mark
         yield closing
 
 

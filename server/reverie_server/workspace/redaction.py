@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
@@ -113,6 +113,18 @@ def anchor_of(target: str) -> str:
 def is_in(text: str, target: str) -> bool:
     """Whether a text stands in another, whatever its case, white space and Unicode form."""
     return pattern_of(target).search(Folded.of(text).text) is not None
+
+
+class Sought:
+    """Texts that are looked for in many others; what finds them is made once."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._patterns = [(text, pattern_of(text)) for text in texts]
+
+    def held_by(self, content: str) -> list[str]:
+        """Those of the texts that stand in a content, in their order."""
+        folded = Folded.of(content).text
+        return [text for text, pattern in self._patterns if pattern.search(folded)]
 
 
 def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:

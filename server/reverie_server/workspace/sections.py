@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from markdown_it import MarkdownIt
-
+from reverie_indexer.chunk import parse_commonmark
 from reverie_indexer.errors import AmbiguousMatch, NotFound, PayloadTooLarge, ValidationFailed
 
 # No text that comes in is longer than this, so none that goes out may be made longer from it.
 MAX_RESULT_CHARS = 8 * 1024 * 1024
 # Above so many pairs of lines a diff is one block: finding the best one takes time with their product.
 MAX_DIFF_PAIRS = 4_000_000
+# Above so many it is the shortest one, found bit-parallel: difflib, which reads better, may take the cube of the lines.
+_MAX_READABLE_PAIRS = 10_000
 
-# Blocks are all that is looked at; what stands inside a line is never parsed.
-_MARKDOWN = MarkdownIt("commonmark").disable("inline")
 _DAILY_NOTE = re.compile(r"(?:^|/)([0-9]{4}-[0-9]{2}-[0-9]{2})\.md$")
 _LEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+)*")
 _BLANK = " \t\r\n"
+_Tag = Literal["replace", "delete", "insert", "equal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +172,10 @@ def unified_diff(old: str, new: str, old_name: str, new_name: str) -> str:
     start = _common(a, b)
     end = _common(a[start:][::-1], b[start:][::-1])
     changed_a, changed_b = len(a) - start - end, len(b) - start - end
-    if changed_a * changed_b <= MAX_DIFF_PAIRS:
+    if changed_a * changed_b <= _MAX_READABLE_PAIRS:
         found = difflib.unified_diff(a, b, old_name, new_name)
+    elif changed_a * changed_b <= MAX_DIFF_PAIRS:
+        found = iter(_shortest_diff(a, b, (start, end), (old_name, new_name)))
     else:
         found = iter(_block_diff(a, b, (start, end), (old_name, new_name)))
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
@@ -240,7 +243,7 @@ def _added(pair: _KeyValue, bullet: str | None) -> str:
 
 
 def _headings(text: str) -> list[_Heading]:
-    tokens = _MARKDOWN.parse(text)
+    tokens = parse_commonmark(text)
     return [
         _Heading(tokens[i + 1].content.strip(), int(token.tag[1]), token.map[0], token.map[1])
         for i, token in enumerate(tokens)
@@ -251,10 +254,60 @@ def _headings(text: str) -> list[_Heading]:
 def _fenced_lines(text: str) -> set[int]:
     return {
         line
-        for token in _MARKDOWN.parse(text)
+        for token in parse_commonmark(text)
         if token.type in ("fence", "code_block") and token.map is not None
         for line in range(*token.map)
     }
+
+
+class _Edits(difflib.SequenceMatcher[str]):
+    """Edits that are known, for the grouping that difflib gives them."""
+
+    def __init__(self, edits: list[tuple[_Tag, int, int, int, int]]) -> None:
+        super().__init__(None, (), ())
+        self.opcodes = edits
+
+
+def _shortest_diff(
+    a: Sequence[str], b: Sequence[str], common: tuple[int, int], names: tuple[str, str]
+) -> Iterator[str]:
+    # Loaded where it is used: a server's start does not wait for it.
+    from rapidfuzz.distance import Indel
+
+    start, end = common
+    edits: list[tuple[_Tag, int, int, int, int]] = [("equal", 0, start, 0, start)]
+    for found in Indel.opcodes(a[start : len(a) - end], b[start : len(b) - end]):
+        i1, i2, j1, j2 = (
+            start + found.src_start,
+            start + found.src_end,
+            start + found.dest_start,
+            start + found.dest_end,
+        )
+        if found.tag == "equal":
+            edits.append(("equal", i1, i2, j1, j2))
+        elif edits[-1][0] != "equal":
+            edits[-1] = ("replace", edits[-1][1], i2, edits[-1][3], j2)
+        else:
+            edits.append(("replace", i1, i2, j1, j2))
+    edits.append(("equal", len(a) - end, len(a), len(b) - end, len(b)))
+    yield f"--- {names[0]}\n"
+    yield f"+++ {names[1]}\n"
+    for group in _Edits([edit for edit in edits if edit[1] < edit[2] or edit[3] < edit[4]]).get_grouped_opcodes(3):
+        yield f"@@ -{_span_of(group[0][1], group[-1][2])} +{_span_of(group[0][3], group[-1][4])} @@\n"
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in a[i1:i2])
+                continue
+            yield from (f"-{line}" for line in a[i1:i2])
+            yield from (f"+{line}" for line in b[j1:j2])
+
+
+def _span_of(start: int, end: int) -> str:
+    """Lines as a unified diff names them, from 1 on; of none the one before."""
+    length = end - start
+    if length == 1:
+        return f"{start + 1}"
+    return f"{start + 1 if length else start},{length}"
 
 
 def _block_diff(a: Sequence[str], b: Sequence[str], common: tuple[int, int], names: tuple[str, str]) -> list[str]:
