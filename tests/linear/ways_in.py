@@ -13,7 +13,7 @@ from tests.growth import Reading
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.access import keys, origin
 from reverie_server.agents import settings
-from reverie_server.http import context, dreams, problems, snapshots, wire, wire_memory
+from reverie_server.http import context, dreams, json_shape, problems, snapshots, wire, wire_memory
 from reverie_server.mcp import message, request
 from reverie_server.recall import expand
 from reverie_server.tools import arguments, descriptions, registry
@@ -70,6 +70,7 @@ def _scope(path: str) -> dict[str, Any]:
 
 
 TABLE: Mapping[str, Reading] = {
+    "reverie_server.http.json_shape.check_shape": lambda text: json_shape.check_shape(text.encode("utf-8", "replace")),
     "reverie_server.access.keys._KEY": keys._KEY.fullmatch,
     "reverie_server.access.origin.check_origin": lambda text: origin.check_origin(ADMIN, _header("host", text)),
     "reverie_server.access.origin.check_origin:origin": lambda text: origin.check_origin(

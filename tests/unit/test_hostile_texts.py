@@ -172,3 +172,12 @@ def test_messages_of_shapes_that_are_looked_for_are_looked_through(unit: str) ->
 def test_what_is_looked_for_in_sentences_is_found_as_before() -> None:
     sentences = ["Mail ada@example.com today.", "See src/app/main.py first.", "It runs on db.example.com:5432 now."]
     assert [note.line for note in noted([message(" ".join(sentences))])] == [" ".join(sentences)]
+
+
+def test_of_very_many_long_messages_the_beginning_of_each_is_looked_at() -> None:
+    decided = "I decided that we will meet at the office in the morning, and that there is tea for all of us."
+    late = "I decided that the boat is to be sold in Bergen."
+    quoted = "> Ada.\n" * 2500
+    long = [message(f"{decided}\n{quoted}{late}", seq=seq) for seq in range(1, 81)]
+    assert [note.line for note in noted(long)] == [decided]
+    assert [note.line for note in noted(long[:3])] == [f"{decided} {late}"]

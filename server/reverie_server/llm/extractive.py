@@ -8,7 +8,7 @@ from typing import Literal
 
 from reverie_indexer.split import split
 from reverie_server.llm.cues import Cues, all_cues, cues_of, folded
-from reverie_server.llm.salience import NOTABLE, asks, rarity, salience, sentences
+from reverie_server.llm.salience import MAX_TEXT_CHARS, NOTABLE, asks, rarity, salience, sentences
 from reverie_server.recall.fences import strip_injected
 from reverie_server.turns.model import Message
 
@@ -18,6 +18,10 @@ MAX_LINE_CHARS = 300
 MAX_LINES = 20
 # The best so many are looked at closer, which takes time with their square.
 _CANDIDATES = 200
+# Of a conversation about so much is looked at: of many long messages the beginning of each, in equal shares, and of
+# very many at least this.
+_MAX_CHARS = 1_000_000
+_FEWEST_CHARS_EACH = 500
 # Words that two lines share, of all words of both, from which on they say the same.
 _SAME_SHARE = 0.75
 _UNSPACED_ENDS = ("。", "！", "？", "」", "』")
@@ -160,8 +164,9 @@ def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, co
 
 def _pieces(messages: Sequence[Message]) -> list[_Piece]:
     """The sentences of user and assistant, scored, in order."""
+    share = max(_FEWEST_CHARS_EACH, min(MAX_TEXT_CHARS, _MAX_CHARS // max(1, len(messages))))
     said = [
-        (number, message, sentences(strip_injected(message.content)))
+        (number, message, sentences(strip_injected(message.content), share))
         for number, message in enumerate(messages)
         if message.role in _SAID_BY
     ]

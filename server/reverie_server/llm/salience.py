@@ -62,18 +62,18 @@ _NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯЁ][\w'’-]+|\b[A-Z]
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 _LONG_WORD_CHARS = 5
 # What is longer is pasted, and no sentence of a conversation.
-_MAX_TEXT_CHARS, _MAX_SENTENCE_CHARS = 20_000, 1_000
+MAX_TEXT_CHARS, _MAX_SENTENCE_CHARS = 20_000, 1_000
 _SHORT_FORM_CHARS = 12
 _FEWEST_WORDS, _FEWEST_CHARS_UNSPACED = 3, 6
 
 
-def sentences(text: str) -> list[str]:
+def sentences(text: str, max_chars: int = MAX_TEXT_CHARS) -> list[str]:
     """The sentences of a text in order, list markers taken off; code blocks, quotations, tables and data left out.
 
-    Of a long text only the beginning is looked at, and of a long sentence.
+    Of a long text only the beginning is looked at, `max_chars` beside its code blocks, and of a long sentence.
     """
     found: list[str] = []
-    for line in _CODE.sub("\n", text)[:_MAX_TEXT_CHARS].splitlines():
+    for line in _CODE.sub("\n", text)[:max_chars].splitlines():
         if _NOT_PROSE.match(line) or _SECRET.search(line):
             continue
         found += _split(line[marker.end() :] if (marker := _BULLET.match(line)) else line)
