@@ -33,6 +33,7 @@ TABLE: Mapping[str, Reading] = {
         chunk.context_line("a.md", piece) for piece in chunk.chunk(text, max_chars=10_000_000)
     ],
     "reverie_indexer.chunk.note_date": chunk.note_date,
+    "reverie_indexer.chunk.parse_commonmark": chunk.parse_commonmark,
     "reverie_indexer.chunk.parse_blocks": chunk.parse_blocks,
     "reverie_indexer.files.check_path": files.check_path,
     "reverie_indexer.files.check_agent_id": files.check_agent_id,

@@ -80,6 +80,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.http.context.decode_cursor": _cursor,
     "reverie_server.http.context.encode_cursor": context.encode_cursor,
     "reverie_server.http.dreams._instant": _instant,
+    "reverie_server.http.json_shape.check_shape": lambda text: json_shape.check_shape(text.encode("utf-8", "replace")),
+    "reverie_server.http.json_shape.check_shape:text": lambda text: json_shape.check_shape(
+        json.dumps([text, text]).encode()
+    ),
     "reverie_server.http.problems._described": _described,
     "reverie_server.http.snapshots.takes_archive": lambda text: snapshots.takes_archive(_scope(text)),
     "reverie_server.http.wire._checked": _no_text,
