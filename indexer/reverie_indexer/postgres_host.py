@@ -26,11 +26,12 @@ _PROGRAMS = {"postgres", "initdb"}
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The unprivileged user that the server runs as when we are root."""
+    """The unprivileged user that the server runs as when we are root. Without an entry it is a number and no name."""
 
     name: str
     uid: int
     gid: int
+    has_entry: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +41,6 @@ class LockFile:
     pid: int
     socket_dir: Path | None
     status: str
-
-
-def server_account() -> Account | None:
-    """`nobody` for root, since PostgreSQL refuses to run as root; None when it can run as ourselves."""
-    import pwd  # not on every platform
-
-    if os.geteuid() != 0:
-        return None
-    try:
-        entry = pwd.getpwnam("nobody")
-    except KeyError:
-        raise SetupError(
-            "as root, the embedded PostgreSQL runs as the user nobody, who does not exist here: run "
-            "Reverie as an ordinary user, or set REVERIE_DATABASE_URL"
-        ) from None
-    return Account("nobody", entry.pw_uid, entry.pw_gid)
 
 
 @contextmanager
@@ -294,3 +279,12 @@ def _copied(source: Path, copies: Path) -> Path:
             path.chmod(mode | (0o555 if path.is_dir() or mode & stat.S_IXUSR else 0o444))
     draft.rename(root)
     return copy
+
+
+def sync_directory(directory: Path) -> None:
+    """Make what was renamed in it last through a loss of power."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

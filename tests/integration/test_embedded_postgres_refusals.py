@@ -13,6 +13,7 @@ from tests.clusters import cluster_directory
 
 from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.postgres_account import SERVER_USER
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 
@@ -77,7 +78,7 @@ def test_missing_binaries_are_reported(base: Path) -> None:
 def test_a_directory_closed_to_the_servers_user_is_reported_and_left_closed(base: Path) -> None:
     private = base / "private"
     private.mkdir(mode=0o700)
-    with pytest.raises(SetupError, match=f"nobody, who cannot enter {private}: "):
+    with pytest.raises(SetupError, match=f"{SERVER_USER}, who cannot enter {private}: "):
         EmbeddedPostgres(private / "below" / "home").start()
     assert mode(private) == 0o700
     assert list(private.iterdir()) == []
