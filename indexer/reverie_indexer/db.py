@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 import structlog
@@ -15,7 +15,8 @@ from psycopg import IsolationLevel
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from reverie_indexer.errors import Conflict, DatabaseUnavailable, SetupError, ValidationFailed
+from reverie_indexer.errors import DatabaseUnavailable, ReverieError, SetupError
+from reverie_indexer.faults import Faults, start_errors
 from reverie_indexer.queries import Queries
 from reverie_indexer.upgrade import (
     Program,
@@ -32,10 +33,6 @@ Connection = psycopg.AsyncConnection[DictRow]
 SQL = Queries(__file__)
 MIN_SERVER_VERSION = 150000
 MIN_VECTOR_VERSION = (0, 8, 4)
-OPERATOR_SQL = """\
-CREATE EXTENSION IF NOT EXISTS vector;
-CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS;
-GRANT reverie_app TO "<the role of REVERIE_DATABASE_URL>";"""
 
 # No owner has this key: it stands for all of them, where the gate allows it.
 ALL_OWNERS = "*"
@@ -95,27 +92,6 @@ def _problem_of(facts: DictRow) -> str | None:
     return None
 
 
-@contextmanager
-def _start_errors() -> Iterator[None]:
-    """Turn what PostgreSQL refuses at start into sentences for the operator, without the connection's secrets."""
-    try:
-        yield
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise SetupError(
-            f"the database user may not set up the schema ({error.diag.message_primary}); have an operator run:\n"
-            f"{OPERATOR_SQL}"
-        ) from error
-    except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(
-            "PostgreSQL does not answer; check REVERIE_DATABASE_URL and that the server runs"
-        ) from error
-    except psycopg.Error as error:
-        if error.diag.message_primary is None:
-            # Not the server's words but the driver's, which may quote the connection string.
-            raise SetupError("REVERIE_DATABASE_URL is not a connection URL of PostgreSQL") from None
-        raise SetupError(f"the schema cannot be set up: {error.diag.message_primary}") from error
-
-
 @asynccontextmanager
 async def _connect(conninfo: str) -> AsyncIterator[Connection]:
     async with await psycopg.AsyncConnection.connect(
@@ -130,7 +106,7 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
     `program` is what the schema is brought up to, by default what ships with this one.
     """
     program = program or shipped_program()
-    with _start_errors():
+    with start_errors():
         async with _connect(conninfo) as connection:
             await connection.execute(SQL["set_up_session"])
             await hold_schema(connection)
@@ -149,7 +125,7 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
 
 async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:
     """What the server has, and what is wrong with it (None: nothing), without changing anything."""
-    with _start_errors():
+    with start_errors():
         async with _connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
             problem = _problem_of(facts)
@@ -173,7 +149,7 @@ class Database:
 
     `recover`, where given, brings a dead embedded server back; it is called at most once at a time, when a
     connection cannot be had, and the transaction is then begun again. Once begun, a transaction is never
-    repeated: its outcome may already be durable.
+    repeated: its outcome may already be durable. While `faults` says that the disk is full, transactions are read-only.
     """
 
     def __init__(
@@ -183,9 +159,11 @@ class Database:
         pool_size: int = 10,
         statement_timeout_seconds: float = 30.0,
         recover: Callable[[], Awaitable[None]] | None = None,
+        faults: Faults | None = None,
         patience_seconds: float = 20.0,
     ) -> None:
         self.conninfo = conninfo
+        self.faults = faults or Faults()
         self._timeout_ms = int(statement_timeout_seconds * 1000)
         self._recover = recover
         self._recovery = asyncio.Lock()
@@ -268,13 +246,11 @@ class Database:
                 while cursor.nextset():
                     pass
                 return await cursor.fetchall()
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                if not connection.closed:
-                    raise DatabaseUnavailable("PostgreSQL refused in the middle of the request; try again") from error
+            except psycopg.Error as error:
+                if not (connection.closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
+                    _raise(self.faults.translated(error, "refused"), error)
                 # It only reads: it may be done again.
                 await self._recover_or_raise(error, deadline)
-            except psycopg.DataError as error:
-                raise ValidationFailed("a value cannot be stored as text or number") from error
             finally:
                 await self._pool.putconn(connection)
 
@@ -290,15 +266,8 @@ class Database:
                 if not connection.closed:
                     await connection.rollback()
                 raise
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise DatabaseUnavailable(
-                "PostgreSQL went away or refused in the middle of the request; whether a write took effect is not "
-                "known: read, then try again"
-            ) from error
-        except psycopg.IntegrityError as error:
-            raise Conflict("something this request builds on was changed or deleted meanwhile; try again") from error
-        except psycopg.DataError as error:
-            raise ValidationFailed("a value cannot be stored as text or number") from error
+        except psycopg.Error as error:
+            _raise(self.faults.translated(error), error)
         finally:
             await self._pool.putconn(connection)
 
@@ -310,7 +279,7 @@ class Database:
             try:
                 await connection.set_autocommit(False)
                 await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
-                await connection.set_read_only(snapshot or None)
+                await connection.set_read_only(snapshot or self.faults.storage_full or None)
                 # BEGIN and what follows it in one round trip.
                 async with connection.pipeline():
                     await connection.execute(enter, params)
@@ -344,6 +313,12 @@ class Database:
                     raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from error
         # Broken connections of the pool are found out one by one by their first statement.
         await asyncio.sleep(0.05)
+
+
+def _raise(translated: ReverieError | None, error: psycopg.Error) -> NoReturn:
+    if translated is None:
+        raise error
+    raise translated from error
 
 
 async def act_for(connection: Connection, agent_id: str, owner_key: str | None) -> None:

@@ -122,6 +122,18 @@ class DatabaseUnavailable(ReverieError):
     code = "database_unavailable"
 
 
+class StorageFull(DatabaseUnavailable):
+    """The disk of the database is full: writes are refused, reads go on."""
+
+    code = "storage_full"
+
+
+class DataDamaged(ReverieError):
+    """PostgreSQL found a damaged page where this request reads or writes; others go on."""
+
+    code = "data_damaged"
+
+
 class SearchTimeout(ReverieError):
     """A search took longer than it may; one that asks for less may succeed."""
 

@@ -38,6 +38,8 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8077
     pool_size: PositiveInt = 10
+    # With the embedded PostgreSQL: below this much free disk writes are refused, before PostgreSQL itself must stop.
+    min_free_disk_mb: Annotated[int, Field(ge=0)] = 64
     statement_timeout_seconds: PositiveFloat = 30.0
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"

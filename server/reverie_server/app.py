@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
+from reverie_indexer.faults import Faults
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.pipeline import Rules as IndexRules
 from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
@@ -157,8 +158,11 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database, checked and with its schema up to date."""
     async with open_server(settings) as (conninfo, recover):
         await prepare_database(conninfo)
+        # The disk of a PostgreSQL elsewhere cannot be looked at: there its errors tell.
+        directory = data_dir_of(settings) if settings.database_url is None else None
         async with Database(
             conninfo,
+            faults=Faults(directory, settings.min_free_disk_mb << 20),
             pool_size=settings.pool_size,
             statement_timeout_seconds=settings.statement_timeout_seconds,
             recover=recover,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 from rich.console import Console
 
+from reverie_indexer.damage import look_for_damage
 from reverie_indexer.db import DatabaseReport, inspect_database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.slot import ModelSlot
@@ -71,6 +72,7 @@ async def examine(settings: Settings) -> list[str]:
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
                 await slot.aclose()
+            await _look_for_damage(conninfo, say, fail)
             totals = await Health(database).totals()
             (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
             try:
@@ -128,6 +130,16 @@ def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) 
         say("llm", "none configured: summaries and notes go their extractive way")
     else:
         say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:
+    report = await look_for_damage(conninfo)
+    for sentence in report.damaged:
+        fail("pages", sentence)
+    how = "" if report.by_amcheck else " (tables alone: this login may not use PostgreSQL's checker, amcheck)"
+    left = f"; not looked at: {', '.join(report.left_out)}" if report.left_out else ""
+    megabytes = report.checked_bytes / 1e6
+    say("pages", f"{report.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
 
 
 def _of_schema(report: DatabaseReport) -> str:

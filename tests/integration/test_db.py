@@ -15,6 +15,7 @@ from psycopg import sql
 
 from reverie_indexer.db import Database, DatabaseReport, inspect_database, prepare_database
 from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
+from reverie_indexer.faults import start_errors
 
 
 @pytest.fixture
@@ -86,6 +87,39 @@ async def test_a_database_of_another_encoding_is_refused(server_conninfo: str) -
 async def test_a_server_that_does_not_answer_is_said() -> None:
     with pytest.raises(DatabaseUnavailable, match="REVERIE_DATABASE_URL"):
         await prepare_database("host=127.0.0.1 port=1 dbname=x connect_timeout=2")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"dbname": "no_such_database"}, 'has no database "no_such_database": create it'),
+        ({"user": "no_such_role"}, 'has no role "no_such_role"|lets nobody in from here'),
+    ],
+)
+async def test_a_server_that_answers_is_not_said_to_be_silent(
+    server_conninfo: str, change: dict[str, str], sentence: str
+) -> None:
+    conninfo = pg_conninfo.make_conninfo(server_conninfo, **change)
+    for check in (prepare_database, inspect_database):
+        with pytest.raises(SetupError, match=sentence) as caught:
+            await check(conninfo)
+        assert "does not answer" not in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "sentence"),
+    [
+        ('FATAL:  password authentication failed for user "ada"', SetupError, 'does not take the password of "ada"'),
+        ("fe_sendauth: no password supplied", SetupError, "wants a password"),
+        ('FATAL:  no pg_hba.conf entry for host "10.1.1.1", user "ada"', SetupError, "pg_hba.conf"),
+        ("FATAL:  sorry, too many clients already", DatabaseUnavailable, "no free connection"),
+        ("FATAL:  the database system is starting up", DatabaseUnavailable, "still starting"),
+        ("connection refused", DatabaseUnavailable, "does not answer"),
+    ],
+)
+def test_each_refusal_has_a_sentence_of_its_own(words: str, kind: type[Exception], sentence: str) -> None:
+    with pytest.raises(kind, match=sentence), start_errors():
+        raise psycopg.OperationalError(words)
 
 
 @pytest.mark.parametrize("conninfo", ["hunter2", "postgresql://u:hunter2@[", "password=hunter2 hunter2"])

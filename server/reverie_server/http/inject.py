@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends
 
-from reverie_indexer.errors import DatabaseUnavailable, MemoryDisabled
+from reverie_indexer.errors import DatabaseUnavailable, DataDamaged, MemoryDisabled
 from reverie_server.access.gate import Grant
 from reverie_server.http import wire_inject
 from reverie_server.http.context import Agent, System, Who, no_query
@@ -32,7 +32,7 @@ async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Wh
         return _answer(await system.injector.inject(grant, await _asked(system, grant, body)))
     except MemoryDisabled:
         return _answer(nothing("disabled"))
-    except DatabaseUnavailable as error:
+    except (DatabaseUnavailable, DataDamaged) as error:
         # A turn goes on without its memory.
         return _answer(nothing("no_match", warnings=[f"memory could not be searched ({error.code})"]))
 

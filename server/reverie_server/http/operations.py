@@ -54,7 +54,7 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether database and embedder answer, and why not.
+    """Whether database and embedder answer, and why not. `degraded`: they do, and something is wrong all the same.
 
     An endpoint of a model that is `paused` has not answered lately: what needs it goes its way without it meanwhile.
     """
@@ -63,7 +63,7 @@ class Readiness(BaseModel):
         json_schema_extra={"example": {"status": "ready", "database": "ok", "embedder": "ready", "reasons": []}}
     )
 
-    status: Literal["ready", "not_ready"]
+    status: Literal["ready", "degraded", "not_ready"]
     database: str
     embedder: str
     language_model: Literal["ok", "paused"] | None = None
@@ -78,7 +78,11 @@ async def healthz() -> Health:
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
 async def readyz(system: System) -> JSONResponse:
-    """Whether the database and the embedder answer; 503 with the reasons when not."""
+    """Whether the database and the embedder answer; 503 with the reasons when not.
+
+    What is `degraded` (the disk is full, damaged data was met) answers 200: reads go on, and every server of the
+    database has the same trouble, so that a load balancer that took them all out would make an outage of it.
+    """
     reasons = []
     database = "ok"
     try:
@@ -95,12 +99,14 @@ async def readyz(system: System) -> JSONResponse:
     breakers = breakers_of(system)
     if "embedder" in breakers and breakers["embedder"].state != "closed":
         state = "paused"
+    troubles = system.database.faults.reasons()
+    status: Literal["ready", "degraded", "not_ready"] = "not_ready" if reasons else "degraded" if troubles else "ready"
     body = Readiness(
-        status="not_ready" if reasons else "ready",
+        status=status,
         database=database,
         embedder=state,
         language_model=_language_model(breakers),
-        reasons=reasons,
+        reasons=reasons + troubles,
     )
     return JSONResponse(body.model_dump(exclude_none=True), 503 if reasons else 200)
 

@@ -38,6 +38,8 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.Overloaded: 503,
     MisdirectedRequest: 421,
     errors.DatabaseUnavailable: 503,
+    # Trying again does not help, and neither would another server: it is the operator's.
+    errors.DataDamaged: 500,
     errors.EmbedderUnavailable: 503,
     LanguageModelUnavailable: 503,
     errors.SearchTimeout: 503,

@@ -1,0 +1,87 @@
+"""Looking through tables and indexes for damage, as `doctor` does: what was looked at, what is damaged, what to do."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+
+from reverie_indexer.queries import Queries
+
+SQL = Queries(__file__)
+
+
+@dataclass(slots=True)
+class DamageReport:
+    """`damaged` has a sentence for each relation, with what to do. Sizes are in bytes."""
+
+    checked: int = 0
+    checked_bytes: int = 0
+    left_out: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    by_amcheck: bool = True
+
+
+async def look_for_damage(conninfo: str, *, max_seconds: float = 30.0) -> DamageReport:
+    """Read every page of the tables and B-tree indexes, smallest relation first, until the time is over.
+
+    With PostgreSQL's own checker (amcheck) where this login may create it, for this look alone; else each table is
+    read as a query would read it, and indexes are not looked at. A page that PostgreSQL holds in memory is judged by
+    what it has there. Nothing is changed. Raises psycopg.Error only where no connection can be had.
+    """
+    report = DamageReport()
+    until = time.monotonic() + max_seconds
+    async with await psycopg.AsyncConnection.connect(conninfo, row_factory=dict_row, connect_timeout=15) as connection:
+        await connection.execute(SQL["set_up_look"])
+        try:
+            async with connection.transaction():
+                await connection.execute(SQL["bring_amcheck"])
+        except psycopg.Error:
+            report.by_amcheck = False
+        relations = await (await connection.execute(SQL["relations"])).fetchall()
+        for relation in relations:
+            left = until - time.monotonic()
+            if left <= 0 or (relation["is_index"] and not report.by_amcheck):
+                report.left_out.append(relation["name"])
+                continue
+            try:
+                async with connection.transaction():
+                    await connection.execute(SQL["bound_look"], {"timeout": f"{max(1, int(left * 1000))}ms"})
+                    wrong = await _problem_of(connection, relation, report.by_amcheck)
+            except psycopg.errors.QueryCanceled:
+                report.left_out.append(relation["name"])
+                continue
+            except psycopg.errors.InsufficientPrivilege:
+                report.left_out.append(relation["name"])
+                continue
+            except psycopg.Error as error:
+                wrong = error.diag.message_primary or type(error).__name__
+                if connection.closed:
+                    report.damaged.append(_sentence(relation, wrong))
+                    break
+            report.checked += 1
+            report.checked_bytes += relation["size"]
+            if wrong:
+                report.damaged.append(_sentence(relation, wrong))
+        # The checker goes as it came.
+        if not connection.closed:
+            await connection.rollback()
+    return report
+
+
+async def _problem_of(connection: psycopg.AsyncConnection[DictRow], relation: DictRow, by_amcheck: bool) -> str | None:
+    statement = "check_index" if relation["is_index"] else "check_table" if by_amcheck else "read_table"
+    rows = await (await connection.execute(SQL[statement], {"relation": relation["oid"]})).fetchall()
+    return next((row["problem"] for row in rows if row["problem"]), None)
+
+
+def _sentence(relation: DictRow, wrong: str) -> str:
+    name = relation["name"]
+    if relation["is_index"]:
+        return f"the index {name} is damaged ({wrong}): REINDEX INDEX {name}; its table is not concerned"
+    return (
+        f"the table {name} is damaged ({wrong}): stop the server, keep a copy of its data, and restore a backup; "
+        "what is written until then may be lost too. Look at the disk: it is rarely one page"
+    )

@@ -1,0 +1,147 @@
+"""A damaged page: a typed error where it is needed, everything else goes on, and `doctor` says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from tests.clusters import cluster_directory
+from tests.conftest import PLAIN, ServeRuntime
+
+from reverie_indexer.damage import look_for_damage
+from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_server.app import assemble
+
+PAGE = 8192
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with cluster_directory() as directory:
+        yield directory / "home"
+
+
+@asynccontextmanager
+async def served(home: Path, serve: ServeRuntime) -> AsyncIterator[tuple[str, httpx.AsyncClient]]:
+    async def load() -> HashingEmbedder:
+        return HashingEmbedder(16)
+
+    server = EmbeddedPostgres(home, options={"autovacuum": "off"})
+    conninfo = await asyncio.to_thread(server.start)
+    try:
+        await prepare_database(conninfo)
+        async with Database(conninfo) as database:
+            slot = ModelSlot(load)
+            await slot.fill(database)
+            runtime = assemble(Settings(embedder="hashing"), database, slot)
+            base_url = await serve(runtime)
+            async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as client:
+                yield conninfo, client
+            await slot.aclose()
+            await runtime.compactions.aclose()
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+def file_of(conninfo: str, home: Path, relation: str) -> Path:
+    with psycopg.connect(conninfo) as connection:
+        row = connection.execute("SELECT pg_relation_filepath(%s::regclass)", (relation,)).fetchone()
+    assert row is not None
+    return home / "postgres" / str(row[0])
+
+
+def damage(path: Path, block: int) -> None:
+    """Bytes in the middle of a page are others than were written."""
+    with path.open("r+b") as file:
+        file.seek(block * PAGE + PAGE // 2)
+        held = file.read(64)
+        file.seek(block * PAGE + PAGE // 2)
+        file.write(bytes(byte ^ 0xFF for byte in held))
+
+
+async def write(client: httpx.AsyncClient, agent: str) -> None:
+    for number in range(4):
+        parts = [f"## Part {part}\n\nThe lantern {part} of {agent}. " + "harbour " * 60 for part in range(20)]
+        path = f"/api/v1/agents/{agent}/files/notes/{number}.md"
+        assert (await client.put(path, json={"content": "\n\n".join(parts)})).status_code == 201
+
+
+async def search(client: httpx.AsyncClient, agent: str) -> httpx.Response:
+    return await client.post(f"/api/v1/agents/{agent}/memory/search", json={"query": "lantern", "max_results": 50})
+
+
+async def test_pages_have_checksums(home: Path) -> None:
+    with EmbeddedPostgres(home) as server, psycopg.connect(server.start()) as connection:
+        assert connection.execute("SHOW data_checksums").fetchone() == ("on",)
+
+
+@pytest.mark.parametrize("table", ["chunks", "documents", "postings_pkey"])
+async def test_a_damaged_page_is_a_typed_error_for_whom_it_concerns(
+    home: Path, table: str, serve_runtime: ServeRuntime
+) -> None:
+    async with served(home, serve_runtime) as (conninfo, client):
+        await write(client, "wren")
+        await write(client, "finch")
+        path = file_of(conninfo, home, table)
+    # The first page of a table is wren's; of the index all are damaged but the one that says where its root is.
+    for block in range(1, path.stat().st_size // PAGE) if table.endswith("_pkey") else [0]:
+        damage(path, block)
+    async with served(home, serve_runtime) as (conninfo, client):
+        answers = [
+            await search(client, "wren"),
+            await client.post("/api/v1/agents/wren/memory/reindex", json={}),
+            await client.get("/api/v1/agents/wren/files/notes/1.md"),
+        ]
+        assert all(answer.status_code in (200, 202, 500) for answer in answers)
+        damaged = [answer.json() for answer in answers if answer.status_code == 500]
+        assert damaged
+        assert {body["code"] for body in damaged} == {"data_damaged"}
+        for body in damaged:
+            for inner in ("SELECT", "block", "base/", table, str(home)):
+                assert inner not in body["detail"]
+        inject = await client.post("/api/v1/agents/wren/memory/inject", json={"message": "where is the lantern?"})
+        assert inject.status_code == 200
+        if table == "chunks":
+            other = await search(client, "finch")
+            assert other.status_code == 200, other.text
+            assert other.json()["results"]
+        ready = await client.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+        assert "reverie doctor" in ready.json()["reasons"][0]
+
+        report = await look_for_damage(conninfo)
+        assert report.by_amcheck
+        assert report.left_out == []
+        assert len(report.damaged) == 1
+        if table.endswith("_pkey"):
+            assert f"REINDEX INDEX {table}" in report.damaged[0]
+            with psycopg.connect(conninfo, autocommit=True) as connection:
+                connection.execute(f"REINDEX INDEX {table}".encode())
+            assert (await look_for_damage(conninfo)).damaged == []
+            assert (await search(client, "wren")).status_code == 200
+        else:
+            assert report.damaged[0].startswith(f"the table {table} is damaged")
+            assert "restore a backup" in report.damaged[0]
+
+
+async def test_looking_finds_nothing_where_nothing_is_wrong_and_leaves_nothing_behind(conninfo: str) -> None:
+    report = await look_for_damage(conninfo)
+    assert (report.damaged, report.left_out, report.by_amcheck) == ([], [], True)
+    assert report.checked > 100
+    with psycopg.connect(conninfo) as connection:
+        assert connection.execute("SELECT FROM pg_extension WHERE extname = 'amcheck'").fetchone() is None
+
+
+async def test_looking_ends_in_time_and_says_what_it_left_out(conninfo: str) -> None:
+    report = await look_for_damage(conninfo, max_seconds=0)
+    assert (report.checked, report.damaged) == (0, [])
+    assert "chunks" in report.left_out
