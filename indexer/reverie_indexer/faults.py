@@ -31,6 +31,8 @@ CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS;
 GRANT reverie_app TO "<the role of REVERIE_DATABASE_URL>";"""
 # After PostgreSQL found the disk full no write is tried for a while: each would use up what is left of its log.
 PAUSE_SECONDS = 5.0
+# A transaction that was begun when the disk was full may end when it no longer is.
+TRANSACTION_SECONDS = 60.0
 # For how long damage that was met is reported.
 DAMAGE_SHOWN_SECONDS = 3600.0
 _LOOK_SECONDS = 0.5
@@ -105,6 +107,7 @@ class Faults:
         self._min_free_bytes = min_free_bytes
         self._clock = clock
         self._full_until = float("-inf")
+        self._full_at = float("-inf")
         self._damage_until = float("-inf")
         self._looked_at = float("-inf")
         self._low = False
@@ -118,7 +121,10 @@ class Faults:
             was_low, self._low = self._low, self._is_low(self._directory)
             if was_low != self._low:
                 log.warning("storage_full" if self._low else "storage_has_space_again")
-        return self._low or now < self._full_until
+        if self._low or now < self._full_until:
+            self._full_at = now
+            return True
+        return False
 
     def _is_low(self, directory: Path) -> bool:
         try:
@@ -143,7 +149,7 @@ class Faults:
                 return _full()
             case psycopg.errors.ReadOnlySqlTransaction():
                 # Begun read-only because the disk is full; else PostgreSQL itself takes no writes.
-                if self.storage_full:
+                if self.storage_full or self._clock() - self._full_at < TRANSACTION_SECONDS:
                     return _full()
                 return DatabaseUnavailable("PostgreSQL takes no writes now (it is read-only); try again")
             case psycopg.errors.DataCorrupted() | psycopg.errors.IndexCorrupted():

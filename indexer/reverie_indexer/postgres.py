@@ -310,7 +310,7 @@ class EmbeddedPostgres:
             )
         if account:
             take_over(self._home, self._cluster, account)
-        write_access_rules(self._cluster, account, ROLE)
+        write_access_rules(self._cluster, account)
         sockets = self._socket_dir(account)
         # The pids in them may have passed to other programs, and PostgreSQL would then refuse to start.
         for stale in (self._cluster / "postmaster.pid", sockets / _SOCKET, sockets / f"{_SOCKET}.lock"):

@@ -65,8 +65,8 @@ def take_over(home: Path, cluster: Path, account: Account) -> None:
     (home / _UID_FILE).write_text(f"{account.uid}\n")
 
 
-def write_access_rules(cluster: Path, account: Account | None, role: str) -> None:
-    """Let in over the socket, as the role, whom the operating system says is one of us, and nobody else.
+def write_access_rules(cluster: Path, account: Account | None) -> None:
+    """Let in over the socket, as any role, whom the operating system says is one of us, and nobody else.
 
     Whatever an older version, or a person, wrote there is replaced at each start of the server.
     """
@@ -77,9 +77,9 @@ def write_access_rules(cluster: Path, account: Account | None, role: str) -> Non
         )
         rules = "local all all trust\n"
     else:
-        rules = f"local all {role} peer map={_MAP}\n"
+        rules = f"local all all peer map={_MAP}\n"
     header = "# Written by Reverie at each start.\n"
-    _replace(cluster / "pg_ident.conf", header + "".join(f'{_MAP} "{name}" {role}\n' for name in sorted(names)))
+    _replace(cluster / "pg_ident.conf", header + "".join(f'{_MAP} "{name}" all\n' for name in sorted(names)))
     _replace(cluster / "pg_hba.conf", header + rules)
 
 

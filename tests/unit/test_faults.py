@@ -1,0 +1,67 @@
+"""What is known to be wrong with a database, by its errors and the clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from reverie_indexer.errors import Conflict, DatabaseUnavailable, DataDamaged, StorageFull, ValidationFailed
+from reverie_indexer.faults import DAMAGE_SHOWN_SECONDS, PAUSE_SECONDS, Faults
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_after_a_full_disk_no_write_is_tried_for_a_while() -> None:
+    clock = Clock()
+    faults = Faults(clock=clock)
+    assert (faults.storage_full, faults.reasons()) == (False, [])
+    assert isinstance(faults.translated(psycopg.errors.DiskFull()), StorageFull)
+    assert faults.storage_full
+    assert "disk of the database is full" in faults.reasons()[0]
+    clock.now += PAUSE_SECONDS
+    assert not faults.storage_full
+    assert faults.reasons() == []
+
+
+def test_a_transaction_that_was_begun_read_only_says_why_also_when_the_pause_is_over() -> None:
+    clock = Clock()
+    faults = Faults(clock=clock)
+    refused = psycopg.errors.ReadOnlySqlTransaction()
+    assert type(faults.translated(refused)) is DatabaseUnavailable
+    faults.translated(psycopg.errors.DiskFull())
+    assert faults.storage_full
+    clock.now += PAUSE_SECONDS + 1
+    assert isinstance(faults.translated(refused), StorageFull)
+    clock.now += 120
+    assert type(faults.translated(refused)) is DatabaseUnavailable
+
+
+def test_a_disk_with_less_than_is_to_be_left_is_full_and_one_that_is_gone_is_not(tmp_path: Path) -> None:
+    assert Faults(tmp_path, 1 << 60).storage_full
+    assert not Faults(tmp_path, 1).storage_full
+    assert not Faults(tmp_path / "gone", 1 << 60).storage_full
+
+
+def test_damage_is_shown_for_an_hour() -> None:
+    clock = Clock()
+    faults = Faults(clock=clock)
+    for error in (psycopg.errors.DataCorrupted(), psycopg.errors.IndexCorrupted()):
+        assert isinstance(faults.translated(error), DataDamaged)
+    assert "reverie doctor" in faults.reasons()[0]
+    clock.now += DAMAGE_SHOWN_SECONDS
+    assert faults.reasons() == []
+
+
+def test_other_errors_are_those_of_callers_or_of_nobody() -> None:
+    faults = Faults()
+    assert type(faults.translated(psycopg.OperationalError())) is DatabaseUnavailable
+    assert isinstance(faults.translated(psycopg.errors.UniqueViolation()), Conflict)
+    assert isinstance(faults.translated(psycopg.DataError()), ValidationFailed)
+    assert faults.translated(psycopg.errors.SyntaxError()) is None
+    assert faults.reasons() == []
