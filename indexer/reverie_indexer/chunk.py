@@ -35,6 +35,11 @@ _MAX_NESTING = 20
 _MAX_REREADS_PER_LINE = 1
 _QUOTE_LINES_WHEN_REREADING = 4
 
+# A text that falls into more passages than this, and into more than one for each so many characters, is packed: nothing
+# that a person writes is so full of blocks, and each passage costs rows, a vector and time under the slice's lock.
+MAX_SPARSE_CHUNKS = 2000
+MIN_MEAN_CHARS = 50
+
 _HEADING_MARKS = "# \t\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _DAILY_NOTE = re.compile(r"(?:.*/)?([0-9]{4}-[0-9]{2}-[0-9]{2})\.md", re.DOTALL)
@@ -75,8 +80,12 @@ class _Passage:
     heading_path: tuple[str, ...]
 
 
-def chunk(text: str, *, max_chars: int = 1000) -> list[Chunk]:
+def chunk(text: str, *, max_chars: int = 1000, max_chunks: int = MAX_SPARSE_CHUNKS) -> list[Chunk]:
     """Cut `text` into chunks of at most `max_chars` code points (≥ 1, or ValueError), in source order.
+
+    Where that makes more than `max_chunks`, and more than one for each MIN_MEAN_CHARS characters, neighbours are packed
+    into chunks as long as `max_chars` allows, each under the headings of its first: the number of chunks is bounded by
+    the length of the text, whatever it is made of.
 
     Every character that is not white space (`str.isspace`) lies in exactly one chunk; white space at the ends
     of a chunk is left out. A heading opens the chunk of the text below it, together with headings above that
@@ -109,7 +118,33 @@ def chunk(text: str, *, max_chars: int = 1000) -> list[Chunk]:
                     heading_path=passage.heading_path,
                 )
             )
+    if len(chunks) > max(max_chunks, len(text) // MIN_MEAN_CHARS):
+        return _packed(text, chunks, max_chars)
     return chunks
+
+
+def _packed(text: str, chunks: Sequence[Chunk], max_chars: int) -> list[Chunk]:
+    """The chunks with neighbours put together up to `max_chars` code points, the white space between them included."""
+    packed: list[Chunk] = []
+    first, last = chunks[0], chunks[0]
+
+    def close() -> None:
+        together = replace(
+            first,
+            ordinal=len(packed),
+            text=text[first.char_start : last.char_end],
+            end_line=last.end_line,
+            char_end=last.char_end,
+        )
+        packed.append(together)
+
+    for each in chunks[1:]:
+        if each.char_end - first.char_start > max_chars:
+            close()
+            first = each
+        last = each
+    close()
+    return packed
 
 
 def context_line(path: str, chunk: Chunk) -> str:

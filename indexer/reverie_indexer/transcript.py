@@ -26,6 +26,8 @@ from reverie_indexer.pipeline import Rules, passage_of
 from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
+# A message of more passages is packed, if they are short (see `chunk`): a call brings up to 500 messages.
+MAX_SPARSE_CHUNKS = 200
 _POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")
 
 
@@ -57,7 +59,7 @@ def passages_of_message(content: str, day: date, rules: Rules) -> list[Passage]:
     The day it was said on is a matter of words, as it is of a daily note: among the terms, and not embedded.
     """
     dated = spoken_date(day, rules.language)
-    pieces = chunk(content, max_chars=rules.chunk_max_chars)
+    pieces = chunk(content, max_chars=rules.chunk_max_chars, max_chunks=MAX_SPARSE_CHUNKS)
     return [passage_of(piece, context_line("", piece), dated, rules.language) for piece in pieces]
 
 

@@ -9,6 +9,8 @@ import pytest
 from reverie_indexer.chunk import (
     MAX_CONTEXT_HEADING_CHARS,
     MAX_HEADING_CHARS,
+    MAX_SPARSE_CHUNKS,
+    MIN_MEAN_CHARS,
     chunk,
     context_line,
     note_date,
@@ -398,3 +400,25 @@ def test_a_long_heading_is_shortened_in_the_context() -> None:
     title = "e\u0301" * MAX_CONTEXT_HEADING_CHARS
     line = context_line("a.md", passage("text", title))
     assert line == "e\u0301" * (MAX_CONTEXT_HEADING_CHARS // 2 - 1) + "…"
+
+
+@pytest.mark.parametrize("pattern", ["- a\n", "# a\n", "a\n\n", "a\n=\n", "> a\n\n", "1. a\n   - b\n"])
+def test_a_text_of_nothing_but_blocks_is_packed(pattern: str) -> None:
+    text = pattern * (60_000 // len(pattern))
+    chunks = chunk(text)
+    assert len(chunks) <= len(text) // MIN_MEAN_CHARS
+    assert [each.ordinal for each in chunks] == list(range(len(chunks)))
+    assert all(each.text == text[each.char_start : each.char_end] and len(each.text) <= 1000 for each in chunks)
+    assert "".join("".join(each.text for each in chunks).split()) == "".join(text.split())
+
+
+def test_a_long_list_of_sentences_keeps_a_passage_an_item() -> None:
+    story = "the harbour master noted what the tide had brought."
+    items = [f"- Entry {number}: {story}" for number in range(3000)]
+    assert [each.text for each in chunk("\n".join(items))] == items
+
+
+def test_few_short_passages_are_not_packed() -> None:
+    items = [f"- {number}" for number in range(MAX_SPARSE_CHUNKS)]
+    assert [each.text for each in chunk("\n".join(items))] == items
+    assert len(chunk("\n".join(items), max_chunks=MAX_SPARSE_CHUNKS - 1)) < 20

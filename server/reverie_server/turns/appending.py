@@ -25,7 +25,7 @@ from reverie_server.consolidate.derive import Derived, record
 from reverie_server.consolidate.model import EXTRACTIVE, message_source
 from reverie_server.recall.tokens import CountTokens, message_tokens
 from reverie_server.turns import daily_log
-from reverie_server.turns.cutting import cut
+from reverie_server.turns.cutting import check_passages, cut
 from reverie_server.turns.given import check_given, cleaned, with_content
 from reverie_server.turns.lookup import Key, lock_session, look_up
 from reverie_server.turns.model import Appended, Message, NewMessage, Session, is_of_cron, paired
@@ -226,6 +226,7 @@ class Recorder:
             unheard = await asyncio.to_thread(_without_forgotten, unheard, forgetful)
         new = await asyncio.to_thread(self._weighed, unheard, now)
         passages = await asyncio.to_thread(cut, grant.settings, new)
+        check_passages(passages)
         ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
         return _Prepared(seen.basis, new, passages, ready.model_id if ready else None)
 

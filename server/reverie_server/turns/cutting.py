@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reverie_indexer.errors import PayloadTooLarge
 from reverie_indexer.model import Passage
 from reverie_indexer.pipeline import Rules
 from reverie_indexer.transcript import passages_of_message
@@ -13,6 +14,8 @@ from reverie_server.turns.model import Message
 
 # What else is said is not between people.
 INDEXED_ROLES = ("user", "assistant")
+# All that one call brings is stored in one transaction, which must not take longer than a statement may.
+MAX_PASSAGES = 10_000
 
 
 def cut(settings: AgentSettings, messages: Sequence[Message]) -> list[list[Passage]]:
@@ -24,3 +27,10 @@ def cut(settings: AgentSettings, messages: Sequence[Message]) -> list[list[Passa
         else []
         for message in messages
     ]
+
+
+def check_passages(passages: Sequence[Sequence[Passage]]) -> None:
+    """Raise PayloadTooLarge where the messages of one call fall into more than MAX_PASSAGES passages."""
+    count = sum(map(len, passages))
+    if count > MAX_PASSAGES:
+        raise PayloadTooLarge(f"the messages of one call have at most {MAX_PASSAGES} passages; these have {count}")
