@@ -70,7 +70,6 @@ def _scope(path: str) -> dict[str, Any]:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.http.json_shape.check_shape": lambda text: json_shape.check_shape(text.encode("utf-8", "replace")),
     "reverie_server.access.keys._KEY": keys._KEY.fullmatch,
     "reverie_server.access.origin.check_origin": lambda text: origin.check_origin(ADMIN, _header("host", text)),
     "reverie_server.access.origin.check_origin:origin": lambda text: origin.check_origin(
