@@ -131,6 +131,8 @@ async def test_every_route_says_what_it_does_with_examples(document: dict[str, A
         for status, answer in answers:
             for content in answer["content"].values():
                 example = content.get("example") or resolved(document, content["schema"]).get("example")
+                # An archive is shown by where one is to be had.
+                example = example or next(iter(content.get("examples", {}).values()), None)
                 assert example is not None, (where, status)
     assert len(names) == len(list(operations(document))), "operation ids are distinct"
 
