@@ -61,7 +61,7 @@ def summarize(d: Draw) -> Call:
     call = as_run(call, acting, fields)
 
     def exact(world: World, answer: Answer) -> None:
-        found_as_meant(acting, session_id, answer, world, any_owner=True)
+        found_as_meant(acting, session_id, answer, world)
 
     call.exact = exact
     return call

@@ -204,7 +204,9 @@ def retry_pipeline(d: Draw) -> Call:
     call = Call(f"POST {PIPELINE}/retry", acting.key, "POST", url, acting, body=body or None)
     may = (lambda world: world.sight(acting) is not None) if acting.everybody else may_write(acting)
     call.may, call.homes = may, lambda world: []
-    before = [job for job in jobs_seen(d.world, acting) if job.dead]
+    # With a key that is bound to an owner the team's are seen and not tried again.
+    own = [job for job in jobs_seen(d.world, acting) if acting.key.owner in (None, job.home.owner)]
+    before = [job for job in own if job.dead]
     meant = [job for job in before if job.stage == body.get("stage", job.stage)]
     meant = [job for job in meant if str(job.job_id) == body.get("job_id", str(job.job_id))]
 

@@ -54,10 +54,10 @@ def turn(d: Draw, acting: Acting, fields: dict[str, str], session_id: str | None
     def exact(world: World, answer: Answer) -> None:
         # An unknown session has no messages; only that one is guessed at is told from it here.
         if session_id and answer.status == 409:
-            found_as_meant(acting, session_id, answer, world, any_owner=True)
+            found_as_meant(acting, session_id, answer, world)
 
     call.check, call.exact = check, exact
-    return shows(call, acting, session_id, "said", "summary", any_owner=True) if session_id else call
+    return shows(call, acting, session_id, "said", "summary") if session_id else call
 
 
 def check_prompt(
@@ -68,7 +68,7 @@ def check_prompt(
     homes = world.sight_of_turn(acting) or []
     *before, last = turn["messages"]
     key = key_of(acting, session_id or "")
-    meant = world.talks.meant(key, any_owner=True)[0] if session_id and homes else []
+    meant = world.talks.meant(key)[0] if session_id and homes else []
     said = world.talks.shown(meant, "said", "summary")
     spoken = {word for word in canaries_in(json.dumps(before)) if not any(True for _ in full(word, said))}
     demand(not spoken, f"a prompt has messages of another session: {spoken}")
@@ -130,7 +130,7 @@ def chat(d: Draw) -> Call:
         # The answer may hold what was recalled, and is recorded as it is.
         said = [Said("user", messages[-1]["content"]), Said("assistant", " ".join(sorted(answer.shown)))]
         days = tuple(sorted({day, today()}))
-        meant = world.talks.meant(key, any_owner=True)[0] or [key]
+        meant = world.talks.meant(key)[0] or [key]
         return [Talked(home_of(world, one, acting), key=one, days=days, said=said, stored=None) for one in meant]
 
     call.effects = effects

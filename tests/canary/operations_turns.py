@@ -43,33 +43,30 @@ def session_call(d: Draw, method: str, acting: Acting, session_id: str, name: st
     return call
 
 
-def shows(call: Call, acting: Acting, session_id: str, *parts: Part, any_owner: bool) -> Call:
+def shows(call: Call, acting: Acting, session_id: str, *parts: Part) -> Call:
     """The call with what it may show of the sessions that it may mean."""
 
     def names(world: World) -> set[str]:
         if world.sight(acting) is None:
             return set()
-        possible, _ = world.talks.meant(key_of(acting, session_id), any_owner=any_owner)
+        possible, _ = world.talks.meant(key_of(acting, session_id))
         return world.talks.shown(possible, *parts)
 
     call.names = names
     return call
 
 
-def found_as_meant(acting: Acting, session_id: str, answer: Answer, world: World, *, any_owner: bool) -> None:
-    """A session is found where there is one for the caller, and only there; one of several is not guessed at."""
+def found_as_meant(acting: Acting, session_id: str, answer: Answer, world: World) -> None:
+    """A session is found where there is one for the caller, and only there, whoever else has one of that id."""
     key = key_of(acting, session_id)
-    possible, certain = world.talks.meant(key, any_owner=any_owner)
+    possible, certain = world.talks.meant(key)
     if answer.ok:
-        demand(possible, f"a session {session_id} is found, and nobody has it")
-        guessed = key.owner is None and key not in possible and len(certain) > 1
-        demand(not guessed, f"of {len(certain)} owners' sessions {session_id} one is taken: {answer.text[:300]}")
+        demand(possible, f"a session {session_id} is found, and is not the caller's")
     if answer.status == 404 and world.sight(acting) is not None:
         demand(not certain, f"a session is not found, and is there: {certain}")
         for one in possible:
             world.talks.by_key[one].living = False
-    if answer.status == 409 and "ambiguous_match" in answer.text:
-        demand(len(possible) > 1, f"a session {session_id} is said to be several: {possible}")
+    demand("ambiguous_match" not in answer.text, f"others' sessions {session_id} are told of: {answer.text[:300]}")
 
 
 def check_session(world: World, key: TalkKey, body: dict[str, Any]) -> None:
@@ -77,7 +74,7 @@ def check_session(world: World, key: TalkKey, body: dict[str, Any]) -> None:
     talk = world.talks.by_key.get(key._replace(owner=body["owner_key"]))
     demand(talk is not None and talk.living is not False, f"a session is shown that there is not: {body}")
     demand(body["session_id"] == key.session_id, f"another session is shown: {body}")
-    demand(key.owner in (None, body["owner_key"]), f"a session of another owner is shown: {body}")
+    demand(key.owner == body["owner_key"], f"a session of another owner is shown: {body}")
     if talk is not None and talk.count is not None:
         demand(body["message_count"] == talk.count, f"a session of {talk.count} messages says: {body}")
     if talk is not None:
@@ -103,12 +100,12 @@ def get_session(d: Draw) -> Call:
     call = session_call(d, "GET", acting, session_id, params=fields)
 
     def exact(world: World, answer: Answer) -> None:
-        found_as_meant(acting, session_id, answer, world, any_owner=True)
+        found_as_meant(acting, session_id, answer, world)
         if answer.ok:
             check_session(world, key_of(acting, session_id), answer.result)
 
     call.exact = exact
-    return shows(call, acting, session_id, "metadata", any_owner=True)
+    return shows(call, acting, session_id, "metadata")
 
 
 def put_session(d: Draw) -> Call:
@@ -132,7 +129,7 @@ def keep(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, state
         return [TalkPut(home_of(world, written, acting), key=written, metadata=texts)]
 
     call.effects, call.exact = effects, _is_meant_session(d, key, lambda body: body)
-    return shows(call, acting, session_id, "metadata", any_owner=True)
+    return shows(call, acting, session_id, "metadata")
 
 
 def delete_session(d: Draw) -> Call:
@@ -154,12 +151,12 @@ def _remove(d: Draw, name: str, effect: type[OfTalk]) -> Call:
         return [effect(home_of(world, key, acting), key=key)]
 
     # The session may be gone by now as far as the model knows: what it was is kept for the check.
-    before = d.world.talks.meant(key, any_owner=False)[0]
+    before = d.world.talks.meant(key)[0]
 
     def exact(world: World, answer: Answer) -> None:
         demand(not answer.ok or before, f"a session {key} is removed, and never was there")
         if not answer.ok:
-            found_as_meant(acting, session_id, answer, world, any_owner=False)
+            found_as_meant(acting, session_id, answer, world)
 
     call.effects, call.exact = effects, exact
     return call
@@ -169,18 +166,15 @@ def _is_meant_session(
     d: Draw, key: TalkKey, session_of: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> Callable[[World, Answer], None]:
     """A write goes to the session that is meant, which is new where there was none, and tells of no other."""
-    possible, certain = d.world.talks.meant(key, any_owner=True)
+    possible, _ = d.world.talks.meant(key)
     living = {one: d.world.talks.by_key[one].living for one in possible}
 
     def exact(world: World, answer: Answer) -> None:
-        if answer.status == 409 and "ambiguous_match" in answer.text:
-            demand(len(possible) > 1, f"a session {key} is said to be several: {possible}")
+        demand("ambiguous_match" not in answer.text, f"others' sessions are told of: {answer.text[:300]}")
         if answer.ok:
             body = session_of(answer.result)
             written = key._replace(owner=body["owner_key"])
-            is_shared = written == key and (key in possible or not certain)
-            is_only = written in possible and len(certain) <= 1
-            demand(written == key if key.owner else is_shared or is_only, f"a write to {key} goes to {written}")
+            demand(written == key, f"a write to {key} goes to {written}")
             check_session(world, key, body)
             was_living = living.get(written, False)
             is_new = answer.status == 201
@@ -258,7 +252,7 @@ def say(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, roles:
         demand(not answer.ok or answer.result["stored"] <= len(said), "more is stored than was said")
 
     call.effects, call.exact = effects, exact
-    return shows(call, acting, session_id, "metadata", any_owner=True)
+    return shows(call, acting, session_id, "metadata")
 
 
 def list_messages(d: Draw) -> Call:
@@ -270,11 +264,11 @@ def list_messages(d: Draw) -> Call:
 
     def page(cursor: str) -> Call:
         def exact(world: World, answer: Answer) -> None:
-            found_as_meant(acting, session_id, answer, world, any_owner=True)
+            found_as_meant(acting, session_id, answer, world)
             if not answer.ok:
                 return
             shown.extend(answer.result["messages"])
-            possible, _ = world.talks.meant(key_of(acting, session_id), any_owner=True)
+            possible, _ = world.talks.meant(key_of(acting, session_id))
             counts = {world.talks.by_key[key].count for key in possible}
             if answer.result["next_cursor"] is None and not first:
                 demand(None in counts or len(shown) in counts, f"{len(shown)} messages are listed of {counts}")
@@ -285,7 +279,7 @@ def list_messages(d: Draw) -> Call:
         params = {**fields, "limit": limit, **({"cursor": cursor} if cursor else {})}
         call = session_call(d, "GET", acting, session_id, "messages", params=params)
         call.exact, call.follow = exact, follow
-        return shows(call, acting, session_id, "said", any_owner=True)
+        return shows(call, acting, session_id, "said")
 
     return page(first)
 
@@ -299,7 +293,7 @@ def compact(d: Draw) -> Call:
     call.may, day = may_write(acting), today()
 
     def effects(world: World, answer: Answer) -> list[Effect]:
-        possible, _ = world.talks.meant(key_of(acting, session_id), any_owner=True)
+        possible, _ = world.talks.meant(key_of(acting, session_id))
         days = tuple(sorted({day, today()}))
         flushed, summary = answer.result["flushed"], answer.result["summary"]
         # Where it is not known which of several was meant, all of them may have been.
@@ -310,8 +304,8 @@ def compact(d: Draw) -> Call:
         ]
 
     call.effects = effects
-    call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world, any_owner=True)
-    return shows(call, acting, session_id, "said", "summary", any_owner=True)
+    call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world)
+    return shows(call, acting, session_id, "said", "summary")
 
 
 def complete(d: Draw) -> Call:
@@ -325,7 +319,7 @@ def complete_session(d: Draw, acting: Acting, fields: dict[str, str], session_id
     body = {**fields, **({"trigger_source": trigger} if trigger else {})}
     call = session_call(d, "POST", acting, session_id, "complete", body=body or None)
     call.may = may_write(acting)
-    call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world, any_owner=True)
+    call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world)
     return call
 
 

@@ -82,14 +82,10 @@ class Talks:
 
     # Rules
 
-    def meant(self, key: TalkKey, *, any_owner: bool) -> tuple[list[TalkKey], list[TalkKey]]:
-        """The sessions that a request for `key` may mean, as far as is known, and those of them that are surely there.
-
-        Where it names no owner: the shared one; where there is none and `any_owner`, any owner's of that id.
-        """
+    def meant(self, key: TalkKey) -> tuple[list[TalkKey], list[TalkKey]]:
+        """The session that a request for `key` means, where it may be there, and where it surely is: with no owner the
+        shared one."""
         known = [key] if key in self.by_key else []
-        if key.owner is None and any_owner and not (known and self.by_key[key].living):
-            known += [other for other in self.by_key if other._replace(owner=None) == key and other != key]
         possible = [one for one in known if self.by_key[one].living is not False]
         return possible, [one for one in possible if self.by_key[one].living]
 

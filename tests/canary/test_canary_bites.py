@@ -125,8 +125,8 @@ def forgets_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session is looked up by its id alone, whoever's it is."""
-    own = "AND (%(any_owner)s OR owner_key IS NOT DISTINCT FROM %(owner_key)s)"
-    edit_sql(monkeypatch, lookup.SQL, "sessions_of_id", lambda text: text.replace(own, ""))
+    own = "AND owner_key IS NOT DISTINCT FROM %(owner_key)s"
+    edit_sql(monkeypatch, lookup.SQL, "session_of_id", lambda text: text.replace(own, ""))
 
 
 def prompts_with_notes_of_others(monkeypatch: pytest.MonkeyPatch) -> None:

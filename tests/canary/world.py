@@ -137,10 +137,11 @@ class World:
         chosen = scope or ("personal" if owner else "team")
         if not agent.isolated:
             chosen = "team"
+        # A key that is bound writes nothing that others read.
         if chosen == "global":
-            return Home(key.tenant, None, None)
+            return Home(key.tenant, None, None) if key.owner is None and key.agents is None else None
         if chosen == "team":
-            return Home(key.tenant, acting.agent, None)
+            return Home(key.tenant, acting.agent, None) if key.owner is None else None
         return None if owner is None else Home(key.tenant, acting.agent, owner)
 
     def own_home(self, acting: Acting, scope: Scope | None = None) -> Home | None:

@@ -107,14 +107,56 @@ async def test_what_was_said_is_found_and_belongs_to_its_owner(client: httpx.Asy
     assert "gantry crane" in str(shown["result"])
 
 
-async def test_without_an_owner_the_only_session_of_an_id_is_read(client: httpx.AsyncClient, problem: Check) -> None:
-    await post(client, message("of 42"))
-    assert (await client.get(SESSION)).json()["owner_key"] == "user:42"
+ON_SESSION: list[tuple[str, str, dict[str, Any] | None]] = [
+    ("GET", "", None),
+    ("DELETE", "", None),
+    ("GET", "/messages", None),
+    ("DELETE", "/messages", None),
+    ("POST", "/compact", {"keep_last": 0}),
+    ("POST", "/complete", {"trigger_source": "web"}),
+]
+
+
+async def asked(client: httpx.AsyncClient, method: str, url: str, body: Any, owner: dict[str, str]) -> httpx.Response:
+    """A request that names an owner where the conventions say: GET and DELETE in the query, others in the body."""
+    if body is None:
+        return await client.request(method, url, params=owner)
+    return await client.request(method, url, json={**body, **owner})
+
+
+@pytest.mark.parametrize(("method", "name", "body"), ON_SESSION)
+async def test_a_persons_session_is_reached_by_naming_them_and_by_nothing_else(
+    client: httpx.AsyncClient, problem: Check, method: str, name: str, body: Any
+) -> None:
+    await post(client, message("of 42"), owner_key="api:42")
+    before = (await client.get(SESSION, params={"owner_key": "api:42"})).json()
+    for owner in ({}, {"owner_key": "user:43"}, {"end_user_id": "43"}):
+        problem(await asked(client, method, SESSION + name, body, owner), 404, "not_found")
+        assert (await client.get(SESSION, params={"owner_key": "api:42"})).json() == before
+    assert (await asked(client, method, SESSION + name, body, {"end_user_id": "42"})).status_code in (200, 202, 204)
+
+
+async def test_a_request_without_an_owner_never_goes_on_with_a_persons_session(client: httpx.AsyncClient) -> None:
+    await client.put(SESSION, json={**OWNER, "metadata": {"title": "Mine"}})
+    await post(client, message("of 42"), owner_key="user:42")
     await post(client, message("of 43"), owner_key="user:43")
-    problem(await client.get(SESSION), 409, "ambiguous_match")
-    problem(await client.get(f"{SESSION}/messages"), 409, "ambiguous_match")
-    problem(await client.delete(SESSION), 404, "not_found")
-    assert (await client.get(SESSION, params={"end_user_id": "1"})).status_code == 404
+    appended = await client.post(f"{SESSION}/messages", json={"messages": [message("of the team")]})
+    assert (appended.status_code, appended.json()["session"]["owner_key"]) == (201, None)
+    put = await client.put(SESSION, json={"metadata": {"title": "Ours"}})
+    assert (put.status_code, put.json()["owner_key"], put.json()["message_count"]) == (200, None, 1)
+    mine = (await client.get(SESSION, params=OWNER)).json()
+    assert (mine["metadata"], mine["message_count"]) == ({"title": "Mine"}, 1)
+
+
+async def test_a_prompt_without_an_owner_has_nothing_of_a_persons_session(client: httpx.AsyncClient) -> None:
+    await post(client, message("The safe opens with 4711."))
+    body = {"session_id": "telegram:17", "message": "What opens the safe?"}
+    told = await client.post("/agents/wren/context", json={**body, **OWNER})
+    assert "4711" in told.text
+    other = await client.post("/agents/wren/context", json=body)
+    assert (other.status_code, "4711" in other.text) == (200, False)
+    run = await client.post("/memory/wren/summarize/telegram:17", json={})
+    assert (run.status_code, run.json()["error"]) == (404, "not_found")
 
 
 INVALID: list[dict[str, Any]] = [

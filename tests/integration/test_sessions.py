@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -13,8 +14,8 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.db import Database
 from reverie_indexer.errors import (
-    AmbiguousMatch,
     Conflict,
+    Forbidden,
     NotFound,
     PayloadTooLarge,
     ReverieError,
@@ -142,30 +143,42 @@ async def test_one_id_of_several_owners_is_several_sessions(runtime: Runtime, co
     assert_index_consistent(conninfo)
 
 
-async def test_without_an_owner_reading_finds_the_only_session_of_an_id(runtime: Runtime) -> None:
+async def test_without_an_owner_nobodys_session_is_found(runtime: Runtime) -> None:
     await append(runtime, user("of Ada"), reader=ADA)
-    session, place = await runtime.sessions.locate(TEAM, SESSION)
-    assert (session.owner_key, place) == ("user:1", place_of(ADA))
-    assert await texts(runtime, reader=TEAM) == ["of Ada"]
-    await append(runtime, user("of Bo"), reader=BO)
-    with pytest.raises(AmbiguousMatch):
-        await runtime.sessions.find(TEAM, SESSION)
+    with pytest.raises(NotFound):
+        await runtime.sessions.locate(TEAM, SESSION)
+    with pytest.raises(NotFound):
+        await runtime.sessions.complete(TEAM, SESSION, "web")
     with pytest.raises(NotFound):
         await runtime.sessions.find(ADA, "web:2")
+    assert (await runtime.sessions.locate(ADA, SESSION))[1] == place_of(ADA)
 
 
-async def test_what_is_added_to_a_persons_session_without_naming_the_owner_does_not_become_the_teams(
-    runtime: Runtime,
-) -> None:
+async def test_what_names_no_owner_is_said_to_the_team_whoever_has_a_session_of_that_id(runtime: Runtime) -> None:
     await runtime.sessions.put(grant_of(ADA), place_of(ADA), SESSION, state=None, metadata={"a": 1})
-    appended = await append(runtime, user("to Ada's"), reader=TEAM)
-    assert appended.session.owner_key == "user:1"
+    appended = await append(runtime, user("to the team"), reader=TEAM)
+    assert appended.session.owner_key is None
     session, is_new = await runtime.sessions.put(grant_of(TEAM), place_of(TEAM), SESSION, state="paused", metadata=None)
-    assert (session.owner_key, session.state, session.metadata, is_new) == ("user:1", "paused", {"a": 1}, False)
-    assert await texts(runtime, reader=ADA) == ["to Ada's"]
-    await append(runtime, user("of Bo"), reader=BO)
-    with pytest.raises(AmbiguousMatch):
-        await append(runtime, user("whose?"), reader=TEAM)
+    assert (session.owner_key, session.state, session.metadata, is_new) == (None, "paused", {}, False)
+    assert await texts(runtime, reader=ADA) == []
+
+
+async def test_a_key_of_an_owner_writes_to_no_session_that_others_read(runtime: Runtime) -> None:
+    """It was begun in the team's memory while the agent had one for all."""
+    grant = grant_of(ADA, memory_isolation=False)
+    await runtime.sessions.append(grant, place_of(TEAM), SESSION, [user("everybody's")])
+    bound = replace(ADA, is_bound=True)
+    for refused in (
+        runtime.sessions.append(grant_of(bound), place_of(ADA), SESSION, [user("more")]),
+        runtime.sessions.put(grant_of(bound), place_of(ADA), SESSION, state="paused", metadata=None),
+        runtime.sessions.complete(bound, SESSION, "web"),
+        runtime.sessions.clear(bound, SESSION),
+        runtime.sessions.delete(bound, SESSION),
+        runtime.sessions.locate(bound, SESSION, to_write=True),
+    ):
+        with pytest.raises(Forbidden):
+            await refused
+    assert await texts(runtime, reader=bound) == ["everybody's"]
 
 
 async def test_without_an_owner_nobodys_session_is_removed(runtime: Runtime) -> None:
@@ -196,10 +209,8 @@ async def test_without_isolation_a_session_is_still_its_owners(runtime: Runtime,
     await runtime.sessions.delete(TEAM, SESSION)
     with pytest.raises(NotFound):
         await runtime.sessions.delete(TEAM, SESSION)
-    with pytest.raises(AmbiguousMatch):
+    with pytest.raises(NotFound):
         await runtime.sessions.find(TEAM, SESSION)
-    with pytest.raises(AmbiguousMatch):
-        await say(TEAM, "whose?")
     assert_index_consistent(conninfo)
 
 

@@ -61,7 +61,6 @@ async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database
             "agent_id": "wren",
             "owner_key": "user:1",
             "session_id": "web:1",
-            "any_owner": False,
         },
         **{"session_key": session.session_key, "slice_id": session.slice_id, "slice_ids": [session.slice_id]},
         **{
@@ -74,7 +73,7 @@ async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database
     }
     # Of the index one entry more may be looked at where a range ends.
     statements = [
-        (lookup.SQL["sessions_of_id"], {"sessions": 1}),
+        (lookup.SQL["session_of_id"], {"sessions": 1}),
         (lookup.SQL["lock_session"], {"sessions": 1}),
         (appending.SQL["known_ids"], {"messages": 2}),
         (appending.SQL["last_spoken"], {"messages": 1}),

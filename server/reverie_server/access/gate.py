@@ -17,7 +17,7 @@ from reverie_server.agents.settings import AgentSettings, effective_settings
 from reverie_server.recall.rank import Weights
 from reverie_server.recall.request import Request as SearchRequest
 from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.workspace.files import Reader, place_for
+from reverie_server.workspace.files import Reader, check_own, place_for
 
 SQL = Queries(__file__)
 
@@ -117,20 +117,23 @@ class Gate:
     ) -> tuple[Grant, Place]:
         """Permission to write, and where the write goes; the agent may be one that the write will make.
 
-        Raises what `read` raises, Forbidden for a viewer and for a `global` write by anyone but an admin,
-        ReadOnlyMember for a team member.
+        Raises what `read` raises, ReadOnlyMember for a team member, and Forbidden for a viewer, for a `global` write by
+        anyone but an admin whose key is bound to nothing, and for a key that is bound to an owner where others read
+        what it writes.
         """
         owner_key = acting_owner(caller, agent_id, owner_key)
         if caller.role == "viewer":
             raise Forbidden("a viewer's key reads; writing needs a member's")
-        if scope == "global" and caller.role != "admin":
-            raise Forbidden("writing global memory needs an admin's key")
+        if scope == "global" and (caller.role != "admin" or caller.agent_ids is not None):
+            raise Forbidden("writing global memory needs an admin's key that is bound to no agents")
         row = await self._agent(caller.tenant_id, agent_id)
         grant = self._grant(caller, agent_id, owner_key, row)
         if row is not None and row["leader_agent_id"] is not None:
             raise ReadOnlyMember("memory is read-only for team members")
         # Without isolation there is one memory for all who use the agent, whoever writes.
-        return grant, place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
+        place = place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
+        check_own(grant.reader, place)
+        return grant, place
 
     async def for_stage(self, tenant_id: str, agent_id: str, owner_key: str | None) -> tuple[Grant, Place]:
         """What a stage of consolidation may do for a slice, and the slice's place; it acts for nobody's key.
@@ -159,7 +162,8 @@ class Gate:
         if not settings.memory_enabled:
             raise MemoryDisabled(f"the memory of agent {agent_id!r} is switched off")
         leader = row["leader_agent_id"] if row else None
-        return Grant(caller, Reader(caller.tenant_id, agent_id, owner_key, leader), settings)
+        reader = Reader(caller.tenant_id, agent_id, owner_key, leader, is_bound=caller.owner_key is not None)
+        return Grant(caller, reader, settings)
 
 
 def check_agent(caller: Caller, agent_id: str) -> None:

@@ -113,11 +113,15 @@ class Health:
         return PipelineHealth(_healths(counts, stages, errors), [DeadLetter(**row) for row in dead], use)
 
     async def retry(self, reader: Reader, *, stage: Stage | None, job_id: int | None) -> int:
-        """Try again, at once, what failed for good of a stage, of one job, or (None) all; how many jobs."""
+        """Try again, at once, what failed for good of a stage, of one job, or (None) all; how many jobs.
+
+        Of what the reader sees, which includes the team's unless the key is bound to its owner.
+        """
         async with self._database.tenant(reader.tenant_id) as connection:
             await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-            params = {"stage": stage, "job_id": job_id}
-            row = await (await connection.execute(SQL["retry"], params)).fetchone()
+            params = {"stage": stage, "job_id": job_id, "owner_key": reader.owner_key}
+            statement = SQL["retry_of_owner" if reader.is_bound else "retry"]
+            row = await (await connection.execute(statement, params)).fetchone()
         return int((row or {})["retried"])
 
     async def totals(self) -> Totals:

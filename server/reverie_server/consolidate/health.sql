@@ -21,6 +21,11 @@ ORDER BY stage, last_started_at DESC, slice_id;
 -- retry: give jobs that failed for good all their attempts again
 SELECT retry_own_jobs(%(stage)s::text, %(job_id)s::bigint) AS retried;
 
+-- retry_of_owner: the same for the jobs of one owner alone, and none of the team's
+SELECT coalesce(sum(retry_own_jobs(%(stage)s::text, job_id)), 0)::integer AS retried
+FROM own_jobs()
+WHERE status = 'failed' AND owner_key = %(owner_key)s AND (%(job_id)s::bigint IS NULL OR job_id = %(job_id)s::bigint);
+
 -- totals: the unfinished jobs of all tenants, by stage and state
 SELECT task_name AS stage, CASE status WHEN 'doing' THEN 'running' WHEN 'failed' THEN 'failed'
                                ELSE CASE WHEN scheduled_at > now() THEN 'scheduled' ELSE 'pending' END END AS state,

@@ -30,6 +30,7 @@ from reverie_server.turns.given import check_given, cleaned, with_content
 from reverie_server.turns.lookup import Key, lock_session, look_up
 from reverie_server.turns.model import Appended, Message, NewMessage, Session, is_of_cron, paired
 from reverie_server.workspace import sections
+from reverie_server.workspace.files import check_own
 from reverie_server.workspace.tombstones import Tombstones, standing
 
 SQL = Queries(__file__)
@@ -170,16 +171,17 @@ class Recorder:
 
         What memory had put into them is taken out. Left out are a message that is nothing else, one whose id the
         session has, and what was forgotten after it was said. Makes session and agent where new; without an owner the
-        session is the one that `Sessions.locate` finds, else a new one of the team's. Each exchange that is
-        completed goes to the daily log in the same transaction; where that cannot be written, this is counted, and the
-        messages are stored all the same. Raises ValidationFailed and PayloadTooLarge for messages that may not be, and
-        Conflict for a terminated session.
+        session is the team's. Each exchange that is completed goes to the daily log in the same transaction; where that
+        cannot be written, this is counted, and the messages are stored all the same. Raises ValidationFailed and
+        PayloadTooLarge for messages that may not be, Conflict for a terminated session, and Forbidden for one that
+        others read, with a key that is bound to its owner.
         """
         now = datetime.now(UTC)
         key = Key.of(grant.reader, session_id)
         check_given(messages, now)
         given = cleaned(messages)
         seen = await self._look(key, place, given)
+        check_own(grant.reader, seen.place)
         # Before it is this call's turn: cutting and embedding take longer than all the rest.
         prepared = await self._prepare(grant, seen, given, now)
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
@@ -191,8 +193,7 @@ class Recorder:
                     return Appended(seen.session, 0), seen.place
                 if seen.session is not None and seen.session.state == "terminated":
                     raise Conflict("the session is terminated: make it active before anything is added")
-                own = key if seen.session is None else key.of_session(seen.session)
-                recording = _Recording(own, seen, prepared)
+                recording = _Recording(key, seen, prepared)
                 try:
                     await self._commit(grant, recording)
                 except _RacedError:
@@ -205,7 +206,7 @@ class Recorder:
 
     async def _look(self, key: Key, place: Place, given: Sequence[NewMessage]) -> _Seen:
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
-            found = await look_up(connection, key, any_owner=True)
+            found = await look_up(connection, key)
             if found is None:
                 own = await own_slices(connection, place)
                 return _Seen(None, place, tombstones=await standing(connection, key.tenant_id, own))

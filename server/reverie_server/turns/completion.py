@@ -11,6 +11,7 @@ from reverie_server.consolidate.jobs import Delays, follow
 from reverie_server.consolidate.model import Deferred, Event
 from reverie_server.turns.lookup import Key, look_up
 from reverie_server.turns.model import is_of_cron
+from reverie_server.workspace.files import Reader, check_own
 
 SQL = Queries(__file__)
 IDLE = "idle"
@@ -19,17 +20,20 @@ PAGE = 200
 
 
 async def publish_completed(
-    connection: Connection, key: Key, trigger_source: str, delays: Delays
+    connection: Connection, reader: Reader, session_id: str, trigger_source: str, delays: Delays
 ) -> list[Deferred] | None:
     """Publish that what a session has said since the last time is complete, and defer what follows.
 
     A session of the channel `cron` is completed by the clock, whatever is said of it.
 
-    Nothing where nothing new was said; None: there is no such session. Raises what `look_up` raises.
+    Nothing where nothing new was said; None: there is no such session. Forbidden for one that others read, with a key
+    that is bound to its owner.
     """
-    found = await look_up(connection, key, any_owner=True)
+    key = Key.of(reader, session_id)
+    found = await look_up(connection, key)
     if found is None:
         return None
+    check_own(reader, found[1])
     params = {
         "tenant_id": key.tenant_id,
         "session_key": found[0].session_key,

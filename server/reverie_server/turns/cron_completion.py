@@ -22,6 +22,7 @@ from reverie_server.turns.completion import CRON, publish_completed
 from reverie_server.turns.daily_log import entries
 from reverie_server.turns.lookup import Key, look_up
 from reverie_server.turns.model import Message
+from reverie_server.workspace.files import Reader, check_own
 
 SQL = Queries(__file__)
 MAX_ATTEMPTS = 50
@@ -37,14 +38,15 @@ async def complete_without_log(
     """Publish that a stretch is complete that came by the clock, and take its lines out of the daily notes, at once.
 
     The jobs that follow; None: there is no such session. Lines that a person has changed stay. Raises Conflict when the
-    session is written to all the time.
+    session is written to all the time, and Forbidden as `publish_completed`.
     """
     key = Key.of(grant.reader, session_id)
     for _ in range(MAX_ATTEMPTS):
         found = await _read(database, key, grant.settings.time_zone)
         if found is None:
             return None
-        publishing = _Publishing(key, delays, found.last_seq)
+        check_own(grant.reader, found.place)
+        publishing = _Publishing(grant.reader, session_id, delays, found.last_seq)
         try:
             await pipeline.write_many(found.place, found.changes, publishing.run)
         except _RacedError:
@@ -66,22 +68,24 @@ class _Found:
 class _Publishing:
     """What is done in the transaction that changes the notes; `deferred` are the jobs that follow."""
 
-    key: Key
+    reader: Reader
+    session_id: str
     delays: Delays
     last_seq: int
     deferred: list[Deferred] = field(default_factory=list)
 
     async def run(self, connection: Connection, _: Slice) -> None:
         """Publish the stretch, if it still ends where it did; the slice is locked."""
-        found = await look_up(connection, self.key, any_owner=True)
+        found = await look_up(connection, Key.of(self.reader, self.session_id))
         if found is None or found[0].last_seq != self.last_seq:
             raise _RacedError
-        self.deferred = list(await publish_completed(connection, self.key, CRON, self.delays) or ())
+        done = await publish_completed(connection, self.reader, self.session_id, CRON, self.delays)
+        self.deferred = list(done or ())
 
 
 async def _read(database: Database, key: Key, time_zone: str) -> _Found | None:
     async with database.tenant(key.tenant_id, snapshot=True) as connection:
-        found = await look_up(connection, key, any_owner=True)
+        found = await look_up(connection, key)
         if found is None:
             return None
         session, place = found

@@ -16,7 +16,7 @@ from reverie_server.workspace.files import place_for
 async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, session_id: str) -> list[str]:
     """The texts, for whoever makes the prompt without `Turns`; an unknown session has no messages.
 
-    ValidationFailed for an id that no session may have, AmbiguousMatch for one of several owners.
+    ValidationFailed for an id that no session may have.
     """
     today = local_day(datetime.now(UTC), grant.settings.time_zone)
     # Of daily notes, whose days and budget are a matter of who makes the prompt, only an enabled one counts.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from reverie_indexer.db import ALL_OWNERS, Connection, Slice, visible_slices
-from reverie_indexer.errors import AmbiguousMatch
+from reverie_indexer.db import Connection, Slice, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
 from reverie_server.turns.model import Session, check_session_id
@@ -29,10 +28,6 @@ class Key:
         """The session of that id that a reader means; ValidationFailed for an id that none may have."""
         return cls(reader.tenant_id, reader.agent_id, reader.owner_key, check_session_id(session_id))
 
-    def of_session(self, session: Session) -> Key:
-        """The key of a session that was found: without an owner one may mean an owner's."""
-        return replace(self, owner_key=session.owner_key)
-
     @property
     def params(self) -> dict[str, Any]:
         """As the statements have it."""
@@ -44,28 +39,19 @@ class Key:
         }
 
 
-async def look_up(connection: Connection, key: Key, *, any_owner: bool = False) -> tuple[Session, Place] | None:
+async def look_up(connection: Connection, key: Key) -> tuple[Session, Place] | None:
     """The session of a key and the place of its slice, which is then open to the transaction; None: there is none.
 
-    With an owner: that owner's. Without: the shared one of that id, or else, with `any_owner`, the only one of that id
-    among the agent's owners; AmbiguousMatch when there are several.
+    With an owner: that owner's. Without: the team's, and nobody else's, whoever has one of that id.
     """
     await visible_slices(connection, key.tenant_id, key.agent_id, key.owner_key)
     # Without isolation owners' sessions are in the team's slice: that a slice is open says nothing of whose they are.
-    rows = await (await connection.execute(SQL["sessions_of_id"], {**key.params, "any_owner": False})).fetchall()
-    if any_owner and key.owner_key is None and not rows:
-        await visible_slices(connection, key.tenant_id, key.agent_id, ALL_OWNERS)
-        rows = await (await connection.execute(SQL["sessions_of_id"], {**key.params, "any_owner": True})).fetchall()
-        if len(rows) > 1:
-            raise AmbiguousMatch(f"several owners have a session {key.session_id!r}: name the owner_key")
-    if not rows:
+    row = await (await connection.execute(SQL["session_of_id"], key.params)).fetchone()
+    if row is None:
         return None
-    owner_key = rows[0].pop("slice_owner_key")
+    owner_key = row.pop("slice_owner_key")
     place = Place(key.tenant_id, key.agent_id, "team" if owner_key is None else "personal", owner_key)
-    session = Session(**rows[0])
-    if session.owner_key != key.owner_key:
-        await visible_slices(connection, key.tenant_id, key.agent_id, session.owner_key)
-    return session, place
+    return Session(**row), place
 
 
 async def lock_session(connection: Connection, slice_: Slice, key: Key) -> tuple[Session, bool] | None:

@@ -48,7 +48,7 @@ class ProxiedTurns:
         """What to add to the ids of a turn: nothing the first time, then the number of the repetition."""
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
             # As `append` will find it.
-            found = await look_up(connection, key, any_owner=True)
+            found = await look_up(connection, key)
             if found is None:
                 return ""
             params = {

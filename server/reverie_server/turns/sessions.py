@@ -28,7 +28,7 @@ from reverie_server.turns.given import MAX_METADATA_BYTES, check_json
 from reverie_server.turns.lookup import SQL as LOOKUP
 from reverie_server.turns.lookup import Key, lock_session, look_up
 from reverie_server.turns.model import Appended, Message, NewCompaction, NewMessage, Session, State
-from reverie_server.workspace.files import Reader
+from reverie_server.workspace.files import Reader, check_own
 
 SQL = Queries(__file__)
 
@@ -85,17 +85,19 @@ class Sessions:
         """The session of that id; see `locate`."""
         return (await self.locate(reader, session_id))[0]
 
-    async def locate(self, reader: Reader, session_id: str, *, any_owner: bool = True) -> tuple[Session, Place]:
-        """The session of that id and the place of its slice.
+    async def locate(self, reader: Reader, session_id: str, *, to_write: bool = False) -> tuple[Session, Place]:
+        """The session of that id and the place of its slice: the owner's, or, where none is named, the team's.
 
-        With an owner: that owner's. Without: the shared one, else, with `any_owner`, the only one of that id among the
-        agent's owners. NotFound; AmbiguousMatch when several owners have one and none is named.
+        NotFound, whoever else has one of that id; with `to_write` Forbidden for one that others read, with a key that
+        is bound to its owner.
         """
         key = Key.of(reader, session_id)
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            found = await look_up(connection, key, any_owner=any_owner)
+            found = await look_up(connection, key)
         if found is None:
             raise NotFound(f"there is no session {session_id!r}")
+        if to_write:
+            check_own(reader, found[1])
         return found
 
     async def put(
@@ -103,20 +105,20 @@ class Sessions:
     ) -> tuple[Session, bool]:
         """Make or change a session; it, and whether it is new. None leaves what is there. Makes an unknown agent.
 
-        Without an owner it is the one that `locate` finds, else a new one of the team's: what is said to a person's
-        session must not become the team's because a request left out whose it is.
-
+        Without an owner it is the team's, whoever else has one of that id. Forbidden as in `locate`,
         ValidationFailed or PayloadTooLarge for metadata over 16 KiB of JSON.
         """
         if metadata is not None:
             check_json(metadata, MAX_METADATA_BYTES, "the metadata of a session")
         key = Key.of(grant.reader, session_id)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            found = await look_up(connection, key, any_owner=True)
+            found = await look_up(connection, key)
+        if found is not None:
+            check_own(grant.reader, found[1])
         outcome: list[tuple[Session, bool]] = []
 
         async def change(connection: Connection, slice_: Slice) -> None:
-            locked = await lock_session(connection, slice_, key if found is None else key.of_session(found[0]))
+            locked = await lock_session(connection, slice_, key)
             if locked is None:
                 raise Conflict("the session was moved meanwhile; try again")
             session, is_new = locked
@@ -170,7 +172,7 @@ class Sessions:
         NotFound.
         """
         async with self._database.tenant(reader.tenant_id) as connection:
-            deferred = await publish_completed(connection, Key.of(reader, session_id), trigger_source, self._delays)
+            deferred = await publish_completed(connection, reader, session_id, trigger_source, self._delays)
         if deferred is None:
             raise NotFound(f"there is no session {session_id!r}")
         return deferred
@@ -194,12 +196,11 @@ class Sessions:
         await self._remove(reader, session_id, with_session=True)
 
     async def _remove(self, reader: Reader, session_id: str, *, with_session: bool) -> None:
-        # What names no owner removes what is nobody's: said twice, it must not go on with somebody's.
-        found, place = await self.locate(reader, session_id, any_owner=False)
+        found, place = await self.locate(reader, session_id, to_write=True)
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
-            key = Key.of(reader, session_id).of_session(found)
-            row = await (await connection.execute(LOOKUP["lock_session"], key.params)).fetchone()
+            params = Key.of(reader, session_id).params
+            row = await (await connection.execute(LOOKUP["lock_session"], params)).fetchone()
             if row is None or row["session_key"] != found.session_key:
                 raise NotFound(f"there is no session {session_id!r}")
             session = Session(**row)

@@ -126,8 +126,7 @@ class Turns:
     async def context(self, grant: Grant, asked: TurnRequest) -> Turn:
         """The prompt of this turn. Stores nothing of the exchange; an unknown session has no messages.
 
-        No failure of a model fails it: what needs one is then left out. AmbiguousMatch for a session that several
-        owners have, where none is named; NotFound for an agent that is gone.
+        No failure of a model fails it: what needs one is then left out. NotFound for an agent that is gone.
         """
         caller = context.caller_prompt(asked.system_prompt or "")
         message = _as_message(own_words(asked.message), self._count)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
-from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.errors import Conflict, Forbidden, NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within
@@ -28,12 +28,16 @@ _RESOLUTION: tuple[Scope, ...] = ("personal", "team", "global")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who asks: a tenant's agent, for one owner or for what is shared; a team member has a leader."""
+    """Who asks: a tenant's agent, for one owner or for what is shared; a team member has a leader.
+
+    `is_bound`: the key is that owner's own, and writes nothing that others read.
+    """
 
     tenant_id: str
     agent_id: str
     owner_key: str | None
     leader_agent_id: str | None = None
+    is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,12 @@ def place_for(reader: Reader, scope: Scope | None) -> Place:
     if chosen == "personal" and reader.owner_key is None:
         raise ValidationFailed("scope personal needs an owner_key")
     return Place(reader.tenant_id, reader.agent_id, chosen, reader.owner_key if chosen == "personal" else None)
+
+
+def check_own(reader: Reader, place: Place) -> None:
+    """Forbidden where an owner's own key would write what others read, too."""
+    if reader.is_bound and place.owner_key != reader.owner_key:
+        raise Forbidden("the key is bound to an owner and writes that owner's memory only")
 
 
 class Workspace:
