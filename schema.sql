@@ -555,6 +555,7 @@ INSERT INTO tombstone_key (secret) VALUES (uuid_send(gen_random_uuid()) || uuid_
 ON CONFLICT DO NOTHING;
 
 -- API keys. Of a secret its hash alone is here. A revoked key keeps its row: a server that ever had a key is not open.
+-- `last_used_at` is right to a minute.
 CREATE TABLE IF NOT EXISTS keys (
     key_id        text COLLATE "C" PRIMARY KEY,
     tenant_id     text COLLATE "C" NOT NULL,
@@ -563,7 +564,10 @@ CREATE TABLE IF NOT EXISTS keys (
     owner_key     text COLLATE "C",
     agent_ids     text[] COLLATE "C",
     created_at    timestamptz NOT NULL DEFAULT now(),
-    revoked_at    timestamptz
+    revoked_at    timestamptz,
+    name          text,
+    expires_at    timestamptz,
+    last_used_at  timestamptz
 );
 
 -- The knowledge graph of a slice: what its conversations speak of (entities), and how these hang together and when

@@ -6,6 +6,7 @@ Answers are frozen dataclasses, and every error is a `ReverieError`.
 
 from reverie_client._async.client import AsyncAgentMemory, AsyncReverie
 from reverie_client._sync.client import AgentMemory, Reverie
+from reverie_client.administration import Key, NewKey, Role
 from reverie_client.conversation import (
     Accepted,
     Appended,
@@ -144,6 +145,7 @@ __all__ = [
     "InjectedMemory",
     "Injection",
     "Job",
+    "Key",
     "KeywordHit",
     "KeywordResults",
     "LineSource",
@@ -155,6 +157,7 @@ __all__ = [
     "Message",
     "ModelUse",
     "Models",
+    "NewKey",
     "NotFound",
     "Overloaded",
     "PayloadTooLarge",
@@ -169,6 +172,7 @@ __all__ = [
     "Restored",
     "Reverie",
     "ReverieError",
+    "Role",
     "Run",
     "Saved",
     "SearchResults",

@@ -86,6 +86,12 @@ class Forbidden(ReverieError):
     code = "forbidden"
 
 
+class OwnerRequired(ReverieError):
+    """The request names no owner, where the server or the agent wants each to name one."""
+
+    code = "owner_required"
+
+
 class MemoryDisabled(ReverieError):
     """The agent's memory is switched off."""
 

@@ -41,6 +41,12 @@ class Settings(BaseSettings):
     # With the embedded PostgreSQL: below this much free disk writes are refused, before PostgreSQL itself must stop.
     min_free_disk_mb: Annotated[int, Field(ge=0)] = 64
     statement_timeout_seconds: PositiveFloat = 30.0
+    # Makes the first key where there is none: the key itself, or a file that holds it.
+    bootstrap_admin_key: SecretStr | None = None
+    bootstrap_admin_key_file: Path | None = None
+    # Whether metrics and the API reference are shown without a key; None: where the server listens on loopback.
+    public_metrics: bool | None = None
+    public_docs: bool | None = None
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -113,6 +119,8 @@ class Settings(BaseSettings):
     # The turn: what agents that set nothing themselves get.
     memory_enabled: bool = True
     memory_isolation: bool = True
+    # Whether a request that names no owner is refused, so that a forgotten header never makes what is said the team's.
+    require_owner: bool = False
     time_zone: str = "UTC"
     auto_inject_enabled: bool = True
     auto_inject_threshold: Share = 0.3

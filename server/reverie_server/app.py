@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 import structlog
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed import Embedder
@@ -315,13 +316,37 @@ async def open_runtime(
             await models.aclose()
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server that listens on `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def bootstrap_key(settings: Settings, keys: Keys) -> None:
+    """Make the first key of the settings where there is none. SetupError for what is no key, or a file without one."""
+    key, file = settings.bootstrap_admin_key, settings.bootstrap_admin_key_file
+    if key is not None and file is not None:
+        raise SetupError("give one of REVERIE_BOOTSTRAP_ADMIN_KEY and REVERIE_BOOTSTRAP_ADMIN_KEY_FILE")
+    if file is not None:
+        try:
+            text = await asyncio.to_thread(file.read_text)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise SetupError(f"the file of REVERIE_BOOTSTRAP_ADMIN_KEY_FILE cannot be read: {reason}") from None
+        key = SecretStr(text.strip())
+    if key is not None and await keys.bootstrap(key.get_secret_value()):
+        log.info("bootstrap_key_made")
+
+
 def create_app(runtime: Runtime) -> FastAPI:
     """The HTTP application over a running system; `/mcp` answers while its lifespan is entered."""
     # These are slow to import, and no other command than `serve` needs them.
     from fastapi import FastAPI
 
     from reverie_server.app_entrance import wire_entrance
-    from reverie_server.http import operations, problems
+    from reverie_server.http import operations, problems, reference
     from reverie_server.http.counters import TurnCounters
     from reverie_server.http.job_metrics import JobMetrics
     from reverie_server.http.routes import RESPONSES, routes
@@ -329,7 +354,11 @@ def create_app(runtime: Runtime) -> FastAPI:
     from reverie_server.tools.catalogue import REGISTRY
 
     mcp = McpEndpoint(runtime, REGISTRY)
+    settings = runtime.settings
+    is_local = is_loopback(settings.host)
+    has_public_docs = is_local if settings.public_docs is None else settings.public_docs
     app = FastAPI(
+        openapi_url=reference.OPENAPI_PATH if has_public_docs else None,
         lifespan=lambda _: mcp.running(),
         title="Reverie",
         summary="A memory server for AI agents",
@@ -342,7 +371,10 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.router.routes.extend(routes().routes)
     jobs = JobMetrics(runtime.consolidation.health)
     metrics.registry.register(jobs)
-    app.include_router(operations.metrics_router(metrics, jobs.look))
+    is_public = is_local if settings.public_metrics is None else settings.public_metrics
+    app.include_router(operations.metrics_router(metrics, jobs.look, is_public=is_public))
+    if not has_public_docs:
+        app.include_router(reference.reference_router(app))
     app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(operations.HeadAsGet)

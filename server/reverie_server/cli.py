@@ -95,24 +95,22 @@ def serve(
         sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
 
 
-def _is_loopback(host: str) -> bool:
-    import ipaddress
-
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-async def _refuse_if_open(settings: Settings) -> None:
+async def _see_to_keys(settings: Settings) -> None:
+    """Make the first key where the settings have it; SetupError for an open server that others could reach."""
     from reverie_server.access.keys import Keys
-    from reverie_server.app import open_database
+    from reverie_server.app import bootstrap_key, is_loopback, open_database
 
+    is_local = is_loopback(settings.host)
+    if is_local and settings.bootstrap_admin_key is None and settings.bootstrap_admin_key_file is None:
+        return
     async with open_database(settings) as database:
-        if not await Keys(database).any():
+        keys = Keys(database)
+        await bootstrap_key(settings, keys)
+        if not is_local and not await keys.any():
             raise SetupError(
                 "without keys the server is open to whoever reaches it, so it listens on loopback only, not on "
-                f"{settings.host}: make a key first (`reverie keys create --role admin`)"
+                f"{settings.host}: make a key first (`reverie keys create --role admin`), or set "
+                "REVERIE_BOOTSTRAP_ADMIN_KEY"
             )
 
 
@@ -156,8 +154,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     from reverie_server.stall import ends_when_stalled
     from reverie_server.upkeep import upkeep
 
-    if not _is_loopback(settings.host):
-        await _refuse_if_open(settings)
+    await _see_to_keys(settings)
     # Slow to import, and PostgreSQL is slow to start: beside each other.
     importing = asyncio.create_task(asyncio.to_thread(_import_http))
     async with (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -14,7 +16,7 @@ from reverie_server.cli_frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
-    from reverie_server.access.keys import Keys
+    from reverie_server.access.keys import KeyEntry, Keys
 
 keys_cli = typer.Typer(help="API keys.", no_args_is_help=True)
 models_cli = typer.Typer(help="Embedding models.", no_args_is_help=True)
@@ -29,28 +31,49 @@ def keys_create(
     tenant: Annotated[str, typer.Option(help="Whose memory the key opens.")] = "default",
     owner: Annotated[str | None, typer.Option(help="The one owner the key acts for, such as user:42.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="An agent the key is for; repeat for several.")] = None,
+    name: Annotated[str | None, typer.Option(help="What the key is called in lists and in the audit.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="When it ends: in so many days or hours (90d, 12h), or an RFC 3339 time.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help='Print {"id", "key"}.')] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Make a key and show it, once. From the first key on, no request goes without one."""
+    from reverie_server.access.keys import NewKey
+
+    ends = None if expires is None else _end_of(expires)
 
     async def create(keys: Keys) -> None:
-        key_id, key = await keys.create(tenant, role, owner_key=owner, agent_ids=agent)
-        print(json.dumps({"id": key_id, "key": key}) if as_json else f"{key}\n(id {key_id}; it is not shown again)")
+        entry, key = await keys.make(NewKey(tenant, role, owner, agent, name, ends))
+        shown = {"id": entry.key_id, "key": key}
+        print(json.dumps(shown) if as_json else f"{key}\n(id {entry.key_id}; it is not shown again)")
 
     _with_keys(load_settings(data_dir=data_dir, log_level="warning"), create)
 
 
 @keys_cli.command("list")
-def keys_list(data_dir: DataDir = None) -> None:
+def keys_list(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects.")] = False, data_dir: DataDir = None
+) -> None:
     """Show the keys, without their secrets."""
 
     async def show(keys: Keys) -> None:
-        for entry in await keys.entries():
+        now, entries = datetime.now(UTC), await keys.entries()
+        if as_json:
+            print(json.dumps([_as_json(entry, now) for entry in entries]))
+            return
+        for entry in entries:
             bound = [entry.owner_key or "any owner", ", ".join(entry.agent_ids or ["any agent"])]
-            state = "revoked" if entry.revoked_at else "valid"
-            made = f"{entry.created_at:%Y-%m-%d}"
-            print("  ".join([entry.key_id, entry.tenant_id, entry.role, *bound, made, state]))
+            times = [
+                f"made {_day(entry.created_at)}",
+                f"ends {_day(entry.expires_at)}",
+                f"used {_day(entry.last_used_at)}",
+            ]
+            print(
+                "  ".join(
+                    [entry.key_id, entry.tenant_id, entry.role, *bound, *times, entry.state(now), entry.name or ""]
+                )
+            )
 
     _with_keys(load_settings(data_dir=data_dir, log_level="warning"), show)
 
@@ -64,6 +87,36 @@ def keys_revoke(key_id: Annotated[str, typer.Argument(metavar="ID")], data_dir: 
         print(f"revoked {key_id}")
 
     _with_keys(load_settings(data_dir=data_dir, log_level="warning"), revoke)
+
+
+def _end_of(expires: str) -> datetime:
+    """The instant that is meant; ValidationFailed for what means none."""
+    try:
+        if span := re.fullmatch(r"([1-9][0-9]{0,5})([dh])", expires):
+            count = int(span[1])
+            return datetime.now(UTC) + (timedelta(days=count) if span[2] == "d" else timedelta(hours=count))
+        at = datetime.fromisoformat(expires)
+    except (ValueError, OverflowError):
+        raise ValidationFailed("--expires is 90d, 12h or a time such as 2030-04-03T00:00:00Z") from None
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _day(at: datetime | None) -> str:
+    return "never" if at is None else f"{at:%Y-%m-%d}"
+
+
+def _as_json(entry: KeyEntry, now: datetime) -> dict[str, object]:
+    times = {name: getattr(entry, name) for name in ("created_at", "expires_at", "last_used_at")}
+    return {
+        "id": entry.key_id,
+        "tenant": entry.tenant_id,
+        "name": entry.name,
+        "role": entry.role,
+        "agents": None if entry.agent_ids is None else list(entry.agent_ids),
+        "owner_key": entry.owner_key,
+        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+        "state": entry.state(now),
+    }
 
 
 def _with_keys(settings: Settings, job: Callable[[Keys], Awaitable[None]]) -> None:

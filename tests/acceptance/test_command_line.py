@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -203,6 +204,14 @@ def test_keys_are_made_listed_and_revoked_and_close_the_server(tmp_path: Path) -
         assert made["id"] in listed
         assert made["key"] not in listed
         assert "user:1" in listed
+        ended = reverie("keys", "create", "--role", "viewer", "--name", "shop", "--expires", "90d", "--json", *where)
+        assert ended.returncode == 0, ended.stderr
+        entries = {entry["id"]: entry for entry in json.loads(reverie("keys", "list", "--json", *where).stdout)}
+        entry = entries[json.loads(ended.stdout)["id"]]
+        left = datetime.fromisoformat(entry["expires_at"]) - datetime.now(UTC)
+        assert (entry["name"], entry["state"], left.days) == ("shop", "valid", 89)
+        assert reverie("keys", "create", "--role", "viewer", "--expires", "soon", *where).returncode == 2
+        assert reverie("keys", "create", "--role", "viewer", "--expires", "2020-01-01", *where).returncode == 2
         assert reverie("keys", "create", "--role", "king", *where).returncode == 2
         assert reverie("keys", "create", "--role", "admin", "--owner", "nonsense", *where).returncode == 2
         assert reverie("keys", "revoke", made["id"], *where).returncode == 0

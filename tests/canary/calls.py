@@ -33,7 +33,7 @@ class Answer:
     entries: dict[str, str] = field(default_factory=dict)
 
 
-# An API key. None is ever shown again.
+# An API key. None is ever shown but by what makes it.
 SECRET = re.compile(r"rv_[a-z0-9]{16}_[A-Za-z0-9_-]{43}")
 
 
@@ -83,6 +83,7 @@ class Call:
     follow: Callable[[Answer], Call | None] = lambda answer: None
     runs_alone: bool = False
     derives: bool = False
+    makes_key: bool = False
     asked: str = ""
 
     def must_be_refused(self, world: World) -> bool:

@@ -172,7 +172,7 @@ class Driver:
         """LeakError for a canary where it does not belong, and for anything else that an answer must not be."""
         where = f"{call}\n{answer.status} {answer.text[:1500] if not answer.entries else ''}"
         demand(answer.status < 500, f"the server failed: {where}")
-        demand(not SECRET.search(answer.text), f"an answer shows a key: {where}")
+        demand(call.makes_key or not SECRET.search(answer.text), f"an answer shows a key: {where}")
         self.answers[call.label, answer.ok] += 1
         echo = call.echo if answer.ok else canaries_in(call.given())
         foreign = [canary for canary in answer.shown - echo if not (answer.ok and self._may_show(call, canary))]

@@ -13,6 +13,7 @@ from tests.canary.draw import KEYS, Draw, keys_with
 from tests.canary.driver import Driver
 from tests.canary.logs import Logs
 from tests.canary.operations import OPERATIONS_ON_FILES, put
+from tests.canary.operations_admin import OPERATIONS_OF_ADMINS
 from tests.canary.operations_agents import OPERATIONS_ON_AGENTS, agent_as
 from tests.canary.operations_control import OPERATIONS_OF_CONTROL
 from tests.canary.operations_derived import OPERATIONS_OF_WHAT_IS_DERIVED
@@ -28,6 +29,7 @@ from tests.conftest import PLAIN
 from reverie_server.runtime import Runtime
 
 TABLE = {
+    **OPERATIONS_OF_ADMINS,
     **OPERATIONS_ON_AGENTS,
     **OPERATIONS_ON_FILES,
     **OPERATIONS_OF_MEMORY,

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.rows import tuple_row
 from tests.conftest import PLAIN
-from tests.contract.writing import AGENT, BACKUP, OF_EVERYBODY, OK, READING, ROWS, Row, Says, status_of
+from tests.contract.writing import AGENT, BACKUP, OF_EVERYBODY, OF_TENANT, OK, READING, ROWS, Row, Says, status_of
 from tests.graphs import Graph, answers, day, thing
 from tests.proxied import Served
 from tests.scripted_model import ScriptedModel
@@ -217,6 +217,16 @@ async def test_what_is_everybodys_is_changed_by_an_admin_who_is_bound_to_nobody(
             assert house.of_others() == before
 
 
+@pytest.mark.parametrize(("method", "path", "url", "body", "done"), OF_TENANT)
+async def test_what_is_the_tenants_is_changed_by_an_admin_who_is_bound_to_nothing(
+    house: House, method: str, path: str, url: str, body: Any, done: tuple[int, ...]
+) -> None:
+    for key in BOUND:
+        answer = await house.clients[key].request(method, f"/api/v1{url}", json=body)
+        expected = done if key.role == "admin" and key.owner is None and key.agents is None else (403,)
+        assert answer.status_code in expected, (path, key.name, answer.text)
+
+
 async def test_without_isolation_a_key_of_an_owner_writes_nothing(house: House) -> None:
     """All writes are the team's then, which others read."""
     settings = {"settings": {"memory_isolation": False}}
@@ -278,7 +288,7 @@ async def test_everything_that_writes_is_in_the_table(served: Served) -> None:
         f"{method.upper()} {path}" for path, methods in paths.items() for method in methods if method != "get"
     } - READING
     assert writing == {f"{row.method} {row.path}" for row in ROWS if row.path != "/mcp"} | {
-        f"{method} {path}" for method, path, *_ in OF_EVERYBODY
+        f"{method} {path}" for method, path, *_ in [*OF_EVERYBODY, *OF_TENANT]
     }
     tools = {tool.name for tool in REGISTRY if not tool.hints.read_only}
     for path in ("/mcp", "/api/v1/agents/{a}/tools/{name}"):

@@ -169,6 +169,11 @@ OF_EVERYBODY: list[tuple[str, str, str, Any]] = [
     ("POST", f"{A}/memory/clear", f"/agents/{AGENT}/memory/clear", {"owner_key": "*", "dry_run": True}),
     ("POST", f"{A}/pipeline/retry", f"/agents/{AGENT}/pipeline/retry", {"owner_key": "*"}),
 ]
+# Of the tenant as a whole: an admin's whose key is bound to nothing.
+OF_TENANT: list[tuple[str, str, str, Any, tuple[int, ...]]] = [
+    ("POST", "/api/v1/keys", "/keys", {"role": "viewer"}, (201,)),
+    ("DELETE", "/api/v1/keys/{key_id}", "/keys/0123456789abcdef", None, (404,)),
+]
 # POST because it takes a body; it writes nothing that anybody has.
 READING = {
     f"POST {A}/context",

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from reverie_client._async.administration import AsyncAdministration
 from reverie_client._async.connection import AsyncConnection
 from reverie_client._async.dreams import AsyncDreams
 from reverie_client._async.episodes import AsyncEpisodes
@@ -40,7 +41,7 @@ class AsyncAgentMemory(
     """One agent's memory as one owner sees it; `AsyncReverie.agent` makes it, without asking the server."""
 
 
-class AsyncReverie:
+class AsyncReverie(AsyncAdministration):
     """A Reverie server. Leave it with `aclose`, or use it as a context manager.
 
     `base_url` is the server without `/api/v1` (else REVERIE_URL, else http://127.0.0.1:8077), `api_key` what

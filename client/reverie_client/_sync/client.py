@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from reverie_client._sync.administration import Administration
 from reverie_client._sync.connection import Connection
 from reverie_client._sync.dreams import Dreams
 from reverie_client._sync.episodes import Episodes
@@ -41,7 +42,7 @@ class AgentMemory(
     """One agent's memory as one owner sees it; `Reverie.agent` makes it, without asking the server."""
 
 
-class Reverie:
+class Reverie(Administration):
     """A Reverie server. Leave it with `close`, or use it as a context manager.
 
     `base_url` is the server without `/api/v1` (else REVERIE_URL, else http://127.0.0.1:8077), `api_key` what

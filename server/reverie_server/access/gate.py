@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import ALL_OWNERS, Database
-from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, ReadOnlyMember
+from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerRequired, ReadOnlyMember
 from reverie_indexer.files import check_owner_key
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
@@ -68,13 +68,14 @@ class Gate:
     async def read(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
         """Permission to read as an owner, or what is shared.
 
-        Raises Forbidden outside what the key is bound to, NotFound for an unknown agent, MemoryDisabled.
+        Raises Forbidden outside what the key is bound to, NotFound for an unknown agent, MemoryDisabled, and
+        OwnerRequired where no owner is named and one has to be.
         """
         owner_key = acting_owner(caller, agent_id, owner_key)
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        return self._to_read(self._grant(caller, agent_id, owner_key, row), row)
+        return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
 
     async def for_turn(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
         """Permission to make the prompt of a turn: that of `read`, but an agent may be new to whoever may make it.
@@ -85,10 +86,10 @@ class Gate:
         owner_key = acting_owner(caller, agent_id, owner_key)
         row = await self._agent(caller.tenant_id, agent_id)
         if row is not None:
-            return self._to_read(self._grant(caller, agent_id, owner_key, row), row)
+            return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
         if caller.role == "viewer":
             raise NotFound(f"there is no agent {agent_id!r}")
-        return replace(self._grant(caller, agent_id, owner_key, None), is_new=True)
+        return replace(self._requested(caller, agent_id, owner_key, None), is_new=True)
 
     async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
         """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
@@ -127,13 +128,18 @@ class Gate:
         if scope == "global" and (caller.role != "admin" or caller.agent_ids is not None):
             raise Forbidden("writing global memory needs an admin's key that is bound to no agents")
         row = await self._agent(caller.tenant_id, agent_id)
-        grant = self._grant(caller, agent_id, owner_key, row)
+        grant = self._requested(caller, agent_id, owner_key, row)
         if row is not None and row["leader_agent_id"] is not None:
             raise ReadOnlyMember("memory is read-only for team members")
         # Without isolation there is one memory for all who use the agent, whoever writes.
         place = place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
         check_own(grant.reader, place)
         return grant, place
+
+    async def administer(self, caller: Caller) -> None:
+        """Permission for what concerns a whole tenant, such as its keys; Forbidden without an admin's unbound key."""
+        if caller.role != "admin" or caller.is_bound:
+            raise Forbidden("this takes an admin's key that is bound to no owner and to no agents")
 
     async def for_stage(self, tenant_id: str, agent_id: str, owner_key: str | None) -> tuple[Grant, Place]:
         """What a stage of consolidation may do for a slice, and the slice's place; it acts for nobody's key.
@@ -156,6 +162,12 @@ class Gate:
     async def _agent(self, tenant_id: str, agent_id: str) -> DictRow | None:
         rows = await self._database.query(tenant_id, SQL["agent"], {"tenant_id": tenant_id, "agent_id": agent_id})
         return rows[0] if rows else None
+
+    def _requested(self, caller: Caller, agent_id: str, owner_key: str | None, row: DictRow | None) -> Grant:
+        grant = self._grant(caller, agent_id, owner_key, row)
+        if owner_key is None and grant.settings.require_owner:
+            raise OwnerRequired("name the owner whose memory this is (owner_key or end_user_id): require_owner is on")
+        return grant
 
     def _grant(self, caller: Caller, agent_id: str, owner_key: str | None, row: DictRow | None) -> Grant:
         settings = effective_settings(self._defaults, row["settings"] if row else {})

@@ -6,33 +6,54 @@ import hashlib
 import hmac
 import re
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
+import structlog
+
 from reverie_indexer.db import Database
-from reverie_indexer.errors import NotFound, Unauthorized, ValidationFailed
+from reverie_indexer.errors import NotFound, ReverieError, SetupError, Unauthorized, ValidationFailed
 from reverie_indexer.files import check_agent_id, check_owner_key
 from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
+log = structlog.get_logger()
 Role = Literal["viewer", "member", "admin"]
 ROLES: tuple[Role, ...] = ("viewer", "member", "admin")
 _KEY = re.compile(r"rv_([a-z0-9]{16})_([A-Za-z0-9_-]{43})")
 _TENANT = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,100}")
 OPEN_TENANT = "default"
+BOOTSTRAP_NAME = "bootstrap"
+# A last use is noted once in so many seconds, whatever a key is used for.
+_NOTE_USE_SECONDS = 60.0
+# Of so many keys it is remembered when their use was noted.
+_MAX_NOTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls. `owner_key` and `agent_ids` are what the key is bound to; None: not bound."""
+    """Who calls. `owner_key` and `agent_ids` are what the key is bound to; None: not bound.
+
+    `has_foreign_key`: an open server was sent a bearer token that may be the key of a language model's provider. It is
+    let through to routes that hand it on, and to no others.
+    """
 
     tenant_id: str
     role: Role
     owner_key: str | None = None
     agent_ids: frozenset[str] | None = None
     key_id: str | None = None
+    key_name: str | None = None
+    has_foreign_key: bool = False
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the key is bound to an owner or to agents."""
+        return self.owner_key is not None or self.agent_ids is not None
 
 
 # Whoever runs a command on the database itself may do all that there is to do; so may anyone at an open server.
@@ -48,8 +69,44 @@ class KeyEntry:
     role: Role
     owner_key: str | None
     agent_ids: Sequence[str] | None
+    name: str | None
     created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
     revoked_at: datetime | None
+
+    def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
+        """Whether it is accepted, and if not, why."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "valid"
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key to be made. `owner_key` and `agent_ids` None: bound to none; `expires_at` None: never."""
+
+    tenant_id: str
+    role: Role
+    owner_key: str | None = None
+    agent_ids: Sequence[str] | None = None
+    name: str | None = None
+    expires_at: datetime | None = None
+
+    def check(self) -> None:
+        """ValidationFailed for what no key may be."""
+        if not _TENANT.fullmatch(self.tenant_id):
+            raise ValidationFailed("a tenant is 1 to 64 of A-Z a-z 0-9 . _ -")
+        if self.role not in ROLES:
+            raise ValidationFailed(f"a role is one of {', '.join(ROLES)}")
+        if self.owner_key is not None:
+            check_owner_key(self.owner_key)
+        for agent_id in self.agent_ids or ():
+            check_agent_id(agent_id)
+        if self.name is not None and not _NAME.fullmatch(self.name):
+            raise ValidationFailed("the name of a key is 1 to 100 characters, none of them a control character")
+        if self.expires_at is not None and self.expires_at <= datetime.now(UTC):
+            raise ValidationFailed("expires_at is in the past")
 
 
 class Keys:
@@ -57,22 +114,26 @@ class Keys:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._noted: dict[str, float] = {}
 
     async def authenticate(self, authorization: str | None) -> Caller:
         """The caller of an `Authorization` header.
 
-        A server that never had a key is open: everyone is admin of the one tenant. Afterwards Unauthorized for
-        a header that is missing, malformed, unknown or revoked, without telling which.
+        A server that never had a key is open: everyone is admin of the one tenant, but for who sends one, and so
+        believes that it has keys. Afterwards Unauthorized for a header that is missing, malformed, unknown, expired or
+        revoked, without telling which.
         """
         scheme, _, credential = (authorization or "").partition(" ")
-        key = _KEY.fullmatch(credential.strip()) if scheme.lower() == "bearer" else None
+        is_bearer, credential = scheme.lower() == "bearer", credential.strip()
+        key = _KEY.fullmatch(credential) if is_bearer else None
         [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": key[1] if key else ""})
-        if not row["has_keys"]:
-            return OPERATOR
+        if not row["has_keys"] and not credential.startswith("rv_"):
+            return Caller(OPEN_TENANT, "admin", has_foreign_key=True) if is_bearer else OPERATOR
         if key is None or row["key_id"] is None or not hmac.compare_digest(_hash(key[2]), row["secret_sha256"]):
             raise Unauthorized("give a valid key as `Authorization: Bearer <api key>`")
+        await self._note_use(row["key_id"])
         agents = frozenset(row["agent_ids"]) if row["agent_ids"] is not None else None
-        return Caller(row["tenant_id"], row["role"], row["owner_key"], agents, row["key_id"])
+        return Caller(row["tenant_id"], row["role"], row["owner_key"], agents, row["key_id"], row["name"])
 
     @staticmethod
     def parts(authorization: str | None) -> tuple[str, bytes] | None:
@@ -89,39 +150,59 @@ class Keys:
     async def create(
         self, tenant_id: str, role: Role, *, owner_key: str | None = None, agent_ids: Sequence[str] | None = None
     ) -> tuple[str, str]:
-        """Make a key: its id and the key itself, which nobody can show again. ValidationFailed for wrong arguments."""
-        if not _TENANT.fullmatch(tenant_id):
-            raise ValidationFailed("a tenant is 1 to 64 of A-Z a-z 0-9 . _ -")
-        if role not in ROLES:
-            raise ValidationFailed(f"a role is one of {', '.join(ROLES)}")
-        if owner_key is not None:
-            check_owner_key(owner_key)
-        for agent_id in agent_ids or ():
-            check_agent_id(agent_id)
+        """Make a key without name and end: its id and the key itself. Raises what `make` raises."""
+        entry, key = await self.make(NewKey(tenant_id, role, owner_key, agent_ids))
+        return entry.key_id, key
+
+    async def make(self, new: NewKey) -> tuple[KeyEntry, str]:
+        """Make a key: it, and the key itself, which nobody can show again. ValidationFailed for wrong arguments."""
+        new.check()
         key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
-        async with self._database.maintenance() as connection:
-            await connection.execute(
-                SQL["create_key"],
-                {
-                    "tenant_id": tenant_id,
-                    "key_id": key_id,
-                    "secret_sha256": _hash(secret),
-                    "role": role,
-                    "owner_key": owner_key,
-                    "agent_ids": sorted(set(agent_ids)) if agent_ids else None,
-                },
+        entry = await self._insert(new, key_id, secret, only_first=False)
+        assert entry is not None
+        return entry, f"rv_{key_id}_{secret}"
+
+    async def bootstrap(self, key: str) -> bool:
+        """Make an admin's key, of which the secret is known already, where this server never had one; whether it did.
+
+        SetupError for what has not the form of a key. Of several processes that begin at once one makes it.
+        """
+        match = _KEY.fullmatch(key)
+        if match is None:
+            raise SetupError(
+                "a bootstrap key is rv_, 16 of 0-9 a-z, _, and 43 of A-Z a-z 0-9 _ -, and this is none; make one: "
+                "printf 'rv_%s_%s' $(openssl rand -hex 8) $(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
             )
-        return key_id, f"rv_{key_id}_{secret}"
+        new = NewKey(OPEN_TENANT, "admin", name=BOOTSTRAP_NAME)
+        return await self._insert(new, match[1], match[2], only_first=True) is not None
 
-    async def entries(self, tenant_id: str | None = None) -> list[KeyEntry]:
-        """All keys, or a tenant's, oldest first, revoked ones too."""
-        rows = await self._database.maintenance_query(SQL["list_keys"], {"tenant_id": tenant_id})
-        return [KeyEntry(**row) for row in rows]
+    async def entries(
+        self,
+        tenant_id: str | None = None,
+        *,
+        valid_only: bool = False,
+        after: tuple[datetime, str] | None = None,
+        limit: int | None = None,
+    ) -> list[KeyEntry]:
+        """All keys, or a tenant's, oldest first, with `valid_only` without revoked ones; a page of them, if wanted.
 
-    async def revoke(self, key_id: str) -> None:
-        """Accept a key no more, from the next request on. NotFound when there is no such valid key."""
+        `after` is the time at which the last key of the page before was made, and its id.
+        """
+        after_at, after_id = after or (None, None)
+        params = {
+            "tenant_id": tenant_id,
+            "valid_only": valid_only,
+            "after_at": after_at,
+            "after_id": after_id,
+            "limit": limit,
+        }
+        return [KeyEntry(**row) for row in await self._database.maintenance_query(SQL["list_keys"], params)]
+
+    async def revoke(self, key_id: str, tenant_id: str | None = None) -> None:
+        """Accept a key no more, from the next request on. NotFound when there is no such key, or not of that tenant."""
         async with self._database.maintenance() as connection:
-            row = await (await connection.execute(SQL["revoke_key"], {"key_id": key_id})).fetchone()
+            params = {"key_id": key_id, "tenant_id": tenant_id}
+            row = await (await connection.execute(SQL["revoke_key"], params)).fetchone()
         if row is None:
             raise NotFound(f"there is no valid key {key_id!r}")
 
@@ -129,6 +210,39 @@ class Keys:
         """Whether this server has ever had a key."""
         [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": ""})
         return bool(row["has_keys"])
+
+    async def _insert(self, new: NewKey, key_id: str, secret: str, *, only_first: bool) -> KeyEntry | None:
+        params = {
+            "tenant_id": new.tenant_id,
+            "key_id": key_id,
+            "secret_sha256": _hash(secret),
+            "role": new.role,
+            "owner_key": new.owner_key,
+            "agent_ids": sorted(set(new.agent_ids)) if new.agent_ids else None,
+            "name": new.name,
+            "expires_at": new.expires_at,
+            "only_first": only_first,
+        }
+        async with self._database.maintenance() as connection:
+            if only_first:
+                await connection.execute(SQL["lock_keys"])
+            row = await (await connection.execute(SQL["create_key"], params)).fetchone()
+        return None if row is None else KeyEntry(**row)
+
+    async def _note_use(self, key_id: str) -> None:
+        """Note that a key was used, once a minute; that it could not be noted is no reason to refuse anything."""
+        now = time.monotonic()
+        if now - self._noted.get(key_id, float("-inf")) < _NOTE_USE_SECONDS:
+            return
+        if len(self._noted) >= _MAX_NOTED:
+            self._noted.clear()
+        # Before it is done: of many requests at once one does it.
+        self._noted[key_id] = now
+        try:
+            async with self._database.maintenance() as connection:
+                await connection.execute(SQL["use_key"], {"key_id": key_id})
+        except ReverieError as error:
+            log.warning("key_use_not_noted", code=error.code)
 
 
 def _hash(secret: str) -> bytes:

@@ -43,6 +43,7 @@ class AgentSettings(BaseModel):
 
     memory_enabled: bool = True
     memory_isolation: bool = True
+    require_owner: bool = False
     language: Annotated[str, AfterValidator(_known_language)] = "english"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
     chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000

@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 
-from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.errors import Unauthorized, ValidationFailed
 from reverie_indexer.files import check_agent_id
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import check_origin
@@ -22,6 +22,8 @@ from reverie_server.runtime import Runtime
 from reverie_server.spans import span
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Routes of a provider's protocol, which may be sent its key.
+_FORWARDING = "/v1/"
 _NOT_PERMITTED = "Extra inputs are not permitted"
 
 
@@ -45,7 +47,15 @@ async def caller(request: Request) -> Caller:
         with span("authenticate"):
             who = await system.keys.authenticate(request.headers.get("authorization"))
     check_origin(who, request.scope["headers"])
+    if not request.url.path.startswith(_FORWARDING):
+        check_own_key(who)
     return who
+
+
+def check_own_key(who: Caller) -> None:
+    """Unauthorized for who sends an open server a key: whoever does believes that there are keys."""
+    if who.has_foreign_key:
+        raise Unauthorized("this server has no keys, and was sent one: make it (`reverie keys create`), or send none")
 
 
 async def agent(

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -21,9 +21,10 @@ from pydantic import BaseModel, ConfigDict
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_indexer.breaker import Breaker
-from reverie_indexer.errors import DatabaseUnavailable
-from reverie_server.http.context import System
+from reverie_indexer.errors import DatabaseUnavailable, Forbidden
+from reverie_server.http.context import System, Who
 from reverie_server.http.load_metrics import breakers_of
+from reverie_server.http.problems import may_answer
 
 router = APIRouter(tags=["Operations"])
 
@@ -117,9 +118,17 @@ def _language_model(breakers: Mapping[str, Breaker]) -> Literal["ok", "paused"] 
     return "ok" if breakers["llm"].state == "closed" else "paused"
 
 
-def metrics_router(metrics: Metrics, look: Callable[[], Awaitable[None]]) -> APIRouter:
-    """The route that shows one server's metrics; `look` is awaited before each time."""
-    own = APIRouter(tags=["Operations"])
+async def of_operators(who: Who) -> None:
+    """Forbidden for a key that is bound to an owner: what it shows is of the whole server."""
+    if who.owner_key is not None:
+        raise Forbidden("this is of the whole server: it takes a key that is bound to no owner")
+
+
+def metrics_router(metrics: Metrics, look: Callable[[], Awaitable[None]], *, is_public: bool) -> APIRouter:
+    """The route that shows one server's metrics, to anybody where `is_public`; `look` is awaited before each time."""
+    wanted = [] if is_public else [Depends(of_operators)]
+    refused = {} if is_public else may_answer(401, 403)
+    own = APIRouter(tags=["Operations"], dependencies=wanted, responses=refused)
 
     shown = {CONTENT_TYPE_LATEST.partition(";")[0]: {"example": "reverie_embedder_ready 1.0\n"}}
 

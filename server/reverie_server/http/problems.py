@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.ValidationFailed: 422,
+    errors.OwnerRequired: 422,
     errors.NotFound: 404,
     errors.AmbiguousMatch: 409,
     errors.DuplicateDetected: 409,

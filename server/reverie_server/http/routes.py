@@ -15,6 +15,7 @@ from reverie_server.http import (
     files,
     graph,
     inject,
+    keys,
     longterm,
     memory,
     operations,
@@ -29,7 +30,7 @@ from reverie_server.http import (
 
 API = "/api/v1"
 RESPONSES: dict[int | str, dict[str, Any]] = {422: {"model": problems.Problem, "description": "Not valid"}}
-PARTS = (agents, files, memory, inject, longterm, snapshots, sessions, turns, episodes, graph, pipeline, tools)
+PARTS = (agents, files, memory, inject, longterm, snapshots, sessions, turns, episodes, graph, pipeline, tools, keys)
 CONTROLS = (control, dreams)
 
 

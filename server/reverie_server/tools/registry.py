@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reverie_indexer.errors import DatabaseUnavailable, NotFound, ReverieError
+from reverie_indexer.errors import DatabaseUnavailable, NotFound, OwnerRequired, ReverieError
 from reverie_server.recall.fences import for_prompt
 from reverie_server.tools.arguments import Arguments, read_arguments, schema_of
 from reverie_server.tools.connection import Connection
@@ -88,8 +88,9 @@ class Registry:
         return self._tools.get(name)
 
     async def run(self, system: Runtime, connection: Connection, name: str, arguments: object) -> Answer:
-        """Run a tool. What the model can do something about is an answer; DatabaseUnavailable is raised.
+        """Run a tool. What the model can do something about is an answer.
 
+        DatabaseUnavailable and OwnerRequired, about which it can do nothing, are raised.
         Whatever memory holds, no text of the answer has a fence of ours or controls.
         """
         try:
@@ -98,7 +99,7 @@ class Registry:
                 known = ", ".join(self._tools)
                 raise NotFound(f"there is no tool {printable(name)!r}; the tools are: {known}")
             return Answer(_shown(await found.run(system, connection, read_arguments(found.takes, arguments))))
-        except DatabaseUnavailable:
+        except (DatabaseUnavailable, OwnerRequired):
             raise
         except ReverieError as error:
             return self.refusal(name, error.code, error.detail)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, ReadOnlyMember, ReverieError
+from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerRequired, ReadOnlyMember, ReverieError
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Gate, Grant
 from reverie_server.llm.endpoint import Failed, RawAnswer
@@ -118,7 +118,8 @@ class Proxy:
     async def answer(self, asked: ChatRequest) -> ChatAnswer:
         """The provider's answer to a request that memory was added to; close it.
 
-        Raises LanguageModelUnavailable when the provider cannot be reached; what it answers, errors too, is passed on.
+        Raises LanguageModelUnavailable when the provider cannot be reached, OwnerRequired where no owner is named and
+        one has to be; what the provider answers, errors too, is passed on.
         """
         arrived = datetime.now(UTC)
         memory = await self._remembered(asked, arrived)
@@ -196,6 +197,9 @@ class Proxy:
         try:
             memory = await self._targeted(asked.connection, bare)
             return await self._prompted(asked, memory, at)
+        except OwnerRequired:
+            # No failure of memory: the request is not to go on without saying whose it is.
+            raise
         except NotFound as error:
             return self._failed(memory, "agent_unknown", error.detail)
         except ReverieError as error:

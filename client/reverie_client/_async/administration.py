@@ -1,0 +1,44 @@
+"""What an admin of a tenant does, whose key is bound to no owner and to no agents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+from reverie_client._async.connection import AsyncConnection
+from reverie_client.administration import Key, KeyPage, NewKey, Role
+from reverie_client.request import Call, segment
+
+
+class AsyncAdministration:
+    """The routes of a tenant as a whole."""
+
+    _connection: AsyncConnection
+
+    def keys(self, *, page_size: int | None = None) -> AsyncIterator[Key]:
+        """The tenant's keys that are not revoked, oldest first; pages are fetched as they are needed."""
+        call = Call(method="GET", path="/keys", query={"limit": page_size}, is_read=True)
+        return self._connection.each(KeyPage, call)
+
+    async def create_key(
+        self,
+        role: Role,
+        *,
+        name: str | None = None,
+        agents: Sequence[str] | None = None,
+        owner_key: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> NewKey:
+        """Make a key of the tenant. From the first one on, no request goes without a key."""
+        body = {
+            "role": role,
+            "name": name,
+            "agents": None if agents is None else list(agents),
+            "owner_key": owner_key,
+            "expires_at": None if expires_at is None else expires_at.isoformat(),
+        }
+        return await self._connection.ask(NewKey, Call(method="POST", path="/keys", body=body))
+
+    async def revoke_key(self, key_id: str) -> None:
+        """Accept a key no more, from the next request on. NotFound where the tenant has none of that id."""
+        await self._connection.send(Call(method="DELETE", path=f"/keys/{segment(key_id, 'a key id')}"))

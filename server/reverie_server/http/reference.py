@@ -1,0 +1,34 @@
+"""The API reference behind a key, where it is not for everybody: FastAPI's own routes know of no keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
+from fastapi.responses import HTMLResponse
+
+from reverie_server.http.context import caller
+
+OPENAPI_PATH = "/openapi.json"
+DOCS_PATH = "/docs"
+REDOC_PATH = "/redoc"
+
+
+def reference_router(app: FastAPI) -> APIRouter:
+    """The routes of FastAPI's reference, for whoever has a key."""
+    own = APIRouter(dependencies=[Depends(caller)], include_in_schema=False)
+
+    @own.get(OPENAPI_PATH)
+    async def document() -> dict[str, Any]:
+        return app.openapi()
+
+    @own.get(DOCS_PATH)
+    async def docs() -> HTMLResponse:
+        return get_swagger_ui_html(openapi_url=OPENAPI_PATH, title=app.title)
+
+    @own.get(REDOC_PATH)
+    async def redoc() -> HTMLResponse:
+        return get_redoc_html(openapi_url=OPENAPI_PATH, title=app.title)
+
+    return own

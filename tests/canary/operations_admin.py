@@ -1,0 +1,67 @@
+"""The table of operations: what an admin does with a tenant as a whole."""
+
+from __future__ import annotations
+
+import secrets
+
+from tests.canary.calls import Answer, Call, demand
+from tests.canary.draw import Draw
+from tests.canary.operations import Operation
+from tests.canary.world import Key, World
+
+KEYS = "/api/v1/keys"
+
+
+def is_admin(key: Key) -> bool:
+    return key.works and key.role == "admin" and key.owner is None and key.agents is None
+
+
+def admin_call(d: Draw, method: str, path: str, label: str = "") -> Call:
+    """A request of whatever key; only an admin's that is bound to nothing may make it."""
+    key = d.key(wrong=0.15)
+    if d.chance(0.5):
+        key = next(each for each in d.keys if (each.tenant, each.label) == (d.tenant, "admin"))
+    return Call(f"{method} {label or path}", key, method, path, may=lambda world: is_admin(key))
+
+
+def list_keys(d: Draw) -> Call:
+    call = admin_call(d, "GET", KEYS)
+    call.params = {"limit": d.one_of(("1", "500"))}
+    own = {key.authorization.split("_")[1] for key in d.keys if key.authorization and key.tenant == call.key.tenant
+           and key.authorization.startswith("Bearer rv_")}  # fmt: skip
+    others = {key.authorization.split("_")[1] for key in d.keys if key.authorization and key.tenant != call.key.tenant
+              and key.authorization.startswith("Bearer rv_")} - own  # fmt: skip
+
+    def check(world: World, answer: Answer) -> None:
+        if answer.ok:
+            shown = {key["id"] for key in answer.result["keys"]}
+            demand(not shown & others, f"a list of keys has those of another tenant: {shown & others}")
+
+    call.check = check
+    return call
+
+
+def create_key(d: Draw) -> Call:
+    """One that nobody uses afterwards."""
+    call = admin_call(d, "POST", KEYS)
+    call.body, call.makes_key = {"role": "viewer", "name": d.one_of(("shop", "till"))}, True
+    return call
+
+
+def revoke_key(d: Draw) -> Call:
+    """One that there is not, or one of another tenant, which is not to be found."""
+    foreign = [key.authorization.split("_")[1] for key in d.keys
+               if key.works and key.tenant != d.tenant and key.authorization]  # fmt: skip
+    key_id = d.one_of(foreign) if foreign and d.chance(0.5) else secrets.token_hex(8)
+    call = admin_call(d, "DELETE", f"{KEYS}/{key_id}", f"{KEYS}/{{key_id}}")
+    if call.key.tenant != d.tenant:
+        call.url = f"{KEYS}/{secrets.token_hex(8)}"
+    call.may = lambda world: False
+    return call
+
+
+OPERATIONS_OF_ADMINS: dict[str, tuple[int, Operation]] = {
+    f"GET {KEYS}": (2, list_keys),
+    f"POST {KEYS}": (1, create_key),
+    f"DELETE {KEYS}/{{key_id}}": (1, revoke_key),
+}
