@@ -570,6 +570,26 @@ CREATE TABLE IF NOT EXISTS keys (
     last_used_at  timestamptz
 );
 
+-- Who read, wrote, forgot, exported, or changed keys and settings: by which key, for whom, when, how many, in which request;
+-- never a text, nor a path. `count` is of things, `requests` of requests that the row tells of. Rows outlive whom they are
+-- about. They are added and never changed: reverie_app may not, and the maintenance removes what is kept no longer.
+CREATE TABLE IF NOT EXISTS audit (
+    tenant_id  text COLLATE "C" NOT NULL,
+    at         timestamptz NOT NULL,
+    audit_id   bigint GENERATED ALWAYS AS IDENTITY,
+    action     text NOT NULL CHECK (action IN ('read', 'write', 'forget', 'export', 'keys', 'settings')),
+    outcome    text NOT NULL CHECK (outcome IN ('ok', 'denied', 'refused', 'failed')),
+    key_id     text COLLATE "C",
+    key_name   text,
+    agent_id   text COLLATE "C",
+    owner_key  text COLLATE "C",
+    count      integer NOT NULL CHECK (count >= 0),
+    requests   integer NOT NULL CHECK (requests > 0),
+    request_id text COLLATE "C",
+    PRIMARY KEY (tenant_id, at, audit_id)
+);
+CREATE INDEX IF NOT EXISTS audit_to_prune ON audit (at);
+
 -- The knowledge graph of a slice: what its conversations speak of (entities), and how these hang together and when
 -- (relations). Both are derived, from what was said of them: the rows of `mentions` and `statements`, each with its
 -- session, its messages, the episode they were read in, and how that was done. An episode may be gone (it expires), so
@@ -825,6 +845,18 @@ BEGIN
     END LOOP;
 END $$;
 GRANT SELECT ON models TO reverie_app;
+
+-- The audit is added to and read, and never changed.
+ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit FORCE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS visible ON audit;
+CREATE POLICY visible ON audit FOR SELECT TO reverie_app USING (tenant_id = (SELECT current_setting('reverie.tenant', true)));
+DROP POLICY IF EXISTS added ON audit;
+CREATE POLICY added ON audit FOR INSERT TO reverie_app
+    WITH CHECK (tenant_id = (SELECT current_setting('reverie.tenant', true)));
+DROP POLICY IF EXISTS maintenance ON audit;
+CREATE POLICY maintenance ON audit TO CURRENT_USER USING ((SELECT current_setting('reverie.maintenance', true)) = 'on');
+GRANT SELECT, INSERT ON audit TO reverie_app;
 
 -- Workers look for jobs every few seconds, and at once when this transaction has committed.
 CREATE OR REPLACE FUNCTION wake_workers() RETURNS void LANGUAGE sql AS $$

@@ -6,7 +6,7 @@ Answers are frozen dataclasses, and every error is a `ReverieError`.
 
 from reverie_client._async.client import AsyncAgentMemory, AsyncReverie
 from reverie_client._sync.client import AgentMemory, Reverie
-from reverie_client.administration import Key, NewKey, Role
+from reverie_client.administration import AuditAction, AuditEntry, AuditOutcome, Key, NewKey, Role
 from reverie_client.conversation import (
     Accepted,
     Appended,
@@ -114,6 +114,9 @@ __all__ = [
     "ArchivedFile",
     "AsyncAgentMemory",
     "AsyncReverie",
+    "AuditAction",
+    "AuditEntry",
+    "AuditOutcome",
     "Backup",
     "Candidate",
     "CardEntry",

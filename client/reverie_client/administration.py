@@ -1,4 +1,4 @@
-"""What an admin of a tenant sees of it: its keys."""
+"""What an admin of a tenant sees of it: its keys, and who did what."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+AuditAction: TypeAlias = Literal["read", "write", "forget", "export", "keys", "settings"]
+AuditOutcome: TypeAlias = Literal["ok", "denied", "refused", "failed"]
 Role: TypeAlias = Literal["viewer", "member", "admin"]
 
 
@@ -45,3 +47,36 @@ class KeyPage:
     def items(self) -> tuple[Key, ...]:
         """What the page holds."""
         return self.keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """Who did what, when, by which key; `count` of how many things, in `requests` requests. Never a text.
+
+    `key_name` is `system` for what the server did by itself; `owner_key` `*` stands for all owners.
+    """
+
+    id: str
+    at: datetime
+    action: AuditAction
+    outcome: AuditOutcome
+    key_id: str | None = None
+    key_name: str | None = None
+    agent_id: str | None = None
+    owner_key: str | None = None
+    count: int
+    requests: int
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """A page of the audit, newest first."""
+
+    entries: tuple[AuditEntry, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[AuditEntry, ...]:
+        """What the page holds."""
+        return self.entries

@@ -47,6 +47,9 @@ class Settings(BaseSettings):
     # Whether metrics and the API reference are shown without a key; None: where the server listens on loopback.
     public_metrics: bool | None = None
     public_docs: bool | None = None
+    # Who read whose memory: each read, one row a minute for each key, agent, owner and kind, or nothing. Writes always.
+    audit_reads: Literal["off", "sampled", "on"] = "sampled"
+    audit_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 365
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

@@ -23,6 +23,7 @@ from reverie_indexer.pipeline import Rules as IndexRules
 from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
@@ -217,7 +218,8 @@ def assemble(
     sessions = Sessions(database, pipeline, recorder, delays_of(settings))
     llm = llm or language_model(settings, database)
     injector = Injector(search, count_tokens, recalls)
-    gate = Gate(database, defaults)
+    audit = Audit(database, settings.audit_reads)
+    gate = Gate(database, defaults, audit)
     wired = wire_turns(settings, Given(database, gate, pipeline, tombstones, sessions, injector, llm, count_tokens))
     consolidation = wire_consolidation(
         GivenStages(
@@ -261,6 +263,7 @@ def assemble(
         forgetting=Forgetting(database, pipeline, search, tombstones, consolidation.forgetting, count_tokens),
         clearing=Clearing(database),
         keys=Keys(database),
+        audit=audit,
         gate=gate,
         agents=Agents(database, pipeline, defaults),
         llm=llm,
@@ -296,13 +299,17 @@ async def open_runtime(
         loading = asyncio.create_task(load(), name="load-model")
         try:
             runtime = assemble(settings, database, models, embed_wait_seconds=embed_wait_seconds)
-            recording = asyncio.create_task(runtime.recalls.run(), name="record-recalls")
+            recording = [
+                asyncio.create_task(runtime.recalls.run(), name="record-recalls"),
+                asyncio.create_task(runtime.audit.run(), name="record-audit"),
+            ]
             try:
                 yield runtime
             finally:
                 runtime.recalls.stop()
+                runtime.audit.stop()
                 # A database that is gone is not waited for: what it was to be told is lost with it.
-                _, unfinished = await asyncio.wait([recording], timeout=RECALLS_PATIENCE_SECONDS)
+                _, unfinished = await asyncio.wait(recording, timeout=RECALLS_PATIENCE_SECONDS)
                 for task in unfinished:
                     task.cancel()
                 if runtime.proxy is not None:
@@ -346,7 +353,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     from fastapi import FastAPI
 
     from reverie_server.app_entrance import wire_entrance
-    from reverie_server.http import operations, problems, reference
+    from reverie_server.http import operations, problems, reference, requests
     from reverie_server.http.counters import TurnCounters
     from reverie_server.http.job_metrics import JobMetrics
     from reverie_server.http.routes import RESPONSES, routes
@@ -367,7 +374,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     )
     app.state.runtime = runtime
     metrics = operations.Metrics()
-    metrics.registry.register(TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder))
+    metrics.registry.register(
+        TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder, runtime.audit)
+    )
     app.router.routes.extend(routes().routes)
     jobs = JobMetrics(runtime.consolidation.health)
     metrics.registry.register(jobs)
@@ -381,4 +390,5 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.load = wire_entrance(app, runtime)
     metrics.registry.register(app.state.load)
     app.add_middleware(operations.Measured, metrics=metrics)
+    app.add_middleware(requests.Requests, audit=runtime.audit)
     return app

@@ -16,6 +16,7 @@ from reverie_server.cli_frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
+    from reverie_server.access.audit import Audit
     from reverie_server.access.keys import KeyEntry, Keys
 
 keys_cli = typer.Typer(help="API keys.", no_args_is_help=True)
@@ -39,12 +40,13 @@ def keys_create(
     data_dir: DataDir = None,
 ) -> None:
     """Make a key and show it, once. From the first key on, no request goes without one."""
-    from reverie_server.access.keys import NewKey
+    from reverie_server.access.keys import Caller, NewKey
 
     ends = None if expires is None else _end_of(expires)
 
-    async def create(keys: Keys) -> None:
-        entry, key = await keys.make(NewKey(tenant, role, owner, agent, name, ends))
+    async def create(keys: Keys, audit: Audit) -> None:
+        with audit.attempt(Caller(tenant, "admin"), None, owner, "keys"):
+            entry, key = await keys.make(NewKey(tenant, role, owner, agent, name, ends))
         shown = {"id": entry.key_id, "key": key}
         print(json.dumps(shown) if as_json else f"{key}\n(id {entry.key_id}; it is not shown again)")
 
@@ -57,7 +59,7 @@ def keys_list(
 ) -> None:
     """Show the keys, without their secrets."""
 
-    async def show(keys: Keys) -> None:
+    async def show(keys: Keys, _: Audit) -> None:
         now, entries = datetime.now(UTC), await keys.entries()
         if as_json:
             print(json.dumps([_as_json(entry, now) for entry in entries]))
@@ -81,9 +83,12 @@ def keys_list(
 @keys_cli.command("revoke")
 def keys_revoke(key_id: Annotated[str, typer.Argument(metavar="ID")], data_dir: DataDir = None) -> None:
     """Accept a key no more, from the next request on."""
+    from reverie_server.access.keys import Caller
 
-    async def revoke(keys: Keys) -> None:
-        await keys.revoke(key_id)
+    async def revoke(keys: Keys, audit: Audit) -> None:
+        tenant = await keys.revoke(key_id)
+        with audit.attempt(Caller(tenant, "admin"), None, None, "keys"):
+            pass
         print(f"revoked {key_id}")
 
     _with_keys(load_settings(data_dir=data_dir, log_level="warning"), revoke)
@@ -119,13 +124,18 @@ def _as_json(entry: KeyEntry, now: datetime) -> dict[str, object]:
     }
 
 
-def _with_keys(settings: Settings, job: Callable[[Keys], Awaitable[None]]) -> None:
+def _with_keys(settings: Settings, job: Callable[[Keys, Audit], Awaitable[None]]) -> None:
+    from reverie_server.access.audit import Audit
     from reverie_server.access.keys import Keys
     from reverie_server.app import open_database
 
     async def work() -> None:
         async with open_database(settings) as database:
-            await job(Keys(database))
+            audit = Audit(database)
+            try:
+                await job(Keys(database), audit)
+            finally:
+                await audit.flush()
 
     run(work())
 

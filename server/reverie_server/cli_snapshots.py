@@ -71,7 +71,7 @@ async def _export(
     from reverie_server.workspace.snapshots import place_to_export
 
     async with open_runtime(settings) as runtime:
-        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), _checked(owner))
+        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), _checked(owner), action="export")
         place = place_to_export(grant.reader, scope, isolated=grant.settings.memory_isolation)
         export = await runtime.snapshots.export(place, prefix=prefix)
     with export.file:

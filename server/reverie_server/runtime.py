@@ -8,6 +8,7 @@ from reverie_indexer.db import Database
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
@@ -53,6 +54,7 @@ class Runtime:
     forgetting: Forgetting
     clearing: Clearing
     keys: Keys
+    audit: Audit
     gate: Gate
     agents: Agents
     llm: LanguageModel | None  # None: no provider is configured, and what needs one goes its extractive way

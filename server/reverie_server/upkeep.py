@@ -10,6 +10,7 @@ import structlog
 
 from reverie_indexer import vectors
 from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch, ReverieError
+from reverie_server.access.audit import prune as prune_audit
 from reverie_server.cancelled import is_cancelled
 from reverie_server.consolidate.graph_vectors import embed_waiting
 from reverie_server.turns.completion import complete_idle_sessions
@@ -26,7 +27,7 @@ CACHE_KEEP_DAYS = 7
 
 async def upkeep(runtime: Runtime) -> None:
     """Until cancelled: publish that silent sessions are complete, load a model that could not be loaded, embed what
-    waits, give large slices their index, and every hour remove history and cached vectors that are kept no longer.
+    waits, give large slices their index, and every hour remove history, audit and cached vectors that are not kept.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
@@ -45,6 +46,7 @@ async def upkeep(runtime: Runtime) -> None:
                     keep_days=runtime.settings.version_keep_days,
                     keep_count=runtime.settings.version_keep_count,
                 )
+                await prune_audit(runtime.database, keep_days=runtime.settings.audit_keep_days)
                 await vectors.prune_cache(runtime.database, keep_days=CACHE_KEEP_DAYS)
         except ModelMismatch:
             raise

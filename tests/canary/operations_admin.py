@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 from tests.canary.calls import Answer, Call, demand
 from tests.canary.draw import Draw
@@ -10,6 +11,7 @@ from tests.canary.operations import Operation
 from tests.canary.world import Key, World
 
 KEYS = "/api/v1/keys"
+ACTIONS = ("read", "write", "forget", "export", "keys", "settings")
 
 
 def is_admin(key: Key) -> bool:
@@ -24,13 +26,16 @@ def admin_call(d: Draw, method: str, path: str, label: str = "") -> Call:
     return Call(f"{method} {label or path}", key, method, path, may=lambda world: is_admin(key))
 
 
+def ids_of(d: Draw, fits: Callable[[Key], bool]) -> set[str]:
+    """The ids of the keys that the world knows."""
+    sent = [key.authorization for key in d.keys if key.authorization and fits(key)]
+    return {one.split("_")[1] for one in sent if one.startswith("Bearer rv_")}
+
+
 def list_keys(d: Draw) -> Call:
     call = admin_call(d, "GET", KEYS)
     call.params = {"limit": d.one_of(("1", "500"))}
-    own = {key.authorization.split("_")[1] for key in d.keys if key.authorization and key.tenant == call.key.tenant
-           and key.authorization.startswith("Bearer rv_")}  # fmt: skip
-    others = {key.authorization.split("_")[1] for key in d.keys if key.authorization and key.tenant != call.key.tenant
-              and key.authorization.startswith("Bearer rv_")} - own  # fmt: skip
+    others = ids_of(d, lambda key: key.tenant != call.key.tenant) - ids_of(d, lambda key: key.tenant == call.key.tenant)
 
     def check(world: World, answer: Answer) -> None:
         if answer.ok:
@@ -50,8 +55,7 @@ def create_key(d: Draw) -> Call:
 
 def revoke_key(d: Draw) -> Call:
     """One that there is not, or one of another tenant, which is not to be found."""
-    foreign = [key.authorization.split("_")[1] for key in d.keys
-               if key.works and key.tenant != d.tenant and key.authorization]  # fmt: skip
+    foreign = sorted(ids_of(d, lambda key: key.works and key.tenant != d.tenant))
     key_id = d.one_of(foreign) if foreign and d.chance(0.5) else secrets.token_hex(8)
     call = admin_call(d, "DELETE", f"{KEYS}/{key_id}", f"{KEYS}/{{key_id}}")
     if call.key.tenant != d.tenant:
@@ -60,8 +64,24 @@ def revoke_key(d: Draw) -> Call:
     return call
 
 
+def list_audit(d: Draw) -> Call:
+    """No text of anybody's is in it; of whom it tells, an admin of the tenant may know."""
+    call = admin_call(d, "GET", "/api/v1/audit")
+    call.params = {"limit": d.one_of(("1", "500"))} | ({"action": d.one_of(ACTIONS)} if d.chance(0.5) else {})
+
+    def check(world: World, answer: Answer) -> None:
+        if answer.ok:
+            ids = {entry["key_id"] for entry in answer.result["entries"]} & ids_of(d, lambda key: True)
+            foreign = ids - ids_of(d, lambda key: key.tenant == call.key.tenant)
+            demand(not foreign, f"an audit tells of the keys of another tenant: {foreign}")
+
+    call.check = check
+    return call
+
+
 OPERATIONS_OF_ADMINS: dict[str, tuple[int, Operation]] = {
     f"GET {KEYS}": (2, list_keys),
+    "GET /api/v1/audit": (2, list_audit),
     f"POST {KEYS}": (1, create_key),
     f"DELETE {KEYS}/{{key_id}}": (1, revoke_key),
 }

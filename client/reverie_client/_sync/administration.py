@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from reverie_client._sync.connection import Connection
-from reverie_client.administration import Key, KeyPage, NewKey, Role
+from reverie_client.administration import AuditAction, AuditEntry, AuditPage, Key, KeyPage, NewKey, Role
 from reverie_client.request import Call, segment
 
 
@@ -43,3 +43,20 @@ class Administration:
     def revoke_key(self, key_id: str) -> None:
         """Accept a key no more, from the next request on. NotFound where the tenant has none of that id."""
         self._connection.send(Call(method="DELETE", path=f"/keys/{segment(key_id, 'a key id')}"))
+
+    def audit(
+        self,
+        *,
+        since: datetime | None = None,
+        owner_key: str | None = None,
+        action: AuditAction | None = None,
+        page_size: int | None = None,
+    ) -> Iterator[AuditEntry]:
+        """Who read, wrote, forgot, exported, or changed keys and settings, newest first; `since` an aware datetime."""
+        query = {
+            "since": None if since is None else since.isoformat(),
+            "owner_key": owner_key,
+            "action": action,
+            "limit": page_size,
+        }
+        return self._connection.each(AuditPage, Call(method="GET", path="/audit", query=query, is_read=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerReq
 from reverie_indexer.files import check_owner_key
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
+from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
 from reverie_server.agents.settings import AgentSettings, effective_settings
 from reverie_server.recall.rank import Weights
@@ -59,23 +61,28 @@ class Grant:
 
 
 class Gate:
-    """Checks every request, whatever it came by. `defaults` are the settings of an agent that sets none."""
+    """Checks every request, whatever it came by, and tells the audit of it.
 
-    def __init__(self, database: Database, defaults: AgentSettings) -> None:
+    `defaults` are the settings of an agent that sets none. `action` is what is permitted, for the audit.
+    """
+
+    def __init__(self, database: Database, defaults: AgentSettings, audit: Audit) -> None:
         self._database = database
         self._defaults = defaults
+        self._audit = audit
 
-    async def read(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
+    async def read(self, caller: Caller, agent_id: str, owner_key: str | None, *, action: Action = "read") -> Grant:
         """Permission to read as an owner, or what is shared.
 
         Raises Forbidden outside what the key is bound to, NotFound for an unknown agent, MemoryDisabled, and
         OwnerRequired where no owner is named and one has to be.
         """
-        owner_key = acting_owner(caller, agent_id, owner_key)
-        row = await self._agent(caller.tenant_id, agent_id)
-        if row is None:
-            raise NotFound(f"there is no agent {agent_id!r}")
-        return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
+        with self._attempt(caller, agent_id, owner_key, action):
+            owner_key = acting_owner(caller, agent_id, owner_key)
+            row = await self._agent(caller.tenant_id, agent_id)
+            if row is None:
+                raise NotFound(f"there is no agent {agent_id!r}")
+            return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
 
     async def for_turn(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
         """Permission to make the prompt of a turn: that of `read`, but an agent may be new to whoever may make it.
@@ -83,28 +90,34 @@ class Gate:
         The first prompt comes before the first write. It is made of no memory, and stores nothing. Raises what `read`
         raises.
         """
-        owner_key = acting_owner(caller, agent_id, owner_key)
-        row = await self._agent(caller.tenant_id, agent_id)
-        if row is not None:
-            return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
-        if caller.role == "viewer":
-            raise NotFound(f"there is no agent {agent_id!r}")
-        return replace(self._requested(caller, agent_id, owner_key, None), is_new=True)
+        with self._attempt(caller, agent_id, owner_key, "read"):
+            owner_key = acting_owner(caller, agent_id, owner_key)
+            row = await self._agent(caller.tenant_id, agent_id)
+            if row is not None:
+                return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
+            if caller.role == "viewer":
+                raise NotFound(f"there is no agent {agent_id!r}")
+            return replace(self._requested(caller, agent_id, owner_key, None), is_new=True)
 
-    async def every_owner(self, caller: Caller, agent_id: str) -> Grant:
+    async def every_owner(self, caller: Caller, agent_id: str, *, action: Action = "read") -> Grant:
         """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
 
         Raises what `read` raises.
         """
-        if caller.role != "admin":
-            raise Forbidden("all owners at once are a matter of an admin's key that is bound to none")
-        return await self.background_work(caller, agent_id)
+        with self._attempt(caller, agent_id, ALL_OWNERS, action):
+            if caller.role != "admin":
+                raise Forbidden("all owners at once are a matter of an admin's key that is bound to none")
+            return await self._of_all(caller, agent_id)
 
     async def background_work(self, caller: Caller, agent_id: str) -> Grant:
         """Permission to see how the work for all owners of an agent is doing, and no text: any key bound to no owner.
 
         Raises what `read` raises.
         """
+        with self._attempt(caller, agent_id, ALL_OWNERS, "read"):
+            return await self._of_all(caller, agent_id)
+
+    async def _of_all(self, caller: Caller, agent_id: str) -> Grant:
         check_agent(caller, agent_id)
         if caller.owner_key is not None:
             raise Forbidden("all owners at once are a matter of an admin's key that is bound to none")
@@ -114,7 +127,13 @@ class Gate:
         return self._to_read(self._grant(caller, agent_id, ALL_OWNERS, row), row)
 
     async def write(
-        self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
+        self,
+        caller: Caller,
+        agent_id: str,
+        owner_key: str | None,
+        scope: Scope | None,
+        *,
+        action: Action = "write",
     ) -> tuple[Grant, Place]:
         """Permission to write, and where the write goes; the agent may be one that the write will make.
 
@@ -122,6 +141,14 @@ class Gate:
         anyone but an admin whose key is bound to nothing, and for a key that is bound to an owner where others read
         what it writes.
         """
+        with self._attempt(caller, agent_id, owner_key, action) as entry:
+            grant, place = await self._to_write(caller, agent_id, owner_key, scope)
+            entry.owner_key = place.owner_key
+            return grant, place
+
+    async def _to_write(
+        self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
+    ) -> tuple[Grant, Place]:
         owner_key = acting_owner(caller, agent_id, owner_key)
         if caller.role == "viewer":
             raise Forbidden("a viewer's key reads; writing needs a member's")
@@ -136,10 +163,26 @@ class Gate:
         check_own(grant.reader, place)
         return grant, place
 
-    async def administer(self, caller: Caller) -> None:
+    def administer(self, caller: Caller, action: Action, owner_key: str | None = None) -> None:
         """Permission for what concerns a whole tenant, such as its keys; Forbidden without an admin's unbound key."""
-        if caller.role != "admin" or caller.is_bound:
-            raise Forbidden("this takes an admin's key that is bound to no owner and to no agents")
+        with self._attempt(caller, None, owner_key, action):
+            if caller.role != "admin" or caller.is_bound:
+                raise Forbidden("this takes an admin's key that is bound to no owner and to no agents")
+
+    def manage(self, caller: Caller, agent_id: str, *leaders: str | None, action: Action = "settings") -> None:
+        """Permission to make, change or delete an agent, with its leader; Forbidden for all but its admins."""
+        with self._attempt(caller, agent_id, None, action):
+            check_agent(caller, agent_id)
+            if caller.role != "admin":
+                raise Forbidden("agents are made, changed and deleted with an admin's key")
+            if caller.owner_key is not None:
+                raise Forbidden(
+                    "an agent is everybody's who uses it: changing it takes an admin's key that is bound to none"
+                )
+            for leader in leaders:
+                # Whoever reads a member's memory reads its leader's.
+                if leader is not None:
+                    check_agent(caller, leader)
 
     async def for_stage(self, tenant_id: str, agent_id: str, owner_key: str | None) -> tuple[Grant, Place]:
         """What a stage of consolidation may do for a slice, and the slice's place; it acts for nobody's key.
@@ -151,6 +194,11 @@ class Gate:
             raise NotFound(f"there is no agent {agent_id!r}")
         grant = self._grant(Caller(tenant_id, "admin"), agent_id, owner_key, row)
         return grant, place_for(grant.reader, None)
+
+    def _attempt(
+        self, caller: Caller, agent_id: str | None, owner_key: str | None, action: Action
+    ) -> AbstractContextManager[Entry]:
+        return self._audit.attempt(caller, agent_id, owner_key or caller.owner_key, action)
 
     def _to_read(self, grant: Grant, row: DictRow) -> Grant:
         """The grant without a leader whose memory is switched off: nobody reads that, its members neither."""

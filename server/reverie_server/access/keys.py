@@ -198,13 +198,17 @@ class Keys:
         }
         return [KeyEntry(**row) for row in await self._database.maintenance_query(SQL["list_keys"], params)]
 
-    async def revoke(self, key_id: str, tenant_id: str | None = None) -> None:
-        """Accept a key no more, from the next request on. NotFound when there is no such key, or not of that tenant."""
+    async def revoke(self, key_id: str, tenant_id: str | None = None) -> str:
+        """Accept a key no more, from the next request on; its tenant.
+
+        NotFound when there is no such key, or none of that tenant.
+        """
         async with self._database.maintenance() as connection:
             params = {"key_id": key_id, "tenant_id": tenant_id}
             row = await (await connection.execute(SQL["revoke_key"], params)).fetchone()
         if row is None:
             raise NotFound(f"there is no valid key {key_id!r}")
+        return str(row["tenant_id"])
 
     async def any(self) -> bool:
         """Whether this server has ever had a key."""

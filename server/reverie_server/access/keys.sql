@@ -31,7 +31,8 @@ LIMIT %(limit)s::int;
 -- revoke_key: not accepted any more; the row stays, so that a server without valid keys is closed and not open
 UPDATE keys SET revoked_at = now()
 WHERE key_id = %(key_id)s AND revoked_at IS NULL AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s::text)
-RETURNING key_id;
+RETURNING tenant_id;
 
 -- valid_keys: ids and hashes, to tell a valid key from a wrong one without asking for each
-SELECT key_id, secret_sha256 FROM keys WHERE revoked_at IS NULL ORDER BY key_id;
+SELECT key_id, secret_sha256 FROM keys
+WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) ORDER BY key_id;

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.db import Connection
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.model import Deferred, Event, Work
+from reverie_server.request_id import current_request_id
 
 SQL = Queries(__file__)
 
@@ -34,7 +35,10 @@ async def defer(connection: Connection, work: Work, *, after_seconds: float = 0.
     """
     if work.topic is not None:
         raise ValueError("a job holds ids, never what anybody said")
-    params = {"stage": work.stage, "unit": work.unit, "args": Jsonb(work.args), "after_seconds": after_seconds}
+    # By it the log of the job is found from that of the request. Of several that wait for one job it is the first's.
+    request_id = current_request_id()
+    args = {**work.args, **({"request_id": request_id} if request_id else {})}
+    params = {"stage": work.stage, "unit": work.unit, "args": Jsonb(args), "after_seconds": after_seconds}
     row = await (await connection.execute(SQL["defer"], params)).fetchone()
     return Deferred(int((row or {})["job_id"]), work.stage)
 

@@ -20,7 +20,8 @@ class Work:
 
     `owner_key` is the slice's: None is the team's memory, also of an agent without isolation. `session_key` is set for
     `episodic`, and for an `extraction` of one conversation by hand; `episode_id` for `semantic`; `topic` for a focused
-    `emergence`. `trigger` is why it runs; `is_last_attempt` that a failure now is for good.
+    `emergence`. `trigger` is why it runs; `is_last_attempt` that a failure now is for good; `request_id` the
+    request that it follows from.
     """
 
     stage: Stage
@@ -32,6 +33,7 @@ class Work:
     trigger: Trigger = "event"
     topic: str | None = None
     is_last_attempt: bool = False
+    request_id: str | None = None
 
     @property
     def unit(self) -> str:

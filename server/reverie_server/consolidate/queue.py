@@ -12,6 +12,7 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.queries import Queries
+from reverie_server.access.audit import add, by_system
 from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.consolidate.stage_runs import bucket_of
 
@@ -88,6 +89,8 @@ class Queue:
         async with self._database.maintenance() as connection:
             said = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
             error = outcome.reason if outcome.status == "failed" else None
+            if outcome.status == "completed":
+                await add(connection, work.tenant_id, [by_system(work.tenant_id, work.agent_id, work.owner_key)])
             await connection.execute(SQL["ended"], {**_whose(work), **said, "error": error})
             is_own = await self._settle(connection, "done", job, {})
             await _count(connection, work.stage, outcome.status, outcome.method, seconds)

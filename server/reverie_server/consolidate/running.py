@@ -16,6 +16,7 @@ from reverie_indexer.errors import ReverieError
 from reverie_server.consolidate.model import STAGES, Outcome, Runs, Stage, Work
 from reverie_server.consolidate.queue import Job, Queue
 from reverie_server.consolidate.threads import JobThreads, current_job
+from reverie_server.request_id import of_request
 
 log = structlog.get_logger()
 _STANDARD_LIBRARY = str(PurePath(traceback.__file__).parent)
@@ -42,14 +43,15 @@ class StageRunner:
         """
         self.running[job.job_id] = job
         current_job.set(job.job_id)
+        work = work_of(job, is_last_attempt=self._queue.rules.is_last(job.attempts))
         try:
-            await self._run(job)
+            with of_request(None if work is None else work.request_id):
+                await self._run(job, work)
         finally:
             del self.running[job.job_id]
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job, work: Work | None) -> None:
         began = time.monotonic()
-        work = work_of(job, is_last_attempt=self._queue.rules.is_last(job.attempts))
         error = "unknown_stage" if job.stage not in self._stages else "job_not_understood"
         try:
             if work is not None and work.stage in self._stages:

@@ -6,7 +6,6 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from reverie_indexer.errors import Forbidden
 from reverie_server.access.gate import check_agent
 from reverie_server.agents.agents import Agent as AgentRecord
 from reverie_server.http import wire
@@ -42,10 +41,7 @@ async def get_agent(a: Agent, system: System, who: Who) -> wire.AgentBody:
 )
 async def put_agent(a: Agent, body: wire.AgentPut, response: Response, system: System, who: Who) -> wire.AgentBody:
     """Create or replace an agent. `leader_agent_id` makes it a team member, whose memory is read-only."""
-    _only_admin(who, a)
-    if body.leader_agent_id is not None:
-        # Whoever reads a member's memory reads its leader's.
-        check_agent(who, body.leader_agent_id)
+    system.gate.manage(who, a, body.leader_agent_id)
     settings = body.settings.model_dump(exclude_unset=True)
     agent, is_new = await system.agents.put(who.tenant_id, a, body.name, body.leader_agent_id, settings)
     response.status_code = 201 if is_new else 200
@@ -55,16 +51,8 @@ async def put_agent(a: Agent, body: wire.AgentPut, response: Response, system: S
 @router.delete("/{a}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404, 409))
 async def delete_agent(a: Agent, system: System, who: Who) -> None:
     """Delete an agent with all its memory, everybody's, history included."""
-    _only_admin(who, a)
+    system.gate.manage(who, a, action="forget")
     await system.agents.delete(who.tenant_id, a)
-
-
-def _only_admin(who: Who, agent_id: str) -> None:
-    check_agent(who, agent_id)
-    if who.role != "admin":
-        raise Forbidden("agents are made, changed and deleted with an admin's key")
-    if who.owner_key is not None:
-        raise Forbidden("an agent is everybody's who uses it: changing it takes an admin's key that is bound to none")
 
 
 def _wire(agent: AgentRecord) -> wire.AgentBody:

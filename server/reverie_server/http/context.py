@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 
 from reverie_indexer.errors import Unauthorized, ValidationFailed
 from reverie_indexer.files import check_agent_id
+from reverie_server.access.audit import called_by
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import check_origin
 from reverie_server.http.entrance import CALLER
@@ -49,6 +50,7 @@ async def caller(request: Request) -> Caller:
     check_origin(who, request.scope["headers"])
     if not request.url.path.startswith(_FORWARDING):
         check_own_key(who)
+    called_by(who, request.path_params.get("a"))
     return who
 
 

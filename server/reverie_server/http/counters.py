@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
+from reverie_server.access.audit import Audit
 from reverie_server.recall.inject import OUTCOMES, Injector
 from reverie_server.recall.recalls import Recalls
 from reverie_server.turns.appending import Recorder
@@ -20,8 +21,14 @@ class TurnCounters(Collector):
     """Counts of injections, recalls and what could not be logged, read when they are asked for."""
 
     def __init__(
-        self, injector: Injector, recalls: Recalls, proxy: Proxy | None = None, recorder: Recorder | None = None
+        self,
+        injector: Injector,
+        recalls: Recalls,
+        proxy: Proxy | None = None,
+        recorder: Recorder | None = None,
+        audit: Audit | None = None,
     ) -> None:
+        self._audit = audit
         self._injector = injector
         self._recalls = recalls
         self._proxy = proxy
@@ -43,6 +50,11 @@ class TurnCounters(Collector):
         for code, count in sorted(self._proxy.failures.items() if self._proxy is not None else ()):
             failures.add_metric([code], count)
         yield failures
+        if self._audit is not None:
+            audit = CounterMetricFamily("reverie_audit_rows", "Rows of the audit", labels=["outcome"])
+            audit.add_metric(["written"], self._audit.written)
+            audit.add_metric(["lost"], self._audit.lost)
+            yield audit
         if self._recorder is not None:
             logs = CounterMetricFamily("reverie_daily_log_failures", "Notes that took no line of what was said")
             logs.add_metric([], self._recorder.log_failures)

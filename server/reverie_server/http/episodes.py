@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi import Path as PathParameter
 
+from reverie_server.access.audit import counted
 from reverie_server.http import wire, wire_episodes
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
@@ -41,6 +42,7 @@ async def search_episodes(
     query = check_query(body.query)
     grant = await system.gate.read(who, a, body.resolved_owner())
     results, outcome = await system.consolidation.episodes.search(grant, body.asked())
+    counted(len(results))
     system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
     return wire_episodes.search_body(results, outcome)
 
@@ -59,5 +61,5 @@ async def delete_episode(
     a: Agent, episode_id: EpisodeId, system: System, who: Who, query: Annotated[wire.Owner, Query()]
 ) -> None:
     """Remove an episode for good: an owner's; where none is named, the team's. The conversation itself stays."""
-    _, place = await system.gate.write(who, a, query.resolved_owner(), None)
+    _, place = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
     await system.consolidation.episodes.delete(place, episode_id)

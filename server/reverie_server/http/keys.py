@@ -19,7 +19,7 @@ router = APIRouter(prefix="/keys", tags=["Keys"], responses=may_answer(401, 403,
 @router.get("")
 async def list_keys(system: System, who: Who, query: Annotated[wire.PlainPage, Query()]) -> wire_keys.KeyList:
     """The tenant's keys that are not revoked, oldest first, without their secrets."""
-    await system.gate.administer(who)
+    system.gate.administer(who, "read")
     found = await system.keys.entries(
         who.tenant_id, valid_only=True, after=_position(query.cursor), limit=query.limit + 1
     )
@@ -31,7 +31,7 @@ async def list_keys(system: System, who: Who, query: Annotated[wire.PlainPage, Q
 @router.post("", status_code=201, dependencies=[Depends(no_query)], responses=may_answer(400, 413))
 async def create_key(body: wire_keys.KeyPost, system: System, who: Who) -> wire_keys.KeyMade:
     """Make a key and show it, this once. From the first key on, no request goes without one."""
-    await system.gate.administer(who)
+    system.gate.administer(who, "keys")
     entry, key = await system.keys.make(body.asked(who.tenant_id))
     return wire_keys.KeyMade(**wire_keys.key_body(entry).model_dump(), key=key)
 
@@ -43,7 +43,7 @@ async def revoke_key(
     who: Who,
 ) -> None:
     """Accept a key no more, from the next request on; a server whose last key is revoked stays closed."""
-    await system.gate.administer(who)
+    system.gate.administer(who, "keys")
     await system.keys.revoke(key_id, who.tenant_id)
 
 

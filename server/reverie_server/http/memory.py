@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends
 
 from reverie_indexer.reindex import reindex
+from reverie_server.access.audit import Action, counted
 from reverie_server.http import wire, wire_memory
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
@@ -36,6 +37,7 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
         as_of=body.as_of,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    counted(len(outcome.results))
     system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
     with span("respond"):
         return search_response(outcome, explain=body.explain)
@@ -44,20 +46,24 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
 @router.post("/forget", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
 async def forget(a: Agent, body: wire_memory.Forget, system: System, who: Who) -> wire_memory.Receipt:
     """Take a text out of files, their history and backups, what was said, index and cache; first, by default, dry."""
-    grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
+    action: Action = "read" if body.dry_run else "forget"
+    grant, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
     receipt = await system.forgetting.forget(grant, place, body.target(), dry_run=body.dry_run)
+    counted(len(receipt.items))
     return wire_memory.Receipt.model_validate(receipt, from_attributes=True)
 
 
 @router.post("/clear", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
 async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> wire_memory.Cleared:
     """Remove whole files, history included, and what was said, for good, by age, prefix and owner; by default dry."""
+    action: Action = "read" if body.dry_run else "forget"
     if body.is_everybody:
-        await system.gate.every_owner(who, a)
+        await system.gate.every_owner(who, a, action=action)
         cleared = await system.clearing.clear_everybody(who.tenant_id, a, body.selection(), dry_run=body.dry_run)
     else:
-        _, place = await system.gate.write(who, a, body.resolved_owner(), None)
+        _, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
         cleared = await system.clearing.clear(place, body.selection(), dry_run=body.dry_run)
+    counted(sum(cleared.removed.values()))
     return wire_memory.Cleared.model_validate(cleared, from_attributes=True)
 
 

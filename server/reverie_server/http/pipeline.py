@@ -42,7 +42,7 @@ async def retry_pipeline(
     """Try again what failed for good, of the owner and the team: everything, a stage, or one job."""
     body = body or wire_pipeline.PipelineRetry.model_validate({})
     if body.is_everybody:
-        grant = await system.gate.every_owner(who, a)
+        grant = await system.gate.every_owner(who, a, action="write")
     else:
         await system.gate.write(who, a, body.resolved_owner(), None)
         # An agent that is not there is not made by this.

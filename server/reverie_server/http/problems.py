@@ -16,7 +16,9 @@ from starlette.routing import Match
 
 from reverie_indexer import errors
 from reverie_server.access.origin import MisdirectedRequest
+from reverie_server.http.requests import id_header
 from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
+from reverie_server.request_id import HEADER, current_request_id, of_request
 from reverie_server.workspace.strict_zip import NotAnArchive
 
 log = structlog.get_logger()
@@ -114,6 +116,8 @@ def problem(
     status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **extra: Any
 ) -> JSONResponse:
     """A problem as a response."""
+    named = {} if (request_id := current_request_id()) is None else {"request_id": request_id}
+    extra = {**named, **extra}
     body = {
         "type": "about:blank",
         "title": _TITLES.get(status, "Error"),
@@ -218,7 +222,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(request: Request, _: Exception) -> JSONResponse:
         # The log has the exception (uvicorn prints it); the client learns nothing of the inside.
-        return _to(request, 500, "internal_error", "the server failed; its log says why")
+        headers = id_header(request.scope)
+        with of_request(headers.get(HEADER)):
+            log.error("request_failed", code="internal_error")
+            return _to(request, 500, "internal_error", "the server failed; its log says why", headers)
 
 
 def _allowed(request: Request) -> str:

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from reverie_server.http import (
     agents,
+    audit,
     control,
     dreams,
     episodes,
@@ -30,7 +31,22 @@ from reverie_server.http import (
 
 API = "/api/v1"
 RESPONSES: dict[int | str, dict[str, Any]] = {422: {"model": problems.Problem, "description": "Not valid"}}
-PARTS = (agents, files, memory, inject, longterm, snapshots, sessions, turns, episodes, graph, pipeline, tools, keys)
+PARTS = (
+    agents,
+    files,
+    memory,
+    inject,
+    longterm,
+    snapshots,
+    sessions,
+    turns,
+    episodes,
+    graph,
+    pipeline,
+    tools,
+    keys,
+    audit,
+)
 CONTROLS = (control, dreams)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Query, Response
 from fastapi import Path as PathParameter
 
+from reverie_server.access.audit import counted
 from reverie_server.http import wire, wire_sessions
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
@@ -62,7 +63,7 @@ async def delete_session(
     a: Agent, s: SessionId, system: System, who: Who, query: Annotated[wire.Owner, Query()]
 ) -> None:
     """Remove a session with all it has said for good. Its lines in the daily notes stay: they are files."""
-    grant, _ = await system.gate.write(who, a, query.resolved_owner(), None)
+    grant, _ = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
     await system.sessions.delete(grant.reader, s)
 
 
@@ -75,6 +76,7 @@ async def append_messages(
     """Add messages, in order, each once; makes the session where it is new. What memory put into them is taken out."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     appended = await system.sessions.append(grant, place, s, [message.message() for message in body.messages])
+    counted(appended.stored)
     response.status_code = 201 if appended.is_new else 200
     return wire_sessions.AppendResult(stored=appended.stored, session=wire_sessions.session_body(appended.session))
 
@@ -91,6 +93,7 @@ async def list_messages(
     page = await system.sessions.messages(
         grant.reader, session, after=after, limit=query.limit, max_bytes=MAX_PAGE_BYTES
     )
+    counted(len(page))
     cursor = encode_cursor(page[-1].seq) if page and page[-1].seq < session.last_seq else None
     return wire_sessions.MessageList(
         messages=[wire_sessions.message_body(message, session) for message in page], next_cursor=cursor
@@ -102,7 +105,7 @@ async def clear_messages(
     a: Agent, s: SessionId, system: System, who: Who, query: Annotated[wire.Owner, Query()]
 ) -> None:
     """Remove all that was said for good and keep the session: the `/new` command."""
-    grant, _ = await system.gate.write(who, a, query.resolved_owner(), None)
+    grant, _ = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
     await system.sessions.clear(grant.reader, s)
 
 

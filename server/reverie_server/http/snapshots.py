@@ -63,7 +63,7 @@ class Download(StreamingResponse):
 @router.get("/export", response_class=Response, dependencies=[Depends(no_body)], responses={200: {"content": _ARCHIVE}})
 async def export_snapshot(a: Agent, system: System, who: Who, query: Annotated[ExportQuery, Query()]) -> Download:
     """The agent's memory as a ZIP with a manifest: the owner's files where one is given, else the team's."""
-    grant = await system.gate.read(who, a, query.resolved_owner())
+    grant = await system.gate.read(who, a, query.resolved_owner(), action="export")
     place = place_to_export(grant.reader, query.scope, isolated=grant.settings.memory_isolation)
     return Download(await system.snapshots.export(place, prefix=query.prefix))
 
@@ -73,7 +73,7 @@ async def preview_import(
     a: Agent, request: Request, system: System, who: Who, query: Annotated[wire.ScopedOwner, Query()]
 ) -> ImportReport:
     """What importing the archive would create, update and skip. Writes nothing."""
-    _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
+    _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope, action="read")
     async with _uploaded(request, system.snapshots.limits.max_archive_bytes) as file:
         return import_report(await system.snapshots.preview(place, file), applied=False)
 

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from reverie_indexer.errors import Forbidden, ReverieError, ValidationFailed
+from reverie_server.access.audit import called_by
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import MisdirectedRequest, check_origin
 from reverie_server.http.bodies import MAX_BODY_BYTES
@@ -73,6 +74,7 @@ class McpEndpoint:
         request = Request(scope, receive)
         caller: Caller = scope[CALLER]
         check_own_key(caller)
+        called_by(caller)
         if request.method != "POST":
             # There is no stream to open and no session to end: a client that is told so goes on without.
             response = _refused(405, "method_not_allowed", "this server takes POST only")

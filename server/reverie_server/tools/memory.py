@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reverie_server.access.audit import Action, counted
 from reverie_server.http.wire_memory import Receipt
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
@@ -35,7 +36,9 @@ async def update_memory(system: Runtime, by: Connection, given: arguments.Update
 
 async def forget_memory(system: Runtime, by: Connection, given: arguments.ForgetMemory) -> dict[str, Any]:
     """Show what would be forgotten, or, when confirmed, forget it."""
-    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
+    action: Action = "forget" if given.confirm else "read"
+    grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None, action=action)
     target = Target(query=given.query, id=given.id, text=given.text)
     receipt = await system.forgetting.forget(grant, place, target, dry_run=not given.confirm)
+    counted(len(receipt.items))
     return Receipt.model_validate(receipt, from_attributes=True).model_dump(mode="json")

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reverie_indexer.errors import DatabaseUnavailable, NotFound, OwnerRequired, ReverieError
+from reverie_indexer.errors import (
+    DatabaseUnavailable,
+    Forbidden,
+    MemoryDisabled,
+    NotFound,
+    OwnerRequired,
+    ReadOnlyMember,
+    ReverieError,
+)
+from reverie_server.access.audit import outcome_is
 from reverie_server.recall.fences import for_prompt
 from reverie_server.tools.arguments import Arguments, read_arguments, schema_of
 from reverie_server.tools.connection import Connection
@@ -102,6 +111,7 @@ class Registry:
         except (DatabaseUnavailable, OwnerRequired):
             raise
         except ReverieError as error:
+            outcome_is("denied" if isinstance(error, Forbidden | MemoryDisabled | ReadOnlyMember) else "refused")
             return self.refusal(name, error.code, error.detail)
 
     def refusal(self, name: str, code: str, detail: str) -> Answer:

@@ -1,0 +1,35 @@
+"""The id of the request that is being answered, for logs, answers and the audit."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+HEADER = "X-Request-Id"
+_SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NAME = "request_id"
+
+
+def new_request_id(sent: str | None = None) -> str:
+    """The id that a caller sent, where it is short and of plain characters; else a new one."""
+    return sent if sent is not None and _SANE.fullmatch(sent) else secrets.token_hex(8)
+
+
+def current_request_id() -> str | None:
+    """The id of the request, or of the request that a job follows from; None outside of both."""
+    found = structlog.contextvars.get_contextvars().get(_NAME)
+    return None if found is None else str(found)
+
+
+@contextmanager
+def of_request(request_id: str | None) -> Iterator[None]:
+    """Until the end, every line of the log has the id; None: of no request."""
+    if request_id is None:
+        yield
+        return
+    with structlog.contextvars.bound_contextvars(**{_NAME: request_id}):
+        yield
