@@ -6,7 +6,16 @@ Answers are frozen dataclasses, and every error is a `ReverieError`.
 
 from reverie_client._async.client import AsyncAgentMemory, AsyncReverie
 from reverie_client._sync.client import AgentMemory, Reverie
-from reverie_client.administration import AuditAction, AuditEntry, AuditOutcome, Key, NewKey, Role
+from reverie_client.administration import (
+    AuditAction,
+    AuditEntry,
+    AuditOutcome,
+    Key,
+    NewKey,
+    OwnerCounts,
+    OwnerDeleted,
+    Role,
+)
 from reverie_client.conversation import (
     Accepted,
     Appended,
@@ -163,6 +172,8 @@ __all__ = [
     "NewKey",
     "NotFound",
     "Overloaded",
+    "OwnerCounts",
+    "OwnerDeleted",
     "PayloadTooLarge",
     "PipelineHealth",
     "PromptSection",

@@ -80,3 +80,32 @@ class AuditPage:
     def items(self) -> tuple[AuditEntry, ...]:
         """What the page holds."""
         return self.entries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerCounts:
+    """How many things of each kind memory has of a person; with one agent, where `agent_id` names it."""
+
+    agent_id: str | None = None
+    files: int
+    sessions: int
+    messages: int
+    episodes: int
+    entities: int
+    relations: int
+    reports: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerDeleted:
+    """What of a person was, or with `dry_run` would be, removed, in all and by agent; `keys` that were bound to them.
+
+    The audit tells of it under the request id `receipt_id`.
+    """
+
+    owner_key: str
+    dry_run: bool
+    removed: OwnerCounts
+    keys: int
+    agents: tuple[OwnerCounts, ...]
+    receipt_id: str | None = None

@@ -45,6 +45,7 @@ from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
 from reverie_server.workspace.keyword import KeywordSearch
 from reverie_server.workspace.longterm import LongTermMemory
+from reverie_server.workspace.owners import Owners
 from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.strict_zip import Limits
 from reverie_server.workspace.tombstones import Tombstones
@@ -266,6 +267,7 @@ def assemble(
         audit=audit,
         gate=gate,
         agents=Agents(database, pipeline, defaults),
+        owners=Owners(database, sessions),
         llm=llm,
         count_tokens=count_tokens,
         recalls=recalls,

@@ -31,6 +31,7 @@ from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
 from reverie_server.workspace.keyword import KeywordSearch
 from reverie_server.workspace.longterm import LongTermMemory
+from reverie_server.workspace.owners import Owners
 from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -57,6 +58,7 @@ class Runtime:
     audit: Audit
     gate: Gate
     agents: Agents
+    owners: Owners
     llm: LanguageModel | None  # None: no provider is configured, and what needs one goes its extractive way
     count_tokens: CountTokens
     recalls: Recalls

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from tests.canary.calls import Answer, Call, demand
 from tests.canary.draw import Draw
 from tests.canary.operations import Operation
-from tests.canary.world import Key, World
+from tests.canary.world import OWNERS, Key, World
 
-KEYS = "/api/v1/keys"
+KEYS, PEOPLE = "/api/v1/keys", "/api/v1/owners"
 ACTIONS = ("read", "write", "forget", "export", "keys", "settings")
 
 
@@ -47,9 +47,17 @@ def list_keys(d: Draw) -> Call:
 
 
 def create_key(d: Draw) -> Call:
-    """One that nobody uses afterwards."""
+    """One that nobody uses, and that is revoked again."""
     call = admin_call(d, "POST", KEYS)
     call.body, call.makes_key = {"role": "viewer", "name": d.one_of(("shop", "till"))}, True
+
+    def revoked(answer: Answer) -> Call | None:
+        if not answer.ok:
+            return None
+        label, url = f"DELETE {KEYS}/{{key_id}}", f"{KEYS}/{answer.result['id']}"
+        return Call(label, call.key, "DELETE", url, may=lambda world: is_admin(call.key))
+
+    call.follow = revoked
     return call
 
 
@@ -79,9 +87,41 @@ def list_audit(d: Draw) -> Call:
     return call
 
 
+def delete_owner(d: Draw) -> Call:
+    """Of somebody who has nothing, so that everybody else keeps what they have; dry for those who have."""
+    owner = d.one_of(("user:nobody", *OWNERS))
+    call = admin_call(d, "DELETE", f"{PEOPLE}/{owner}", f"{PEOPLE}/{{owner_key}}")
+    call.params = {"dry_run": "false"} if owner == "user:nobody" else {}
+    call.may = lambda world: is_admin(call.key) or is_own(call.key, owner)
+    return call
+
+
+def export_owner(d: Draw) -> Call:
+    """All of one person, and nothing of another's or of a team's."""
+    owner = d.one_of(OWNERS)
+    call = admin_call(d, "GET", f"{PEOPLE}/{owner}/export", f"{PEOPLE}/{{owner_key}}/export")
+    call.may = lambda world: is_admin(call.key) or is_own(call.key, owner)
+    call.names = lambda world: {
+        name for key, _ in world.talks.by_key.items() if (key.tenant, key.owner) == (call.key.tenant, owner)
+        for name in world.talks.shown([key], "said", "summary", "metadata")
+    }  # fmt: skip
+    call.said = call.past = True
+    call.homes = lambda world: [
+        home for home in {*world.files, *(home for talk in world.talks.by_key.values() for home in talk.homes)}
+        if (home.tenant, home.owner) == (call.key.tenant, owner)
+    ]  # fmt: skip
+    return call
+
+
+def is_own(key: Key, owner: str) -> bool:
+    return key.works and key.owner == owner and key.agents is None
+
+
 OPERATIONS_OF_ADMINS: dict[str, tuple[int, Operation]] = {
     f"GET {KEYS}": (2, list_keys),
     "GET /api/v1/audit": (2, list_audit),
+    f"DELETE {PEOPLE}/{{owner_key}}": (2, delete_owner),
+    f"GET {PEOPLE}/{{owner_key}}/export": (2, export_owner),
     f"POST {KEYS}": (1, create_key),
     f"DELETE {KEYS}/{{key_id}}": (1, revoke_key),
 }

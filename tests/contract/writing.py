@@ -173,6 +173,7 @@ OF_EVERYBODY: list[tuple[str, str, str, Any]] = [
 OF_TENANT: list[tuple[str, str, str, Any, tuple[int, ...]]] = [
     ("POST", "/api/v1/keys", "/keys", {"role": "viewer"}, (201,)),
     ("DELETE", "/api/v1/keys/{key_id}", "/keys/0123456789abcdef", None, (404,)),
+    ("DELETE", "/api/v1/owners/{owner_key}", "/owners/user:ben?dry_run=false", None, (200,)),
 ]
 # POST because it takes a body; it writes nothing that anybody has.
 READING = {

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from reverie_client._async.connection import AsyncConnection
-from reverie_client.administration import AuditAction, AuditEntry, AuditPage, Key, KeyPage, NewKey, Role
+from reverie_client.administration import AuditAction, AuditEntry, AuditPage, Key, KeyPage, NewKey, OwnerDeleted, Role
 from reverie_client.request import Call, segment
 
 
@@ -59,3 +59,18 @@ class AsyncAdministration:
             "limit": page_size,
         }
         return self._connection.each(AuditPage, Call(method="GET", path="/audit", query=query, is_read=True))
+
+    async def delete_owner(self, owner_key: str, *, dry_run: bool = True) -> OwnerDeleted:
+        """Remove all that memory has of a person with any agent, for good, and their keys; or say what."""
+        query = {"dry_run": str(dry_run).lower()}
+        call = Call(method="DELETE", path=_owner(owner_key), query=query, is_read=dry_run)
+        return await self._connection.ask(OwnerDeleted, call)
+
+    async def export_owner(self, owner_key: str) -> bytes:
+        """All that memory has of a person as a ZIP, a folder for each agent. NotFound where there is nothing."""
+        call = Call(method="GET", path=f"{_owner(owner_key)}/export", is_read=True)
+        return (await self._connection.send(call)).content
+
+
+def _owner(owner_key: str) -> str:
+    return f"/owners/{segment(owner_key, 'an owner key')}"

@@ -169,6 +169,19 @@ class Gate:
             if caller.role != "admin" or caller.is_bound:
                 raise Forbidden("this takes an admin's key that is bound to no owner and to no agents")
 
+    def of_person(self, caller: Caller, owner_key: str, action: Action) -> None:
+        """Permission for one person across all agents: an admin's unbound key, or the person's own, bound to no agents.
+
+        Raises Forbidden, and ValidationFailed for what is no owner's key.
+        """
+        with self._attempt(caller, None, owner_key, action):
+            check_owner_key(owner_key)
+            if caller.agent_ids is None and caller.owner_key == owner_key:
+                if action == "forget" and caller.role == "viewer":
+                    raise Forbidden("a viewer's key reads; removing needs a member's")
+            elif caller.role != "admin" or caller.is_bound:
+                raise Forbidden("this takes an admin's key that is bound to nothing, or a key of that owner's own")
+
     def manage(self, caller: Caller, agent_id: str, *leaders: str | None, action: Action = "settings") -> None:
         """Permission to make, change or delete an agent, with its leader; Forbidden for all but its admins."""
         with self._attempt(caller, agent_id, None, action):

@@ -123,13 +123,12 @@ class Keys:
         believes that it has keys. Afterwards Unauthorized for a header that is missing, malformed, unknown, expired or
         revoked, without telling which.
         """
+        key_id, secret_sha256 = Keys.parts(authorization) or ("", b"")
+        [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": key_id})
         scheme, _, credential = (authorization or "").partition(" ")
-        is_bearer, credential = scheme.lower() == "bearer", credential.strip()
-        key = _KEY.fullmatch(credential) if is_bearer else None
-        [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": key[1] if key else ""})
-        if not row["has_keys"] and not credential.startswith("rv_"):
-            return Caller(OPEN_TENANT, "admin", has_foreign_key=True) if is_bearer else OPERATOR
-        if key is None or row["key_id"] is None or not hmac.compare_digest(_hash(key[2]), row["secret_sha256"]):
+        if not row["has_keys"] and not credential.strip().startswith("rv_"):
+            return Caller(OPEN_TENANT, "admin", has_foreign_key=True) if scheme.lower() == "bearer" else OPERATOR
+        if row["key_id"] is None or not hmac.compare_digest(secret_sha256, row["secret_sha256"]):
             raise Unauthorized("give a valid key as `Authorization: Bearer <api key>`")
         await self._note_use(row["key_id"])
         agents = frozenset(row["agent_ids"]) if row["agent_ids"] is not None else None
@@ -143,7 +142,7 @@ class Keys:
         return (key[1], _hash(key[2])) if key else None
 
     async def valid(self) -> frozenset[tuple[str, bytes]]:
-        """The id and the hash of the secret of each key that is not revoked."""
+        """The id and the hash of the secret of each valid key."""
         rows = await self._database.maintenance_query(SQL["valid_keys"], {})
         return frozenset((row["key_id"], bytes(row["secret_sha256"])) for row in rows)
 

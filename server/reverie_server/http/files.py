@@ -31,7 +31,8 @@ class FileConvertor(Convertor[str]):
         return value
 
 
-register_url_convertor("file", FileConvertor())
+ANY_PATH = "file"
+register_url_convertor(ANY_PATH, FileConvertor())
 router = APIRouter(prefix="/agents/{a}/files", tags=["Workspace files"], responses=may_answer(401, 403, 404, 422, 503))
 IfMatch = Annotated[
     str | None, Header(description="Write only if the file is at this version; `*`: if it exists", examples=['"3"'])

@@ -20,6 +20,7 @@ from reverie_server.http import (
     longterm,
     memory,
     operations,
+    owners,
     pipeline,
     problems,
     proxy,
@@ -45,6 +46,7 @@ PARTS = (
     pipeline,
     tools,
     keys,
+    owners,
     audit,
 )
 CONTROLS = (control, dreams)

@@ -1,0 +1,90 @@
+-- homes: what an owner has with each agent, wherever it is: in memory of its own, or, without isolation, in the team's
+WITH own AS MATERIALIZED (
+    SELECT slice_id, agent_id FROM slices WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s
+), talks AS MATERIALIZED (
+    SELECT agent_id, session_key, message_count FROM sessions
+    WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s
+), homes AS (
+    SELECT agent_id FROM own UNION SELECT agent_id FROM talks
+)
+SELECT h.agent_id,
+       (SELECT count(*) FROM documents d JOIN own o USING (slice_id)
+        WHERE d.tenant_id = %(tenant_id)s AND o.agent_id = h.agent_id AND d.session_key IS NULL)::integer AS files,
+       (SELECT count(*) FROM talks t WHERE t.agent_id = h.agent_id)::integer AS sessions,
+       (SELECT coalesce(sum(t.message_count), 0) FROM talks t WHERE t.agent_id = h.agent_id)::integer AS messages,
+       (SELECT count(*) FROM episodes e
+        WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = h.agent_id AND e.owner_key = %(owner_key)s)::integer AS episodes,
+       (SELECT count(*) FROM entities e JOIN own o USING (slice_id)
+        WHERE e.tenant_id = %(tenant_id)s AND o.agent_id = h.agent_id)::integer AS entities,
+       (SELECT count(*) FROM relations r JOIN own o USING (slice_id)
+        WHERE r.tenant_id = %(tenant_id)s AND o.agent_id = h.agent_id)::integer AS relations,
+       (SELECT count(*) FROM reports r JOIN own o USING (slice_id)
+        WHERE r.tenant_id = %(tenant_id)s AND o.agent_id = h.agent_id)::integer AS reports
+FROM homes h ORDER BY h.agent_id;
+
+-- of_keys: how many valid keys are bound to an owner
+SELECT count(*)::integer AS keys FROM keys
+WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND revoked_at IS NULL;
+
+-- shared_sessions: an owner's sessions in the memory of teams
+SELECT s.agent_id, s.session_id FROM sessions s JOIN slices l USING (tenant_id, slice_id)
+WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_key IS NULL
+ORDER BY s.agent_id, s.session_id;
+
+-- delete_origins: that lines of a team's files are of an owner's conversations, whose ids may name the owner
+DELETE FROM derivations d
+USING sessions s JOIN slices l USING (tenant_id, slice_id)
+WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_key IS NULL
+  AND d.tenant_id = s.tenant_id AND d.slice_id = s.slice_id
+  AND EXISTS (SELECT FROM jsonb_array_elements(d.sources) source WHERE source ->> 'session_id' = s.session_id);
+
+-- lock_slices: an owner's memory with all agents, its writers kept out until the transaction ends
+SELECT slice_id, partition_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s ORDER BY slice_id FOR UPDATE;
+
+-- delete_slices: an owner's memory; files, sessions, episodes, graph and reports go with it
+DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s;
+
+-- delete_views: that an owner has seen the reports of a team
+DELETE FROM report_views WHERE tenant_id = %(tenant_id)s AND viewer = %(owner_key)s;
+
+-- delete_events: what was published of an owner in the memory of a team
+DELETE FROM events WHERE tenant_id = %(tenant_id)s AND payload ->> 'owner_key' = %(owner_key)s;
+
+-- close_keys: the keys of an owner are accepted no more, and nobody's
+UPDATE keys SET revoked_at = coalesce(revoked_at, now()), owner_key = NULL
+WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s;
+
+-- delete_jobs: the jobs for an owner; last, since who defers one holds its row after the slice's and the session's
+DELETE FROM procrastinate_jobs
+WHERE queue_name = 'reverie' AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'owner_key' = %(owner_key)s;
+
+-- files: the files of some slices
+SELECT d.path, v.content
+FROM documents d JOIN versions v USING (tenant_id, document_id, version)
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NULL
+  AND d.deleted_at IS NULL
+ORDER BY d.path, d.document_id;
+
+-- sessions: an owner's conversations with an agent
+SELECT session_key, session_id, state, metadata, summary, created_at, updated_at FROM sessions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s
+ORDER BY session_id, session_key;
+
+-- messages: what was said in a conversation
+SELECT seq, message_id AS id, role, content, extra, at FROM messages
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s ORDER BY seq;
+
+-- episodes: what an owner's conversations with an agent came to
+SELECT session_id, from_seq, through_seq, summary, abstract, key_topics, method, started_at, ended_at, created_at,
+       expires_at
+FROM episodes
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s ORDER BY episode_id;
+
+-- entities: the graph of some slices
+SELECT entity_id AS id, type, name, description, aliases, properties, confidence, since, merged_into FROM entities
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) ORDER BY entity_id;
+
+-- relations: what hangs together in it, and when
+SELECT source_id, name, target_id, confidence, valid_from, valid_to FROM relations
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) ORDER BY relation_id;
