@@ -29,6 +29,31 @@ FROM verify_heapam(%(relation)s::oid::regclass, on_error_stop => true, check_toa
 -- check_index: raises what is wrong with an index
 SELECT NULL AS problem FROM bt_index_check(%(relation)s::oid::regclass, false);
 
--- read_table: raises what is wrong with a table, as far as reading it tells
-SELECT NULL AS problem FROM query_to_xml(
-    format('SELECT count(*) FROM ONLY %%s', %(relation)s::oid::regclass), false, false, '');
+-- choose_table: which table is to be read
+SELECT set_config('reverie.looked_at', %(relation)s::oid::regclass::text, true);
+
+-- read_table: raises what is wrong with the chosen table, as far as reading it tells
+DO $$ BEGIN
+    EXECUTE format('SELECT count(*) FROM ONLY %s', current_setting('reverie.looked_at'));
+END $$;
+
+-- lost_rows: which tables have fewer rows than others say they have; a page that was zeroed reads as if it were empty
+WITH counted AS (
+    SELECT tenant_id, slice_id, count(*) AS chunks FROM chunks GROUP BY tenant_id, slice_id
+), said AS (
+    SELECT tenant_id, session_key, count(*) AS messages FROM messages GROUP BY tenant_id, session_key
+)
+SELECT 'chunks' AS name, count(*) AS wrong FROM slices s LEFT JOIN counted c USING (tenant_id, slice_id)
+WHERE s.chunk_count <> coalesce(c.chunks, 0)
+UNION ALL
+SELECT 'messages', count(*) FROM sessions s LEFT JOIN said m USING (tenant_id, session_key)
+WHERE s.message_count <> coalesce(m.messages, 0)
+UNION ALL
+SELECT 'documents', count(*) FROM (SELECT DISTINCT tenant_id, document_id FROM chunks WHERE document_id IS NOT NULL) c
+WHERE NOT EXISTS (SELECT FROM documents d WHERE (d.tenant_id, d.document_id) = (c.tenant_id, c.document_id))
+UNION ALL
+SELECT 'versions', count(*) FROM documents d
+WHERE d.session_key IS NULL AND NOT EXISTS (
+    SELECT FROM versions v
+    WHERE (v.tenant_id, v.document_id, v.version) = (d.tenant_id, d.document_id, d.version))
+ORDER BY name;

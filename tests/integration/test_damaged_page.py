@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from tests.clusters import cluster_directory
 from tests.conftest import PLAIN, ServeRuntime
+from tests.releases.restore import restored
 
 from reverie_indexer.damage import look_for_damage
 from reverie_indexer.db import Database, prepare_database
@@ -133,6 +136,38 @@ async def test_a_damaged_page_is_a_typed_error_for_whom_it_concerns(
             assert "restore a backup" in report.damaged[0]
 
 
+@pytest.mark.parametrize("table", ["chunks", "documents", "versions"])
+async def test_a_page_of_zeros_which_postgresql_takes_for_an_empty_one_is_found(
+    home: Path, table: str, serve_runtime: ServeRuntime
+) -> None:
+    async with served(home, serve_runtime) as (conninfo, client):
+        await write(client, "wren")
+        path = file_of(conninfo, home, table)
+    with path.open("r+b") as file:
+        file.write(bytes(PAGE))
+    with EmbeddedPostgres(home) as server:
+        report = await look_for_damage(server.start())
+    assert any(sentence.startswith(f"the table {table} has lost rows") for sentence in report.damaged)
+
+
+async def test_what_is_written_forgotten_and_deleted_is_counted_rightly(
+    home: Path, serve_runtime: ServeRuntime
+) -> None:
+    async with served(home, serve_runtime) as (conninfo, client):
+        await write(client, "wren")
+        files, session = "/api/v1/agents/wren/files/notes", "/api/v1/agents/wren/sessions/web:1"
+        messages = [{"role": "user", "content": f"the lantern {number} is blue"} for number in range(6)]
+        assert (await client.post(f"{session}/messages", json={"messages": messages})).status_code < 300
+        assert (await client.delete(f"{files}/1.md")).status_code < 300
+        assert (await client.put(f"{files}/2.md", json={"content": "The harbour is closed."})).status_code < 300
+        forgotten = {"text": "the lantern 3 is blue", "dry_run": False}
+        assert (await client.post("/api/v1/agents/wren/memory/forget", json=forgotten)).status_code == 200
+        assert (await client.post(f"{session}/compact", json={})).status_code < 300
+        assert (await look_for_damage(conninfo)).damaged == []
+        assert (await client.delete(f"{session}/messages")).status_code < 300
+        assert (await look_for_damage(conninfo)).damaged == []
+
+
 async def test_looking_finds_nothing_where_nothing_is_wrong_and_leaves_nothing_behind(conninfo: str) -> None:
     report = await look_for_damage(conninfo)
     assert (report.damaged, report.left_out, report.by_amcheck) == ([], [], True)
@@ -145,3 +180,19 @@ async def test_looking_ends_in_time_and_says_what_it_left_out(conninfo: str) -> 
     report = await look_for_damage(conninfo, max_seconds=0)
     assert (report.checked, report.damaged) == (0, [])
     assert "chunks" in report.left_out
+
+
+async def test_a_login_without_the_checker_reads_the_tables(server_conninfo: str, template_database: str) -> None:
+    name = f"login_{secrets.token_hex(6)}"
+    with psycopg.connect(server_conninfo, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {name} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app".encode())
+        try:
+            with restored(server_conninfo, "0.1.0", owner=name) as conninfo:
+                own = make_conninfo(conninfo, user=name, password="x")
+                await prepare_database(own)
+                report = await look_for_damage(own)
+                assert (report.by_amcheck, report.damaged) == (False, [])
+                assert report.checked > 20
+                assert "postings_pkey" in report.left_out
+        finally:
+            admin.execute(f"DROP ROLE {name}".encode())

@@ -143,7 +143,9 @@ async def test_what_is_to_be_done_is_said_without_doing_it(old: str) -> None:
     assert (await prepare_database(old)).taken == ()
 
 
-async def test_an_ordinary_login_upgrades_its_own_database(server_conninfo: str, empty: str) -> None:
+async def test_an_ordinary_login_upgrades_its_own_database(
+    server_conninfo: str, template_database: str, empty: str
+) -> None:
     """It owns the tables and is no superuser: forced row-level security holds for it too."""
     name = f"login_{secrets.token_hex(6)}"
     change(server_conninfo, f"CREATE ROLE {name} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app")
