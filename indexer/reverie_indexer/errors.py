@@ -146,6 +146,18 @@ class SearchTimeout(ReverieError):
     code = "search_timeout"
 
 
+class TextTooCostly(ReverieError):
+    """Working on a text took longer than it may; another text may succeed."""
+
+    code = "text_too_costly"
+
+
+class IsolationBusy(ReverieError):
+    """As many long texts are being worked on as may be at a time; the same request may succeed in a moment."""
+
+    code = "overloaded"
+
+
 class EmbedderUnavailable(ReverieError):
     """No embedding can be had now (loading, down, refused, out of time); text search still works."""
 

@@ -31,6 +31,7 @@ from reverie_indexer.errors import (
     StaleVersion,
     ValidationFailed,
 )
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Chunk, Document, Passage, Place, Written, embedded_text
 from reverie_indexer.slot import ModelSlot, Ready
 from reverie_indexer.store import Content
@@ -235,7 +236,7 @@ class Pipeline:
         # An edit may parse a megabyte of markdown: seconds, in which others must be answered.
         edited = await asyncio.to_thread(change.edit, text)
         new_text = files.check_text(edited, max_bytes=rules.max_file_bytes)
-        passages = await asyncio.to_thread(passages_of, change.path, new_text, rules)
+        passages = await isolated(passages_of, change.path, new_text, rules, chars=len(new_text))
         return Content(change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages)
 
     async def _prepare_seeds(self, place: Place, changes: Sequence[Change]) -> list[Content]:

@@ -17,6 +17,7 @@ import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.errors import Conflict
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate, Grant
@@ -263,7 +264,8 @@ class Emergence:
                 asked_for = await read_passages(connection, place, chunk_ids, [file.path for file in view.files])
         clean = await self._parts.tombstones.without_forgotten(place)
         setting = Setting(rules.candidates, now, settings.time_zone, settings.language)
-        found = await asyncio.to_thread(partial(gather, view, setting, clean=clean, wanted=asked_for))
+        gathering = partial(gather, view, setting, clean=clean, wanted=asked_for)
+        found = await isolated(gathering, chars=sum(len(file.text) for file in view.files))
         return view, found
 
     async def _about(self, grant: Grant, place: Place, topic: str) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
@@ -69,7 +69,9 @@ async def read_view(connection: Connection, place: Place, wanted: Wanted) -> Vie
     recalled = await _recalled(connection, params, [file.path for file in files])
     ids: dict[Told, str | None] = {}
     entries = {
-        file.document_id: await asyncio.to_thread(entries_of, file.path, file.text, file.day, wanted.language)
+        file.document_id: await isolated(
+            entries_of, file.path, file.text, file.day, wanted.language, chars=len(file.text)
+        )
         for file in files
     }
     return View(

@@ -46,6 +46,8 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     errors.EmbedderUnavailable: 503,
     LanguageModelUnavailable: 503,
     errors.SearchTimeout: 503,
+    errors.TextTooCostly: 422,
+    errors.IsolationBusy: 503,
     NoLanguageModel: 503,
 }
 _CODES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import Conflict, Forbidden, NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within
 from reverie_indexer.queries import Queries
@@ -203,14 +203,10 @@ class Workspace:
         async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
             document, present = await self._resolve(connection, reader, path, scope, with_deleted=True)
             old = await self._version(connection, reader.tenant_id, document, to_version)
-        # In a thread: two texts of many thousand lines take seconds to compare.
-        return await asyncio.to_thread(
-            sections.unified_diff,
-            present,
-            old.content or "",
-            f"{path} (version {document.version})",
-            f"{path} (version {to_version})",
-        )
+        names = f"{path} (version {document.version})", f"{path} (version {to_version})"
+        # Two texts of many thousand lines take seconds to compare, and some take for ever.
+        before = old.content or ""
+        return await isolated(sections.unified_diff, present, before, *names, chars=len(present) + len(before))
 
     async def restore(self, reader: Reader, write: Write, place: Place, version: int) -> Written:
         """Make an older version the present one, as a new version.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import Conflict, NotFound, ReverieError, ValidationFailed
 from reverie_indexer.files import SEARCHABLE, is_backup
 from reverie_indexer.index import forget_embeddings, purge_chunks
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place, Tier
 from reverie_indexer.pipeline import Change, Pipeline, Rules, passages_of
 from reverie_indexer.queries import Queries
@@ -326,8 +326,9 @@ class _Erasure:
             if row["is_present"]:
                 raise _ChangedError("the text came back")
             found.note(row["path"], held)
-            hashes |= await asyncio.to_thread(_hashes, row["path"], row["content"], self.texts, rules)
-            content = await asyncio.to_thread(_without, row["path"], self.texts, row["content"])
+            size = len(row["content"])
+            hashes |= await isolated(_hashes, row["path"], row["content"], self.texts, rules, chars=size)
+            content = await isolated(_without, row["path"], self.texts, row["content"], chars=size)
             params = {
                 "tenant_id": tenant_id,
                 "document_id": row["document_id"],
@@ -363,7 +364,7 @@ async def _versions(
         cursor.itersize = 10
         await cursor.execute(SQL["holding_versions"], params)
         async for row in cursor:
-            if held := await asyncio.to_thread(sought.held_by, row["content"]):
+            if held := await isolated(sought.held_by, row["content"], chars=len(row["content"])):
                 yield row, held
 
 
