@@ -107,7 +107,7 @@ class _Stage:
     floors: tuple[Child, Child]
     client: Child
     target: Target
-    server: psutil.Process
+    server: list[psutil.Process]
     queries: Iterator[str]
     searches: Mapping[Mode, Sequence[Sequence[Statement]]]
     warm: Sequence[str]
@@ -186,7 +186,7 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
             (floors[0], floors[1]),
             await stack.enter_async_context(child(client)),
             Target(host, port, {"authorization": f"Bearer {key}"}),
-            psutil.Process(process.pid),
+            [program := psutil.Process(process.pid), *program.children()],
             asked,
             {mode: [await _statements(runtime, query, mode) for query in noted] for mode in MODES},
             warm,
@@ -217,9 +217,9 @@ async def _warm_up(stage: _Stage) -> None:
 async def _ask(stage: _Stage, asked: Sequence[str], mode: Mode, clients: int) -> Run:
     requests = [stage.target.request("POST", PATH, _body(query, mode)) for query in asked]
     database = await postgres_processes(stage.connection)
-    server_before, database_before = cpu_seconds([stage.server]), cpu_seconds(database)
+    server_before, database_before = cpu_seconds(stage.server), cpu_seconds(database)
     loaded: Loaded = await stage.client.do((drive, stage.target, requests, clients))
-    used = {"server": cpu_seconds([stage.server]) - server_before, "client": loaded.cpu_seconds}
+    used = {"server": cpu_seconds(stage.server) - server_before, "client": loaded.cpu_seconds}
     return Run(loaded.seconds, loaded.wall_seconds, used | await _database_cpu(stage, database, database_before))
 
 
