@@ -152,12 +152,6 @@ class TextTooCostly(ReverieError):
     code = "text_too_costly"
 
 
-class IsolationBusy(ReverieError):
-    """As many long texts are being worked on as may be at a time; the same request may succeed in a moment."""
-
-    code = "overloaded"
-
-
 class EmbedderUnavailable(ReverieError):
     """No embedding can be had now (loading, down, refused, out of time); text search still works."""
 

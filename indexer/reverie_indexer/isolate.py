@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from reverie_indexer.errors import IsolationBusy, TextTooCostly
+from reverie_indexer.errors import Overloaded, TextTooCostly
 
 T = TypeVar("T")
 # From here on a fork (4 to 10 ms) costs less than a third of what it does to cut such a text (31 ms of CPU, 2026).
@@ -41,7 +41,7 @@ async def isolated(function: Callable[..., T], *args: Any, chars: int) -> T:
 
     What the function changes of its surroundings is lost, so it should be pure, and must neither wait for anything nor
     use a connection. With less than `ISOLATED_FROM_CHARS` it runs in a thread, as with any platform that cannot fork.
-    Cancelled, the process is ended. Raises TextTooCostly after `CPU_SECONDS`, and IsolationBusy when as many processes
+    Cancelled, the process is ended. Raises TextTooCostly after `CPU_SECONDS`, and Overloaded when as many processes
     as there may be are at work and none ends soon.
     """
     if chars < ISOLATED_FROM_CHARS or not _is_supported:
@@ -49,7 +49,7 @@ async def isolated(function: Callable[..., T], *args: Any, chars: int) -> T:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not _slots.acquire(blocking=False):
         if time.monotonic() > deadline:
-            raise IsolationBusy(f"{PROCESSES} long texts are being worked on; try again in a moment")
+            raise Overloaded(f"{PROCESSES} long texts are being worked on; try again in a moment")
         await asyncio.sleep(0.02)
     process = _Process(function, args, CPU_SECONDS)
     running = asyncio.create_task(asyncio.to_thread(process.run))

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from reverie_indexer import isolate
-from reverie_indexer.errors import IsolationBusy, StaleVersion, TextTooCostly
+from reverie_indexer.errors import Overloaded, StaleVersion, TextTooCostly
 from reverie_indexer.isolate import ISOLATED_FROM_CHARS, isolated
 from reverie_indexer.pipeline import Rules, passages_of
 
@@ -111,7 +111,7 @@ async def test_no_more_processes_than_there_may_be(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(isolate, "PATIENCE_SECONDS", 0.05)
     first = asyncio.create_task(isolated(time.sleep, 0.5, chars=LONG))
     await asyncio.sleep(0.05)
-    with pytest.raises(IsolationBusy):
+    with pytest.raises(Overloaded):
         await isolated(os.getpid, chars=LONG)
     await first
     assert await isolated(os.getpid, chars=LONG) > 0

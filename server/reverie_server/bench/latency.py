@@ -186,7 +186,7 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
             (floors[0], floors[1]),
             await stack.enter_async_context(child(client)),
             Target(host, port, {"authorization": f"Bearer {key}"}),
-            [program := psutil.Process(process.pid), *program.children()],
+            [psutil.Process(process.pid), *psutil.Process(process.pid).children()],
             asked,
             {mode: [await _statements(runtime, query, mode) for query in noted] for mode in MODES},
             warm,

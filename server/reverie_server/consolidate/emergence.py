@@ -265,8 +265,8 @@ class Emergence:
         clean = await self._parts.tombstones.without_forgotten(place)
         setting = Setting(rules.candidates, now, settings.time_zone, settings.language)
         gathering = partial(gather, view, setting, clean=clean, wanted=asked_for)
-        texts = [*view.files, *([view.memory] if view.memory else [])]
-        found = await isolated(gathering, chars=sum(len(each.text) for each in texts))
+        chars = sum(len(file.text) for file in view.files) + (len(view.memory.text) if view.memory else 0)
+        found = await isolated(gathering, chars=chars)
         return view, found
 
     async def _about(self, grant: Grant, place: Place, topic: str) -> list[int]:

@@ -47,7 +47,6 @@ _STATUS: Mapping[type[errors.ReverieError], int] = {
     LanguageModelUnavailable: 503,
     errors.SearchTimeout: 503,
     errors.TextTooCostly: 422,
-    errors.IsolationBusy: 503,
     NoLanguageModel: 503,
 }
 _CODES = {
