@@ -329,15 +329,9 @@ class _Erasure:
             size = len(row["content"])
             hashes |= await isolated(_hashes, row["path"], row["content"], self.texts, rules, chars=size)
             content = await isolated(_without, row["path"], self.texts, row["content"], chars=size)
-            params = {
-                "tenant_id": tenant_id,
-                "document_id": row["document_id"],
-                "version": row["version"],
-                "content": content,
-                "size": len(content.encode()),
-                "sha256": hashlib.sha256(content.encode()).digest(),
-            }
-            await connection.execute(SQL["rewrite_version"], params)
+            version = {"tenant_id": tenant_id, "document_id": row["document_id"], "version": row["version"]}
+            facts = {"size": len(content.encode()), "sha256": hashlib.sha256(content.encode()).digest()}
+            await connection.execute(SQL["rewrite_version"], {**version, "content": content, **facts})
             await forget_lines(connection, tenant_id, row["document_id"], row["content"], self.texts)
         found.passages = await _passages(connection, tenant_id, own, self.texts)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | found.hashes)
