@@ -42,8 +42,9 @@ WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_ke
 SELECT slice_id, partition_id FROM slices
 WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s ORDER BY slice_id FOR UPDATE;
 
--- delete_slices: an owner's memory; files, sessions, episodes, graph and reports go with it
-DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s;
+-- delete_slices: an owner's memory as it was locked; files, sessions, episodes, graph and reports go with it
+-- What was begun since is new, and its index was not removed here.
+DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
 
 -- delete_views: that an owner has seen the reports of a team
 DELETE FROM report_views WHERE tenant_id = %(tenant_id)s AND viewer = %(owner_key)s;
