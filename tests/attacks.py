@@ -6,6 +6,7 @@ import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from zlib import crc32
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,17 +215,33 @@ GROWING = [
 _PAIRED = [*"a A7.,-_'\"`*#>|[(<:@/=&\n\t", "é", "漢", "\u200b", "\u0301"]
 
 
-def quick() -> list[Attack]:
-    """The texts of every run of the tests."""
-    return [
+# The texts of the attacks that were seen, which every function gets in every run.
+SEEN = [
+    *map(
+        repeated,
+        ["a", "'", "-", ".", "`", " ", "\n", "[", "a_", "A. ", "a. ", "- a\n", "a\n=\n", "[10:00] User: ", "漢"],
+    ),
+    repeated("a_", "Please have a look at `", "a@b` in the log."),
+    repeated("'", "", "x"),
+    repeated(" ", "x", "x"),
+    *map(counted, ["line %\n", "Ada% met Bob% in Town%. "]),
+]
+# In how many parts the texts of a quick run are dealt out to the functions.
+_PARTS = 3
+
+
+def quick(function: str) -> list[Attack]:
+    """The texts that a function gets in every run: those that were seen, and a part of all others, by its name."""
+    others = [
         *map(repeated, CHARACTERS),
         *(repeated(unit, prefix, suffix) for prefix, unit, suffix in KNOWN),
         *map(counted, NUMBERED),
         *GROWING,
     ]
+    return [*SEEN, *others[crc32(function.encode()) % _PARTS :: _PARTS]]
 
 
-def long() -> list[Attack]:
+def long(_: str) -> list[Attack]:
     """A few texts that are worth their length: many lines, many words, and the runs that were quadratic."""
     return [
         *map(
@@ -237,12 +254,14 @@ def long() -> list[Attack]:
     ]
 
 
-def full() -> list[Attack]:
-    """The texts of a thorough run: all pairs too, and everything in every frame."""
+def full(_: str) -> list[Attack]:
+    """All texts: all pairs too, and everything in every frame."""
     units = [*CHARACTERS, *UNITS]
     return [
-        *quick(),
-        *map(repeated, UNITS),
+        *map(repeated, units),
+        *(repeated(unit, prefix, suffix) for prefix, unit, suffix in KNOWN),
+        *map(counted, NUMBERED),
+        *GROWING,
         *(repeated(one + other) for one, other in product(_PAIRED, _PAIRED) if one != other),
         *(repeated(unit, *frame) for unit, frame in product(units, FRAMES)),
     ]

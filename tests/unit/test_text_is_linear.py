@@ -55,6 +55,12 @@ def test_a_function_takes_time_linear_in_any_text_of_the_full_list(meter: Growth
     assert meter.failures(name, "full") == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(table()))
+def test_a_function_takes_time_linear_in_long_texts(meter: GrowthMeter, name: str) -> None:
+    assert meter.failures(name, "long") == []
+
+
 def test_every_function_over_text_is_measured_or_says_why_not() -> None:
     measured = {name.partition(":")[0] for name in table()}
     reasons = exempt()

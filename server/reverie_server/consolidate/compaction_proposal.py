@@ -30,7 +30,7 @@ MAX_GROWTH = 0.1
 _ALIKE_SHARE = 0.25
 _MAX_SOURCES = 5
 # So many places of its words are looked at for a line, those of the rarest words first.
-_MAX_PLACES = 2000
+_MAX_PLACES = 200
 
 
 @dataclass(frozen=True, slots=True)

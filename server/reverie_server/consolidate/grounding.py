@@ -255,8 +255,9 @@ def without_refused(text: str, before: str, sources: Sources, *, about_user: boo
 
     What stood in the file before is no addition. An entry goes as a whole.
     """
-    lines = lines_of(text)
-    own = {essence(line) for line in before.splitlines()} | {_entry(b, lines_of(before)) for b in blocks_of(before)}
+    lines, lines_before = lines_of(text), lines_of(before)
+    own = {essence(line) for line in before.splitlines()}
+    own |= {_entry(block, lines_before) for block in blocks_of(before)}
     refused: list[tuple[str, str]] = []
     gone: set[int] = set()
     for block in blocks_of(text):

@@ -34,7 +34,8 @@ TOOLS = (
     "search_workspace_memory",
 )
 _CJK = re.compile(f"[{CJK}]")
-_SENTENCE_END = re.compile(r"[.!?;\n。！？；]+(?=\s|$|[^\x00-\x7f])|\n")
+# A run of marks is taken whole and once: from each of its places it would be quadratic.
+_SENTENCE_END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$|[^\x00-\x7f])|[\n。！？；]")
 _SPACE = re.compile(r"\s+")
 # An address, or a command as shells take them.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{1,9}+://|(?<![\w.+\-])[\w.+\-]{1,64}+@[a-z0-9\-]{1,63}\.[a-z]|(?<!\w)www\.")
