@@ -17,6 +17,7 @@ from reverie_server.http import context, dreams, json_shape, problems, snapshots
 from reverie_server.mcp import message, request
 from reverie_server.recall import expand
 from reverie_server.tools import arguments, descriptions, registry
+from reverie_server.workspace.files import parse_if_match
 
 ADMIN = keys.Caller("default", "admin")
 
@@ -96,6 +97,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.mcp.request.header": lambda text: request.header(_header("x", text), "x"),
     "reverie_server.recall.expand._ID": expand._ID.fullmatch,
+    "reverie_server.workspace.files.parse_if_match": parse_if_match,
     "reverie_server.tools.arguments.read_arguments": lambda text: arguments.read_arguments(
         arguments.SaveMemory, {"content": text[:5000], "category": text}
     ),

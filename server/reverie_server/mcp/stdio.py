@@ -140,8 +140,10 @@ class StdioTransport:
         # A client that is gone reads no answer: there is nothing to do but to end.
         with suppress(OSError):
             while (data := self._to_write.get()) is not None:
-                while data:
-                    data = data[os.write(self._writing, data) :]
+                # A view: a pipe takes some kilobytes at a time, and what is left is not to be copied each time.
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(self._writing, left) :]
         _call(loop, self._lines.put_nowait, None)
         _call(loop, self._written.set)
 
