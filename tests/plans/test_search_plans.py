@@ -76,6 +76,8 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             "as_of": None,
             "as_of_day": None,
             "mean_length": 8.0,
+            "k1": 1.2,
+            "b": 0.75,
             "with_context": True,
             "label_chars": 80,
             "partition_ids": [],
