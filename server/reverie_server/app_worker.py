@@ -56,7 +56,8 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
         if with_upkeep:
             tasks.append(asyncio.create_task(upkeep(runtime), name="upkeep"))
         link.ready()
-        print(f"reverie works, {settings.worker_concurrency} jobs at once", file=sys.stderr, flush=True)
+        # The line and its end in one: several processes write to the same place.
+        print(f"reverie works, {settings.worker_concurrency} jobs at once\n", end="", file=sys.stderr, flush=True)
         await _until_first_ends(tasks)
     _leave_threads(threads)
 

@@ -174,7 +174,8 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
         listener.listen(2048)
         address = f"[{settings.host}]" if ":" in settings.host else settings.host
         print(
-            f"reverie listens on http://{address}:{listener.getsockname()[1]}",
+            f"reverie listens on http://{address}:{listener.getsockname()[1]}\n",
+            end="",
             file=sys.stderr,
             flush=True,
         )

@@ -57,7 +57,8 @@ def _configure_logging(settings: Settings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, settings.log_level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # A line and its end in one: several processes write to the same place.
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
     )
     # The pool logs every broken connection; the program says once what that means for a request.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)

@@ -70,15 +70,16 @@ async def test_a_killer_is_a_dead_letter_after_three_deaths_and_all_others_are_d
     assert await asyncio.to_thread(programs[0].process.wait, 30) in (0, 130)
 
 
-async def test_a_worker_killed_twenty_times_does_each_job_once(
-    database: Database, conninfo: str, programs: list[Program]
+@pytest.mark.parametrize("kills", [6, pytest.param(20, marks=pytest.mark.slow)])
+async def test_a_worker_that_is_killed_again_and_again_does_each_job_once(
+    database: Database, conninfo: str, programs: list[Program], kills: int
 ) -> None:
     system = assemble(Settings(embedder="hashing"), database, await filled_slot(database, MoodyEmbedder(384)))
     program = Program("serve", "--port", "0", module="reverie_server.cli", REVERIE_DATABASE_URL=conninfo)
     programs.append(program)
     await asyncio.to_thread(program.url)
     server = program.pid_of("server")
-    for number in range(20):
+    for number in range(kills):
         await talk(system, f"web:{number}", f"user:{number % 2}")
         await talk(system, f"web:{random.randrange(number + 1)}", None)
         await asyncio.to_thread(program.until, lambda: program.pid_of("worker"))
