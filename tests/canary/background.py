@@ -108,13 +108,9 @@ class Background:
     async def __aexit__(self, *_: object) -> None:
         self._connection.close()
 
-    async def work(self, *, nights: bool = True) -> None:
-        """Do every job there is, and what follows from it; LeakError where one met what it does not know.
-
-        `nights`: what is to be done once a day, for everybody's memory, too.
-        """
-        if nights:
-            await self._runtime.consolidation.cron.defer_nightly()
+    async def work(self) -> None:
+        """Do every job there is, and what follows from it; LeakError where one met what it does not know."""
+        await self._runtime.consolidation.cron.defer_nightly()
         self._connection.execute(_GIVE_UP)
         self.runs += await drain(self._runtime, until=datetime.now(UTC) + AHEAD)
         failed = self._connection.execute(_FAILED).fetchall()

@@ -77,9 +77,9 @@ class Driver:
             error.add_note("\n".join([seed, *self._last]))
             raise
 
-    async def work(self, *, nights: bool = True) -> None:
+    async def work(self) -> None:
         """Do what waits in the background, and look at what comes of it."""
-        await self._background.work(nights=nights)
+        await self._background.work()
         await self._background.look({})
         self._last.append("  the jobs were done")
 
@@ -124,12 +124,8 @@ class Driver:
             list(call.effects(self.world, answer)) if answer.ok and not call.must_be_refused(self.world) else []
             for call, answer in zip(calls, answers, strict=True)
         ]
-        # Jobs concern all files, and so does what is done by hand as they do it.
-        undisturbed = [not with_jobs and not any(_meddles(other, call) for other in calls) for call in calls]
-        certain = [
-            [calm and _is_alone(own, effect, effects) for effect in own]
-            for own, calm in zip(effects, undisturbed, strict=True)
-        ]
+        # Jobs concern all files.
+        certain = [[not with_jobs and _is_alone(own, effect, effects) for effect in own] for own in effects]
         paired = [pair for own, sure in zip(effects, certain, strict=True) for pair in zip(own, sure, strict=True)]
         for effect, sure in paired:
             effect.add(self.world, certain=sure)
@@ -220,10 +216,6 @@ class Driver:
                 # Where it says of what tier it is, it has what is of that tier.
                 fits = self.world.may_show(canary, named, past=call.past, said=call.said, tier=row.get("tier"))
                 demand(fits, f"an answer says that {canary} is {row['scope']}: {row}\n{call}")
-
-
-def _meddles(other: Call, call: Call) -> bool:
-    return other is not call and other.derives and other.key.tenant == call.key.tenant
 
 
 def _is_alone(own: Sequence[Effect], effect: Effect, of_calls: Sequence[Sequence[Effect]]) -> bool:

@@ -49,8 +49,6 @@ PARTS = {
     "pip": AgentState(leader="finch"),
     "mute": AgentState(enabled=False),
 }
-# The conversations that background work begins with.
-COMPLETED = {("wren", None), ("wren", OWNERS[0]), ("finch", None), ("open", OWNERS[0])}
 FILLED = ("MEMORY.md", "notes/harbour.md")
 
 
@@ -85,7 +83,7 @@ def first_calls(d: Draw) -> Iterator[Call]:
                     yield keep(d, Acting(key, agent, owner), fields, "web:1", None)
                     # Older messages are summarised in so small a window.
                     yield turn(d, Acting(key, agent, owner), fields, "web:1", 200)
-                    if (agent, owner) in COMPLETED:
+                    if owner in (None, OWNERS[0]):
                         yield complete_session(d, Acting(key, agent, owner), fields, "web:1", "web")
         for path in FILLED:
             yield put(d, Acting(key, "wren"), {"scope": "global"}, "global", path)
@@ -111,7 +109,7 @@ async def staged(runtime: Runtime, base_url: str, seed: int) -> AsyncIterator[Dr
                 call.headers = {}
                 answer = await driver.perform(call)
                 assert answer.ok, f"{call}\n{answer.text}"
-            await driver.work(nights=False)
+            await driver.work()
             logs.check()
             driver.steps = 0
             yield driver

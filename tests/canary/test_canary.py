@@ -75,7 +75,7 @@ SHOWING = {
 # Where the dice left something out: so often so many requests more, of those operations alone and of any.
 MORE = 12
 # At random and anew each time: whatever is found once, is found again by its seed.
-RUNS = [(600, 20260403), *(pytest.param(5000, None, marks=pytest.mark.slow, id=f"long-{n}") for n in range(4))]
+RUNS = [(800, 20260403), *(pytest.param(5000, None, marks=pytest.mark.slow, id=f"long-{n}") for n in range(4))]
 
 
 @pytest.mark.parametrize(("steps", "seed"), RUNS)
