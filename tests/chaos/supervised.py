@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import psutil
@@ -46,6 +47,10 @@ class Program:
         assert self.process.stderr is not None
         with self.process.stderr as lines:
             for line in lines:
+                if '"process_started"' in line:
+                    # Looked at while it is there: later its number may be another process's.
+                    with suppress(psutil.NoSuchProcess):
+                        self._started.append(psutil.Process(json.loads(line)["pid"]))
                 self.lines.append(line.rstrip())
 
     def events(self, name: str) -> list[dict[str, Any]]:
@@ -56,19 +61,11 @@ class Program:
     def pid_of(self, service: str) -> int | None:
         """The process that runs a service now."""
         pids = [each["pid"] for each in self.events("process_started") if each["process"] == service]
-        return pids[-1] if pids and psutil.pid_exists(pids[-1]) else None
+        return pids[-1] if pids and pids[-1] in [child.pid for child in self.children()] else None
 
     def children(self) -> list[psutil.Process]:
         """The processes of services, as far as they live."""
-        found = []
-        for each in self.events("process_started"):
-            try:
-                process = psutil.Process(each["pid"])
-            except psutil.NoSuchProcess:
-                continue
-            if is_live(process):
-                found.append(process)
-        return found
+        return [process for process in list(self._started) if process.is_running() and is_live(process)]
 
     def url(self) -> str:
         """Where the server listens, as soon as it does."""

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 
 import httpx
-import psutil
 import pytest
 from tests.chaos.supervised import Program
 from tests.chaos.test_worker_killed import talk, until_idle
@@ -85,8 +84,9 @@ async def test_a_worker_that_is_killed_again_and_again_does_each_job_once(
         await asyncio.to_thread(program.until, lambda: program.pid_of("worker"))
         await asyncio.sleep(random.uniform(0, 0.6))
         victim = program.pid_of("worker")
-        if victim is not None:
-            psutil.Process(victim).kill()
+        for child in program.children():
+            if child.pid == victim:
+                child.kill()
     await until_idle(database)
     async with database.maintenance() as connection:
         cursor = await connection.execute(
