@@ -25,7 +25,7 @@ Reading = Callable[[str], object]
 
 STEP = 4
 MAX_CHARS = 262_144
-NOISE_SECONDS = 0.001
+NOISE_SECONDS = 0.0005
 # A suspicion is followed up to the largest text that any way in takes whole.
 MAX_SUSPECT_CHARS = 4_194_304
 # Of a linear function the ratio is STEP, of a quadratic one its square.
@@ -52,7 +52,7 @@ class Effort:
 
 
 EFFORTS: Mapping[str, Effort] = {
-    "quick": Effort(quick, 256, 0.001),
+    "quick": Effort(quick, 256, 0.0005),
     "long": Effort(long, 4096, 0.1),
     "full": Effort(full, 256, 0.004),
 }
@@ -102,7 +102,7 @@ def verdict(read: Reading, attack: Attack, effort: Effort) -> str | None:
 def _pursued(read: Reading, attack: Attack, length: int) -> str | None:
     before = seconds_of(read, attack.make(length // STEP), 5)
     while True:
-        took = seconds_of(read, attack.make(length), 1 if before > INTOLERABLE_SECONDS / STEP else 3)
+        took = seconds_of(read, attack.make(length), 1 if before > INTOLERABLE_SECONDS / STEP**2 else 3)
         if took <= GUILTY_RATIO * before:
             return None
         if took >= INTOLERABLE_SECONDS:

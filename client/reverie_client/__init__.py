@@ -7,14 +7,11 @@ Answers are frozen dataclasses, and every error is a `ReverieError`.
 from reverie_client._async.client import AsyncAgentMemory, AsyncReverie
 from reverie_client._sync.client import AgentMemory, Reverie
 from reverie_client.administration import (
-    AuditAction,
     AuditEntry,
-    AuditOutcome,
     Key,
     NewKey,
     OwnerCounts,
     OwnerDeleted,
-    Role,
 )
 from reverie_client.conversation import (
     Accepted,
@@ -123,9 +120,7 @@ __all__ = [
     "ArchivedFile",
     "AsyncAgentMemory",
     "AsyncReverie",
-    "AuditAction",
     "AuditEntry",
-    "AuditOutcome",
     "Backup",
     "Candidate",
     "CardEntry",
@@ -186,7 +181,6 @@ __all__ = [
     "Restored",
     "Reverie",
     "ReverieError",
-    "Role",
     "Run",
     "Saved",
     "SearchResults",

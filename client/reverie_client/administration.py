@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 AuditAction: TypeAlias = Literal["read", "write", "forget", "export", "keys", "settings"]
 AuditOutcome: TypeAlias = Literal["ok", "denied", "refused", "failed"]
-Role: TypeAlias = Literal["viewer", "member", "admin"]
+KeyRole: TypeAlias = Literal["viewer", "member", "admin"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class Key:
     """A key without its secret. None: bound to no `agents`, to no owner; without name, end or use."""
 
     id: str
-    role: Role
+    role: KeyRole
     name: str | None = None
     agents: tuple[str, ...] | None = None
     owner_key: str | None = None

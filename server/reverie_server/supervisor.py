@@ -251,7 +251,8 @@ class _Supervisor:
             words = os.read(child.pipe, 4096)
         except BlockingIOError:
             return
-        if _READY in words:
+        # Not of a process that is gone already, or about to go: the last line tells why a program ended.
+        if _READY in words and not self._is_told_to_end:
             log.info("process_started", process=child.service.name, pid=child.pid)
         for other in self._children:
             is_wanted = (_DEMAND if other.service.on_demand else _READY) in words

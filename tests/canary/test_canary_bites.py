@@ -268,7 +268,7 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         (finds_anybodys_session, "session", 2000),
         (prompts_with_notes_of_others, "a prompt has files of others|shows what is not for it", 2000),
         (logs_what_is_said, "a log has", 2000),
-        (reads_all_episodes, "an answer shows|episodes .* found|are (listed|indexed) of", 2000),
+        (reads_all_episodes, "an answer shows|episodes? .* (found|is removed)|are (listed|indexed) of", 2000),
         (walks_into_all_graphs, "an answer shows|entities .* found", 2000),
         (shows_all_reports, "the report .* found|an answer shows", 2000),
         (extracts_all_conversations, "the server wrote what the memory never had", 0),

@@ -6,7 +6,16 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from reverie_client._async.connection import AsyncConnection
-from reverie_client.administration import AuditAction, AuditEntry, AuditPage, Key, KeyPage, NewKey, OwnerDeleted, Role
+from reverie_client.administration import (
+    AuditAction,
+    AuditEntry,
+    AuditPage,
+    Key,
+    KeyPage,
+    KeyRole,
+    NewKey,
+    OwnerDeleted,
+)
 from reverie_client.request import Call, segment
 
 
@@ -22,7 +31,7 @@ class AsyncAdministration:
 
     async def create_key(
         self,
-        role: Role,
+        role: KeyRole,
         *,
         name: str | None = None,
         agents: Sequence[str] | None = None,

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from reverie_client._sync.connection import Connection
-from reverie_client.administration import AuditAction, AuditEntry, AuditPage, Key, KeyPage, NewKey, OwnerDeleted, Role
+from reverie_client.administration import (
+    AuditAction,
+    AuditEntry,
+    AuditPage,
+    Key,
+    KeyPage,
+    KeyRole,
+    NewKey,
+    OwnerDeleted,
+)
 from reverie_client.request import Call, segment
 
 
@@ -23,7 +32,7 @@ class Administration:
 
     def create_key(
         self,
-        role: Role,
+        role: KeyRole,
         *,
         name: str | None = None,
         agents: Sequence[str] | None = None,

@@ -17,6 +17,7 @@ NO_CALLS = {"agent", "close"}
 ARGUMENTS = {
     "str": "a.md",
     "int": 1,
+    "KeyRole": "member",
     "bytes": b"zip",
     "Mapping[str, Any]": {},
     "Sequence[Mapping[str, Any]]": [],
