@@ -217,6 +217,41 @@ async def test_another_tenants_person_of_that_name_stays(talking: Runtime, clien
         assert read.status_code == status
 
 
+async def waiting_for_locks(watcher: psycopg.AsyncConnection[Any], count: int) -> None:
+    """Until so many sessions of this database wait for a lock."""
+    async with asyncio.timeout(20):
+        while True:
+            cursor = await watcher.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            row = await cursor.fetchone()
+            if row is not None and row[0] == count:
+                return
+            await asyncio.sleep(0.01)
+
+
+async def test_a_write_that_deletion_waited_for_leaves_nothing(talking: Runtime, conninfo: str) -> None:
+    """A writer makes the past twin of a slice while the deletion waits for the slice: the twin goes as well."""
+    place = Place("default", "wren", "personal", ADA)
+    await talking.pipeline.write(place, overwrite("a.md", "lantern one", by="test", reason="test"))
+    async with (
+        await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as watcher,
+        await psycopg.AsyncConnection.connect(conninfo) as holder,
+    ):
+        await holder.execute("SELECT set_config('reverie.maintenance', 'on', true)")
+        await holder.execute("SELECT FROM slices WHERE owner_key = %s FOR UPDATE", [ADA])
+        write = asyncio.create_task(
+            talking.pipeline.write(place, overwrite("a.md", "lantern two", by="test", reason="test"))
+        )
+        await waiting_for_locks(watcher, 1)
+        delete = asyncio.create_task(talking.owners.delete("default", ADA, dry_run=False))
+        await waiting_for_locks(watcher, 2)
+        await holder.rollback()
+    await asyncio.gather(write, delete)
+    assert_index_consistent(conninfo)
+    assert holding(conninfo, ADA) == {}
+
+
 async def test_a_person_writes_while_they_are_deleted(talking: Runtime, conninfo: str) -> None:
     async def write(number: int) -> None:
         place = Place("default", f"agent-{number % 3}", "personal", ADA)

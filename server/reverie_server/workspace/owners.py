@@ -86,6 +86,8 @@ class Owners:
     async def _erase(self, key: dict[str, str]) -> None:
         async with self._database.maintenance() as connection:
             slices = await (await connection.execute(SQL["lock_slices"], key)).fetchall()
+            locked = {**key, "agent_ids": [row["agent_id"] for row in slices]}
+            slices += await (await connection.execute(SQL["lock_past_slices"], locked)).fetchall()
             params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
             for step in ("forget_cache", "delete_postings", "delete_vectors"):
                 await connection.execute(AGENTS[step], params)

@@ -39,8 +39,14 @@ WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_ke
   AND EXISTS (SELECT FROM jsonb_array_elements(d.sources) source WHERE source ->> 'session_id' = s.session_id);
 
 -- lock_slices: an owner's memory with all agents, its writers kept out until the transaction ends
-SELECT slice_id, partition_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s ORDER BY slice_id FOR UPDATE;
+SELECT slice_id, agent_id, partition_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND NOT past ORDER BY slice_id FOR UPDATE;
+
+-- lock_past_slices: the past twins of locked slices. By a statement of their own: a writer for whom the lock above waited
+-- may have made one that the snapshot above does not show.
+SELECT slice_id, agent_id, partition_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND past AND agent_id = ANY(%(agent_ids)s::text[])
+ORDER BY slice_id FOR UPDATE;
 
 -- delete_slices: an owner's memory as it was locked; files, sessions, episodes, graph and reports go with it
 -- What was begun since is new, and its index was not removed here.
