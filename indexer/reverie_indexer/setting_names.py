@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import TypeVar
 
 PREFIX = "REVERIE_"
 # Variables that are no settings, with what reads them. This is the one list.
@@ -18,6 +20,27 @@ OTHER_VARIABLES = frozenset(
 )
 # The test suite has variables of its own under this prefix.
 TEST_PREFIX = "REVERIE_TEST_"
+
+# What Kubernetes puts into every container of a namespace for a Service called reverie or reverie-something.
+_OF_SERVICE = re.compile(
+    r"REVERIE(?:_[A-Z0-9_]+)?_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)"
+)
+_ADDRESS_OF_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+")
+
+T = TypeVar("T", str, str | None)
+
+
+def without_services(environment: Mapping[str, T]) -> dict[str, T]:
+    """The variables without those that Kubernetes makes of a Service, which nobody set and nobody can mistype.
+
+    REVERIE_PORT is such a one where its value is an address (`tcp://10.0.0.1:8077`): it is then no setting.
+    """
+    return {
+        name: value
+        for name, value in environment.items()
+        if not _OF_SERVICE.fullmatch(name.upper())
+        and not (re.fullmatch(r"REVERIE_(?:\w+_)?PORT", name.upper()) and _ADDRESS_OF_SERVICE.fullmatch(value or ""))
+    }
 
 
 def unknown_variables(environment: Iterable[str], settings: Collection[str]) -> list[str]:

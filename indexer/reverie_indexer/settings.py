@@ -8,28 +8,36 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, ValidationError, model_validator
+from pydantic import Field, PositiveInt, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.setting_names import unknown_name, unknown_variables
+from reverie_indexer.setting_names import unknown_name, unknown_variables, without_services
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Share = Annotated[float, Field(ge=0, le=1)]
+# Up to a year: far beyond it, PostgreSQL or the clock of the event loop could not take the number.
+Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 
 
 class Settings(BaseSettings):
     """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start."""
 
     model_config = SettingsConfigDict(
-        env_prefix="REVERIE_", env_ignore_empty=True, toml_file="reverie.toml", extra="forbid", frozen=True
+        env_prefix="REVERIE_",
+        env_ignore_empty=True,
+        allow_inf_nan=False,
+        toml_file="reverie.toml",
+        extra="forbid",
+        frozen=True,
     )
 
     # Where things are. No database_url: the embedded PostgreSQL under data_dir.
@@ -40,7 +48,7 @@ class Settings(BaseSettings):
     pool_size: PositiveInt = 10
     # With the embedded PostgreSQL: below this much free disk writes are refused, before PostgreSQL itself must stop.
     min_free_disk_mb: Annotated[int, Field(ge=0)] = 64
-    statement_timeout_seconds: PositiveFloat = 30.0
+    statement_timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     # Makes the first key where there is none: the key itself, or a file that holds it.
     bootstrap_admin_key: SecretStr | None = None
     bootstrap_admin_key_file: Path | None = None
@@ -57,18 +65,18 @@ class Settings(BaseSettings):
     # that wait for nothing or send nothing are closed, else the new one is refused. Seconds for the head of a request,
     # a whole body (which comes at a minimum rate), a response that nobody reads on, and between two requests.
     max_connections: Annotated[int, Field(ge=16, le=100_000)] | None = None
-    header_timeout_seconds: PositiveFloat = 5.0
-    body_timeout_seconds: PositiveFloat = 120.0
+    header_timeout_seconds: Seconds = 5.0
+    body_timeout_seconds: Seconds = 120.0
     body_min_bytes_per_second: PositiveInt = 16_384
-    response_timeout_seconds: PositiveFloat = 20.0
-    keep_alive_seconds: PositiveInt = 10
+    response_timeout_seconds: Seconds = 20.0
+    keep_alive_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 10
     # Requests at work, None: four a processor, at most as many as pool_size; of one key (without keys: of one address),
     # None: all but an eighth. More wait for their turn, and are refused (429 or 503) when it has not come in time to be
     # answered within max_answer_seconds. What waits for a language model is not at work.
     max_in_flight: Annotated[int, Field(ge=1, le=1000)] | None = None
     max_in_flight_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 256
-    max_answer_seconds: PositiveFloat = 1.5
+    max_answer_seconds: Seconds = 1.5
     # Bytes of request bodies in memory, of all requests and of those of one key.
     max_body_memory_bytes: Annotated[int, Field(ge=8 * 1024 * 1024)] = 64 * 1024 * 1024
     max_body_memory_bytes_per_key: Annotated[int, Field(ge=8 * 1024 * 1024)] = 48 * 1024 * 1024
@@ -80,15 +88,15 @@ class Settings(BaseSettings):
     embedder_api_key: SecretStr | None = None
     embedder_dimension: PositiveInt | None = None
     embedder_batch_size: PositiveInt = 64
-    embedder_timeout_seconds: PositiveFloat = 30.0
+    embedder_timeout_seconds: Seconds = 30.0
     embedder_device: str | None = None
     embedder_threads: PositiveInt = 1
     embedder_weights_dir: Path | None = None
     query_cache_size: PositiveInt = 1024
     # How long one write waits for its vectors before it answers `embedded: false` and leaves the rest to the
     # back-fill; it covers a model that still loads and a file of a megabyte.
-    embed_wait_seconds: PositiveFloat = 10.0
-    backfill_interval_seconds: PositiveFloat = 5.0
+    embed_wait_seconds: Seconds = 10.0
+    backfill_interval_seconds: Seconds = 5.0
 
     # Indexing.
     chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000
@@ -142,14 +150,14 @@ class Settings(BaseSettings):
     compact_from_messages: PositiveInt = 50
     compact_keep_last: Annotated[int, Field(ge=2, le=1000)] = 20
     # How long the prompt of a turn waits for a compaction that is under way.
-    compact_wait_seconds: PositiveFloat = 10.0
+    compact_wait_seconds: Seconds = 10.0
     summary_max_tokens: PositiveInt = 300
-    summary_keep_seconds: PositiveFloat = 1800.0
-    summary_timeout_seconds: PositiveFloat = 15.0
+    summary_keep_seconds: Seconds = 1800.0
+    summary_timeout_seconds: Seconds = 15.0
     flush_max_rounds: Annotated[int, Field(ge=1, le=100)] = 5
-    flush_timeout_seconds: PositiveFloat = 90.0
+    flush_timeout_seconds: Seconds = 90.0
     # A session that nobody has written to for so long is complete.
-    session_idle_seconds: PositiveFloat = 1800.0
+    session_idle_seconds: Seconds = 1800.0
 
     # Consolidation: what agents that set nothing themselves get, and what the stages go by (behaviour in the README).
     consolidation_enabled: bool = True
@@ -158,36 +166,36 @@ class Settings(BaseSettings):
     skip_cron_conversations: bool = True
     compaction_enabled: bool = True
     episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
-    episodic_timeout_seconds: PositiveFloat = 30.0
+    episodic_timeout_seconds: Seconds = 30.0
     episodic_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 1024
-    extraction_cooldown_seconds: Annotated[float, Field(ge=0)] = 300.0
+    extraction_cooldown_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 300.0
     # What extraction looks at; what a model is given at a time: messages, characters of each, tokens to answer with.
     extraction_min_messages: PositiveInt = 4
     extraction_min_chars: Annotated[int, Field(ge=0)] = 10
     extraction_max_messages: Annotated[int, Field(ge=2, le=1000)] = 30
     extraction_message_chars: Annotated[int, Field(ge=100)] = 2000
-    extraction_max_tokens: Annotated[int, Field(ge=100)] = 1000
-    extraction_timeout_seconds: PositiveFloat = 60.0
+    extraction_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 1000
+    extraction_timeout_seconds: Seconds = 60.0
     # No background work makes MEMORY.md longer than this.
     memory_max_chars: Annotated[int, Field(ge=1000)] = 8000
     # Which share of its entries may leave it in one rewriting, and by which share of its length a night may add.
     memory_max_loss: Share = 0.25
     memory_max_growth: Annotated[float, Field(ge=0, le=100)] = 0.5
     # From how many characters on it is compacted once a day, and how many backups of it are kept.
-    memory_compact_from_chars: Annotated[int, Field(ge=0)] = 3000
+    memory_compact_from_chars: Annotated[int, Field(ge=0, le=1_000_000_000)] = 3000
     memory_backups_kept: Annotated[int, Field(ge=1, le=1000)] = 5
-    memory_compact_timeout_seconds: PositiveFloat = 120.0
-    dreaming_debounce_seconds: Annotated[float, Field(ge=0)] = 600.0
+    memory_compact_timeout_seconds: Seconds = 120.0
+    dreaming_debounce_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 600.0
     dreaming_min_episodes: PositiveInt = 5
     dreaming_max_episodes: PositiveInt = 10
     dreaming_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4096
     # The hour at which the night begins where the agent is.
     nightly_hour: Annotated[int, Field(ge=0, le=23)] = 2
     # So many daily notes, the newest, are looked at each night, and what candidates for MEMORY.md need.
-    emergence_days: PositiveInt = 7
+    emergence_days: Annotated[int, Field(ge=1, le=36_500)] = 7
     emergence_min_recalls: Annotated[int, Field(ge=0)] = 3
     emergence_min_queries: Annotated[int, Field(ge=0)] = 2
-    emergence_max_age_days: PositiveInt = 30
+    emergence_max_age_days: Annotated[int, Field(ge=1, le=36_500)] = 30
     emergence_min_score: Share = 0.4
     # What its score is made of, which together must be 1; and in how many days half of a recall's recency is gone.
     emergence_frequency_weight: Share = 0.30
@@ -195,8 +203,8 @@ class Settings(BaseSettings):
     emergence_diversity_weight: Share = 0.20
     emergence_freshness_weight: Share = 0.15
     emergence_consolidation_weight: Share = 0.10
-    emergence_half_life_days: PositiveFloat = 7.0
-    emergence_timeout_seconds: PositiveFloat = 60.0
+    emergence_half_life_days: Annotated[float, Field(gt=0, le=36_500)] = 7.0
+    emergence_timeout_seconds: Seconds = 60.0
     # Past it, older entries of DREAMS.md are summarised and move to the archive of their month.
     dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
     # The knowledge graph: from which confidence on it takes what is said; from which cosine and likeness of names
@@ -208,23 +216,23 @@ class Settings(BaseSettings):
     dedup_candidate_cosine: Share = 0.90
     dedup_nearest: Annotated[int, Field(ge=1, le=100)] = 3
     graph_max_rows: Annotated[int, Field(ge=10, le=100_000)] = 2000
-    graph_timeout_seconds: PositiveFloat = 5.0
+    graph_timeout_seconds: Seconds = 5.0
     # Background jobs: a server runs a worker beside it, unless told not to.
     worker_enabled: bool = True
     worker_concurrency: Annotated[int, Field(ge=1, le=100)] = 2
-    worker_poll_seconds: PositiveFloat = 5.0
+    worker_poll_seconds: Seconds = 5.0
     # How often a job that fails is tried altogether; before each new try it waits twice as long as before the last.
     job_max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
-    job_retry_seconds: Annotated[float, Field(ge=0)] = 15.0
-    job_timeout_seconds: PositiveFloat = 600.0
+    job_retry_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 15.0
+    job_timeout_seconds: Seconds = 600.0
     # A job that so many processes died of is not tried again. Deaths count where the job ran alone in its process.
     job_max_deaths: Annotated[int, Field(ge=1, le=100)] = 3
     # A process ends itself after so much CPU time in which its event loop did not turn, and is started again.
-    stall_seconds: PositiveFloat = 20.0
+    stall_seconds: Seconds = 20.0
     # From SIGTERM on a server or worker has so long to end by itself; then it is killed.
-    shutdown_grace_seconds: PositiveFloat = 15.0
+    shutdown_grace_seconds: Seconds = 15.0
     # How long the rows of jobs that are done are kept; those that failed stay until they are tried again.
-    job_keep_days: PositiveInt = 7
+    job_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 7
     # How often what has expired and the rows of old jobs are removed.
     prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
 
@@ -232,12 +240,12 @@ class Settings(BaseSettings):
     llm_base_url: str | None = None
     llm_model: str | None = None
     llm_api_key: SecretStr | None = None
-    llm_timeout_seconds: PositiveFloat = 60.0
+    llm_timeout_seconds: Seconds = 60.0
     llm_max_retries: Annotated[int, Field(ge=0, le=20)] = 2
     llm_max_response_bytes: Annotated[int, Field(ge=65_536)] = 8 * 1024 * 1024
     # After so many failures in a row, or one time-out, the endpoint is not asked for so long, then for longer.
     llm_breaker_failures: PositiveInt = 3
-    llm_breaker_pause_seconds: PositiveFloat = 10.0
+    llm_breaker_pause_seconds: Seconds = 10.0
     # Calls of one tenant on one day (UTC); the proxy's own forwarding does not count.
     llm_calls_per_day: Annotated[int, Field(ge=0)] = 1000
     # A tokenizer.json of that model: tokens are then counted instead of estimated.
@@ -272,6 +280,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments over environment over `reverie.toml`."""
         del dotenv_settings, file_secret_settings
+        if isinstance(env_settings, EnvSettingsSource):
+            env_settings.env_vars = without_services(env_settings.env_vars)
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     @classmethod
@@ -281,7 +291,7 @@ class Settings(BaseSettings):
         SetupError names each wrong value, and each name that is no setting with the nearest that is one.
         """
         given = {name: value for name, value in overrides.items() if value is not None}
-        wrong = unknown_variables(os.environ, cls.model_fields)
+        wrong = unknown_variables(without_services(os.environ), cls.model_fields)
         settings = None
         try:
             settings = cls(**given)  # type: ignore[arg-type]  # validated by pydantic, field by field
