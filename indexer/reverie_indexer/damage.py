@@ -11,6 +11,8 @@ from psycopg.rows import DictRow, dict_row
 from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
+# What PostgreSQL answers of a page that is not as it was written, of a file that is gone, or that the disk cannot read.
+_DAMAGE = (psycopg.InternalError, psycopg.errors.UndefinedFile, psycopg.errors.IoError)
 
 
 @dataclass(slots=True)
@@ -21,15 +23,15 @@ class DamageReport:
     checked_bytes: int = 0
     left_out: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
-    by_amcheck: bool = True
+    by_checkers: bool = True
 
 
 async def look_for_damage(conninfo: str, *, max_seconds: float = 30.0) -> DamageReport:
-    """Read every page of the tables and B-tree indexes, smallest relation first, until the time is over.
+    """Read every page of the tables and their indexes, smallest relation first, until the time is over.
 
-    With PostgreSQL's own checker (amcheck) where this login may create it, for this look alone; else each table is
-    read as a query would read it, and indexes are not looked at. A page that PostgreSQL holds in memory is judged by
-    what it has there. Nothing is changed. Raises psycopg.Error only where no connection can be had.
+    With PostgreSQL's own checkers (amcheck, pg_prewarm) where this login may create them, for this look alone; else
+    each table is read as a query would read it, and indexes are not looked at. A page that PostgreSQL holds in memory
+    is judged by what it has there. Nothing is changed. Raises psycopg.Error only where no connection can be had.
     """
     report = DamageReport()
     until = time.monotonic() + max_seconds
@@ -37,22 +39,22 @@ async def look_for_damage(conninfo: str, *, max_seconds: float = 30.0) -> Damage
         await connection.execute(SQL["set_up_look"])
         try:
             async with connection.transaction():
-                await connection.execute(SQL["bring_amcheck"])
+                await connection.execute(SQL["bring_checkers"])
         except psycopg.Error:
-            report.by_amcheck = False
+            report.by_checkers = False
         relations = await (await connection.execute(SQL["relations"])).fetchall()
         for relation in relations:
             left = until - time.monotonic()
-            if left <= 0 or (relation["is_index"] and not report.by_amcheck):
+            if left <= 0 or (relation["is_index"] and not report.by_checkers):
                 report.left_out.append(relation["name"])
                 continue
             try:
                 async with connection.transaction():
                     await connection.execute(SQL["bound_look"], {"timeout": f"{max(1, int(left * 1000))}ms"})
-                    wrong = await _problem_of(connection, relation, report.by_amcheck)
+                    wrong = await _problem_of(connection, relation, report.by_checkers)
             except psycopg.Error as error:
                 # A server process may even die of what it reads.
-                if not (isinstance(error, psycopg.InternalError) or connection.closed):
+                if not (isinstance(error, _DAMAGE) or connection.closed):
                     report.left_out.append(relation["name"])
                     continue
                 wrong = error.diag.message_primary or "PostgreSQL ended when it read it"
@@ -92,12 +94,14 @@ async def _count(connection: psycopg.AsyncConnection[DictRow], report: DamageRep
     ]
 
 
-async def _problem_of(connection: psycopg.AsyncConnection[DictRow], relation: DictRow, by_amcheck: bool) -> str | None:
-    if not by_amcheck:
+async def _problem_of(connection: psycopg.AsyncConnection[DictRow], relation: DictRow, by_checkers: bool) -> str | None:
+    if not by_checkers:
         await connection.execute(SQL["choose_table"], {"relation": relation["oid"]})
         await connection.execute(SQL["read_table"])
         return None
-    statement = "check_index" if relation["is_index"] else "check_table"
+    statement = "check_table"
+    if relation["is_index"]:
+        statement = "check_index" if relation["is_btree"] else "read_index"
     rows = await (await connection.execute(SQL[statement], {"relation": relation["oid"]})).fetchall()
     return next((row["problem"] for row in rows if row["problem"]), None)
 

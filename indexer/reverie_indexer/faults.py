@@ -28,7 +28,8 @@ log = structlog.get_logger()
 OPERATOR_SQL = """\
 CREATE EXTENSION IF NOT EXISTS vector;
 CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS;
-GRANT reverie_app TO "<the role of REVERIE_DATABASE_URL>";"""
+GRANT reverie_app TO "<the role of REVERIE_DATABASE_URL>";
+GRANT CREATE ON SCHEMA public TO "<the role of REVERIE_DATABASE_URL>";"""
 # After PostgreSQL found the disk full no write is tried for a while: each would use up what is left of its log.
 PAUSE_SECONDS = 5.0
 # A transaction that was begun when the disk was full may end when it no longer is.
@@ -152,7 +153,13 @@ class Faults:
                 if self.storage_full or self._clock() - self._full_at < TRANSACTION_SECONDS:
                     return _full()
                 return DatabaseUnavailable("PostgreSQL takes no writes now (it is read-only); try again")
-            case psycopg.errors.DataCorrupted() | psycopg.errors.IndexCorrupted():
+            case (
+                psycopg.errors.DataCorrupted()
+                | psycopg.errors.IndexCorrupted()
+                # A file of the database that is gone, and one that the disk no longer gives.
+                | psycopg.errors.UndefinedFile()
+                | psycopg.errors.IoError()
+            ):
                 self._damage_until = self._clock() + DAMAGE_SHOWN_SECONDS
                 log.error("data_damaged", sqlstate=error.sqlstate, detail=error.diag.message_primary)
                 return DataDamaged(

@@ -54,10 +54,10 @@ async def examine(settings: Settings) -> list[str]:
             report, wrong = await inspect_database(conninfo)
             embedded = "" if settings.database_url else "embedded "
             say("database", f"{embedded}PostgreSQL {report.server_version}, pgvector {report.vector_version}")
-            say("schema", _of_schema(report))
             if wrong:
                 fail("database", wrong)
                 return problems
+            say("schema", _of_schema(report))
             if report.pending:
                 # Opening the database would upgrade it, which nobody asked for.
                 fail("schema", f"{len(report.pending)} migrations are to be applied: `reverie upgrade`, or any start")
@@ -136,7 +136,7 @@ async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fa
     report = await look_for_damage(conninfo)
     for sentence in report.damaged:
         fail("pages", sentence)
-    how = "" if report.by_amcheck else " (tables alone: this login may not use PostgreSQL's checker, amcheck)"
+    how = "" if report.by_checkers else " (tables alone: this login may not use the checkers amcheck and pg_prewarm)"
     left = f"; not looked at: {', '.join(report.left_out)}" if report.left_out else ""
     megabytes = report.checked_bytes / 1e6
     say("pages", f"{report.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")

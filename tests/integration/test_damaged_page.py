@@ -122,7 +122,7 @@ async def test_a_damaged_page_is_a_typed_error_for_whom_it_concerns(
         assert "reverie doctor" in ready.json()["reasons"][0]
 
         report = await look_for_damage(conninfo)
-        assert report.by_amcheck
+        assert report.by_checkers
         assert report.left_out == []
         assert len(report.damaged) == 1
         if table.endswith("_pkey"):
@@ -168,9 +168,48 @@ async def test_what_is_written_forgotten_and_deleted_is_counted_rightly(
         assert (await look_for_damage(conninfo)).damaged == []
 
 
+async def test_a_damaged_page_of_long_values_and_of_an_index_over_vectors_is_found(
+    home: Path, serve_runtime: ServeRuntime
+) -> None:
+    async with served(home, serve_runtime) as (conninfo, client):
+        # Nothing that gets shorter when it is compressed, so that it goes out of line.
+        long = "\n".join(secrets.token_hex(40) for _ in range(400))
+        assert (await client.put("/api/v1/agents/wren/files/long.txt", json={"content": long})).status_code == 201
+        await write(client, "wren")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute(
+                "CREATE INDEX by_meaning ON vectors_0 USING hnsw ((embedding::halfvec(16)) halfvec_l2_ops)"
+            )
+            row = connection.execute("SELECT reltoastrelid::regclass::text FROM pg_class WHERE relname = 'versions'")
+            [long_values] = row.fetchone() or ()
+        paths = [file_of(conninfo, home, name) for name in (str(long_values), "by_meaning")]
+        report = await look_for_damage(conninfo)
+        assert (report.damaged, report.left_out) == ([], [])
+    for path in paths:
+        damage(path, 0 if path == paths[0] else path.stat().st_size // PAGE - 1)
+    async with served(home, serve_runtime) as (conninfo, client):
+        answer = await client.get("/api/v1/agents/wren/files/long.txt")
+        assert (answer.status_code, answer.json()["code"]) == (500, "data_damaged")
+        found = " ".join((await look_for_damage(conninfo)).damaged)
+        assert "the table versions is damaged" in found
+        assert "REINDEX INDEX by_meaning" in found
+
+
+async def test_a_file_of_a_table_that_is_gone_is_found(home: Path, serve_runtime: ServeRuntime) -> None:
+    async with served(home, serve_runtime) as (conninfo, client):
+        await write(client, "wren")
+        path = file_of(conninfo, home, "chunks")
+    path.unlink()
+    async with served(home, serve_runtime) as (conninfo, client):
+        answer = await search(client, "wren")
+        assert (answer.status_code, answer.json()["code"]) == (500, "data_damaged")
+        assert str(path.name) not in answer.text
+        assert any("the table chunks is damaged" in each for each in (await look_for_damage(conninfo)).damaged)
+
+
 async def test_looking_finds_nothing_where_nothing_is_wrong_and_leaves_nothing_behind(conninfo: str) -> None:
     report = await look_for_damage(conninfo)
-    assert (report.damaged, report.left_out, report.by_amcheck) == ([], [], True)
+    assert (report.damaged, report.left_out, report.by_checkers) == ([], [], True)
     assert report.checked > 100
     with psycopg.connect(conninfo) as connection:
         assert connection.execute("SELECT FROM pg_extension WHERE extname = 'amcheck'").fetchone() is None
@@ -191,7 +230,7 @@ async def test_a_login_without_the_checker_reads_the_tables(server_conninfo: str
                 own = make_conninfo(conninfo, user=name, password="x")
                 await prepare_database(own)
                 report = await look_for_damage(own)
-                assert (report.by_amcheck, report.damaged) == (False, [])
+                assert (report.by_checkers, report.damaged) == (False, [])
                 assert report.checked > 20
                 assert "postings_pkey" in report.left_out
         finally:

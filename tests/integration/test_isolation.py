@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -313,6 +314,25 @@ async def test_a_login_without_the_operators_part_is_told_what_to_run(own_databa
         await prepare_database(conninfo)
     for statement in ("CREATE EXTENSION IF NOT EXISTS vector", "CREATE ROLE reverie_app", "GRANT reverie_app TO"):
         assert statement in caught.value.detail
+
+
+async def test_what_an_operator_is_told_to_run_is_enough_also_in_somebody_elses_database(
+    own_database: tuple[str, str], server_conninfo: str
+) -> None:
+    """Since PostgreSQL 15 only the owner of a database may make tables in its schema public."""
+    conninfo, name = own_database
+    inside = pg_conninfo.make_conninfo(server_conninfo, dbname=name)
+    _admin(inside, sql.SQL("ALTER DATABASE {} OWNER TO CURRENT_USER").format(sql.Identifier(name)))
+    _operator_prepares(server_conninfo, name)
+    with pytest.raises(SetupError) as caught:
+        await prepare_database(conninfo)
+    told = caught.value.detail.partition("\n")[2].replace("<the role of REVERIE_DATABASE_URL>", name)
+    with psycopg.connect(inside, autocommit=True) as connection:
+        for statement in told.split(";\n"):
+            # An operator's client goes on where the role is there already.
+            with suppress(psycopg.errors.DuplicateObject):
+                connection.execute(statement.encode())
+    await prepare_database(conninfo)
 
 
 async def test_a_login_that_is_no_member_of_the_role_is_told_so_at_start(

@@ -51,7 +51,8 @@ def test_a_disk_with_less_than_is_to_be_left_is_full_and_one_that_is_gone_is_not
 def test_damage_is_shown_for_an_hour() -> None:
     clock = Clock()
     faults = Faults(clock=clock)
-    for error in (psycopg.errors.DataCorrupted(), psycopg.errors.IndexCorrupted()):
+    errors = psycopg.errors
+    for error in (errors.DataCorrupted(), errors.IndexCorrupted(), errors.UndefinedFile(), errors.IoError()):
         assert isinstance(faults.translated(error), DataDamaged)
     assert "reverie doctor" in faults.reasons()[0]
     clock.now += DAMAGE_SHOWN_SECONDS
