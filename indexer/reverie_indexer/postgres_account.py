@@ -50,16 +50,21 @@ def former_uids(home: Path) -> set[int]:
 
 
 def take_over(home: Path, cluster: Path, account: Account) -> None:
-    """Give a cluster that no server works on to the account, and remember that."""
+    """Give a cluster that no server works on to the account, and remember that.
+
+    Whoever it belonged to may have put links there: only what belonged to them changes hands, and no link is followed.
+    """
+    former = former_uids(home) - {account.uid}
     sockets = home / "run"
-    if sockets.exists() and sockets.lstat().st_uid in former_uids(home):
+    if sockets.exists() and sockets.lstat().st_uid in former:
         os.chown(sockets, account.uid, account.gid, follow_symlinks=False)
     # The log may have been moved to another disk.
     for top in {cluster, (cluster / "pg_wal").resolve()}:
-        if top.exists() and top.stat().st_uid != account.uid:
-            for directory, names, files in os.walk(top):
+        if top.exists() and top.stat().st_uid in former:
+            for _, names, files, directory in os.fwalk(top):
                 for name in (*names, *files):
-                    os.chown(Path(directory, name), account.uid, account.gid, follow_symlinks=False)
+                    if os.stat(name, dir_fd=directory, follow_symlinks=False).st_uid in former:
+                        os.chown(name, account.uid, account.gid, dir_fd=directory, follow_symlinks=False)
             # Last: what was stopped in the middle is begun again.
             os.chown(top, account.uid, account.gid)
     (home / _UID_FILE).write_text(f"{account.uid}\n")
@@ -90,8 +95,9 @@ def _replace(path: Path, text: str) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
-    owner = path.parent.stat()
-    os.chown(draft, owner.st_uid, owner.st_gid)
+        owner = path.parent.stat()
+        # The file and not its name, which the directory's owner could give to another one by now.
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
     draft.replace(path)
 
 

@@ -20,7 +20,7 @@ from tests.clusters import cluster_directory
 from reverie_indexer import postgres_account
 from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.postgres_account import SERVER_USER
-from reverie_indexer.postgres_host import kill_all, read_lock_file
+from reverie_indexer.postgres_host import Account, kill_all, read_lock_file
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 
@@ -113,6 +113,27 @@ def test_a_cluster_of_nobody_with_an_open_socket_is_taken_over(home: Path) -> No
         assert connection.execute("SELECT n FROM kept").fetchone() == (1,)
         assert owners(home) == {pwd.getpwnam(SERVER_USER).pw_uid}
         assert connection.execute("SELECT auth_method FROM pg_hba_file_rules").fetchall() == [("peer",)]
+
+
+@as_root
+def test_a_cluster_that_is_taken_over_leads_to_no_other_files(tmp_path: Path) -> None:
+    """Whoever it belonged to, such as any program that runs as nobody, may have put links into it."""
+    nobody, account = pwd.getpwnam("nobody").pw_uid, Account("x", 59_999, 59_999)
+    cluster, others = tmp_path / "postgres", tmp_path / "others"
+    for directory in (cluster, cluster / "base", others):
+        directory.mkdir()
+    (cluster / "PG_VERSION").write_text("18\n")
+    (others / "shadow").write_text("root's")
+    (cluster / "base" / "shadow").symlink_to(others / "shadow")
+    (cluster / "pg_wal").symlink_to(others)
+    (cluster / "base" / "shadow too").hardlink_to(others / "shadow")
+    for path in (cluster, cluster / "base", cluster / "PG_VERSION"):
+        os.chown(path, nobody, nobody)
+    for path in (cluster / "pg_wal", cluster / "base" / "shadow"):
+        os.chown(path, nobody, nobody, follow_symlinks=False)
+    postgres_account.take_over(tmp_path, cluster, account)
+    assert {path.lstat().st_uid for path in (cluster, cluster / "base", cluster / "PG_VERSION")} == {59_999}
+    assert {path.stat().st_uid for path in (others, others / "shadow")} == {0}
 
 
 @as_root
