@@ -12,8 +12,9 @@ WITH ours AS (
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 )
 SELECT 'relation', o.relname::text, o.relkind::text,
-       concat_ws(' ', c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.reloptions, c.relacl,
-                 pg_get_expr(c.relpartbound, c.oid), obj_description(c.oid, 'pg_class'))
+       concat_ws(' ', c.relowner::regrole, c.relreplident, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity,
+                 c.reloptions, c.relacl, pg_get_expr(c.relpartbound, c.oid),
+                 obj_description(c.oid, 'pg_class'))
 FROM ours o JOIN pg_class c USING (oid) WHERE o.relkind NOT IN ('c')
 UNION ALL
 SELECT 'column', o.relname::text, a.attname::text,
@@ -28,7 +29,8 @@ SELECT 'index', i.indrelid::regclass::text, o.relname::text,
 FROM ours o JOIN pg_index i ON i.indexrelid = o.oid
 UNION ALL
 SELECT 'constraint', o.relname::text, k.conname::text,
-       concat_ws(' ', pg_get_constraintdef(k.oid), k.convalidated, k.condeferrable, k.conindid::regclass)
+       concat_ws(' ', pg_get_constraintdef(k.oid), k.convalidated, k.condeferrable, k.conindid::regclass,
+                 obj_description(k.oid, 'pg_constraint'))
 FROM ours o JOIN pg_constraint k ON k.conrelid = o.oid
 UNION ALL
 SELECT 'sequence', o.relname::text, d.refobjid::regclass::text,
@@ -41,16 +43,19 @@ SELECT 'policy', o.relname::text, p.polname::text,
                  pg_get_expr(p.polwithcheck, o.oid))
 FROM ours o JOIN pg_policy p ON p.polrelid = o.oid
 UNION ALL
-SELECT 'trigger', o.relname::text, t.tgname::text, pg_get_triggerdef(t.oid)
+SELECT 'trigger', o.relname::text, t.tgname::text, concat_ws(' ', pg_get_triggerdef(t.oid), t.tgenabled)
 FROM ours o JOIN pg_trigger t ON t.tgrelid = o.oid WHERE NOT t.tgisinternal
 UNION ALL
 SELECT 'function', f.oid::regprocedure::text, '',
-       concat_ws(' ', pg_get_functiondef(f.oid), f.proacl, obj_description(f.oid, 'pg_proc'))
+       concat_ws(' ', f.proowner::regrole, pg_get_functiondef(f.oid), f.proacl, obj_description(f.oid, 'pg_proc'))
 FROM pg_proc f WHERE f.pronamespace = 'public'::regnamespace
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = f.oid AND d.deptype = 'e')
 UNION ALL
-SELECT 'type', t.typname::text, coalesce(e.enumlabel::text, ''), e.enumsortorder::text
+SELECT 'type', t.typname::text, coalesce(e.enumlabel::text, ''), concat_ws(' ', e.enumsortorder, t.typowner::regrole)
 FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = 'public'::regnamespace
+UNION ALL
+SELECT 'statistics', s.stxname::text, '', pg_get_statisticsobjdef(s.oid) FROM pg_statistic_ext s
+WHERE s.stxnamespace = 'public'::regnamespace
 UNION ALL
 SELECT 'extension', e.extname::text, '', '' FROM pg_extension e
 UNION ALL

@@ -89,6 +89,11 @@ def _problem_of(facts: DictRow) -> str | None:
             "role reverie_app is a superuser or bypasses row-level security: "
             "ALTER ROLE reverie_app NOSUPERUSER NOBYPASSRLS"
         )
+    if not facts["may_be_owner"]:
+        return (
+            f"the tables belong to the role {facts['tables_owner']}, as which {facts['login']} may not work: mend "
+            f'REVERIE_DATABASE_URL, or GRANT "{facts["tables_owner"]}" TO "{facts["login"]}"'
+        )
     return None
 
 
@@ -118,6 +123,7 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
             if not facts["role_usable"]:
                 await connection.execute(SQL["create_role"])
                 await connection.execute(SQL["grant_role"])
+            await _become_owner(connection, facts)
             taken = await bring_up_to_date(connection, program)
             facts = await _one(connection, SQL["server_facts"])
     return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken)
@@ -129,12 +135,21 @@ async def inspect_database(conninfo: str, program: Program | None = None) -> tup
         async with _connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
             problem = _problem_of(facts)
-            try:
-                state = await read_state(connection, program or shipped_program())
-            except SetupError as error:
-                state, problem = SchemaState(None, (), facts["has_jobs"]), problem or error.detail
+            state = SchemaState(None, (), facts["has_jobs"])
+            if facts["may_be_owner"]:
+                await _become_owner(connection, facts)
+                try:
+                    state = await read_state(connection, program or shipped_program())
+                except SetupError as error:
+                    problem = problem or error.detail
     vector = facts["vector_version"] or facts["vector_available"] or "missing"
     return DatabaseReport(facts["version"], vector, state.number, pending=state.pending), problem
+
+
+async def _become_owner(connection: Connection, facts: DictRow) -> None:
+    """Work as whom the tables belong to, if there are any, until the connection is closed."""
+    if facts["tables_owner"] not in (None, facts["login"]):
+        await connection.execute(SQL["become_owner"], {"owner": facts["tables_owner"]})
 
 
 async def _one(connection: Connection, query: bytes, params: dict[str, Any] | None = None) -> DictRow:

@@ -8,10 +8,23 @@ SELECT current_setting('server_version_num')::int AS version_num,
        -- Since PostgreSQL 16 a member may be one without the right to become the role: who creates it is such a one.
        EXISTS (SELECT FROM pg_roles WHERE rolname = 'reverie_app' AND pg_has_role(current_user, oid,
                CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)) AS role_usable,
-       to_regclass('procrastinate_jobs') IS NOT NULL AS has_jobs;
+       to_regclass('procrastinate_jobs') IS NOT NULL AS has_jobs,
+       current_user AS login,
+       o.rolname AS tables_owner,
+       coalesce(pg_has_role(current_user, o.oid,
+                CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END), true)
+           AS may_be_owner
+FROM (SELECT) AS always
+LEFT JOIN pg_class c ON c.oid = to_regclass('schema_info')
+LEFT JOIN pg_roles o ON o.oid = c.relowner;
 
--- set_up_session: a step of an upgrade takes the time that it takes
-SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false);
+-- set_up_session: a step of an upgrade takes the time that it takes, and sees the rows of all tenants: also the check of
+-- a new foreign key goes by row-level security
+SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false),
+       set_config('reverie.maintenance', 'on', false);
+
+-- become_owner: what a step makes belongs to whom the rest belongs to, also where an operator upgrades
+SELECT set_config('role', %(owner)s, false);
 
 -- create_role: the unprivileged role the program works as; another database of the cluster may be making it too
 -- Looked for first, because a login that may not create roles is refused even when there is nothing to create.

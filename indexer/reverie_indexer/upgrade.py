@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -42,6 +43,10 @@ _FILE_NAME = re.compile(r"(?P<number>\d{4})_(?P<title>[a-z0-9_]+)\.sql")
 _WITHOUT_TRANSACTION = "-- transaction: none"
 _STATEMENT_END = re.compile(r";[ \t]*\n")
 _POLL_SECONDS = 0.1
+# A step that waits for a table keeps everybody else from it meanwhile: it waits briefly, and tries again for so long.
+_LOCK_TIMEOUT = "2s"
+_BETWEEN_TRIES_SECONDS = 1.0
+_TRY_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +170,12 @@ async def read_state(connection: Connection, program: Program) -> SchemaState:
             )
         applied, jobs_name = set(), FIRST_RELEASE_JOBS
     number = max(applied, default=0)
-    if applied - {step.number for step in program.migrations} and number > program.number:
+    if unknown := applied - {step.number for step in program.migrations}:
+        # Also below the program's newest: a release may bring a migration that was merged late.
         raise SetupError(
-            f"the database is newer than this program: it is at migration {number}, and the program knows those up to "
-            f"{program.number}: run the newer Reverie, or restore a backup made before the upgrade"
+            f"the database is newer than this program: it has migration {max(unknown)}, which the program, whose "
+            f"newest is {program.number}, does not know: run the newer Reverie, or restore a backup made before the "
+            "upgrade"
         )
     if jobs_name > program.jobs_name:
         raise SetupError(
@@ -213,7 +220,7 @@ async def bring_up_to_date(connection: Connection, program: Program) -> tuple[St
         return ()
     for position, step in enumerate(state.pending):
         try:
-            await _take(connection, step)
+            await _take_when_free(connection, step)
         except psycopg.errors.InsufficientPrivilege:
             raise
         except psycopg.Error as error:
@@ -226,10 +233,30 @@ async def bring_up_to_date(connection: Connection, program: Program) -> tuple[St
     return state.pending
 
 
+async def _take_when_free(connection: Connection, step: Step) -> None:
+    """Take a step; again while another program holds a table that it needs, up to the time there is for that."""
+    until = time.monotonic() + _TRY_SECONDS
+    waited = False
+    while True:
+        try:
+            return await _take(connection, step)
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
+            if time.monotonic() > until:
+                raise SetupError(
+                    f"migration {step.name} needs tables that another program has held for {_TRY_SECONDS:.0f} s: stop "
+                    "the servers and workers of the older version, and what else works in the database, and start again"
+                ) from error
+        if not waited:
+            log.warning("waiting_for_other_programs_that_use_the_database", migration=step.name)
+            waited = True
+        await asyncio.sleep(_BETWEEN_TRIES_SECONDS)
+
+
 async def _take(connection: Connection, step: Step) -> None:
     async with AsyncExitStack() as stack:
         if step.in_transaction:
             await stack.enter_async_context(connection.transaction())
+            await connection.execute(SQL["bound_waiting"], {"lock_timeout": _LOCK_TIMEOUT})
         for statement in step.statements:
             await connection.execute(statement)
         if step.number is None:

@@ -15,6 +15,9 @@ SELECT jobs_migration FROM schema_info;
 -- try_hold_schema: one process at a time works on the schema, held until the connection is closed
 SELECT pg_try_advisory_lock(7236119822001) AS held;
 
+-- bound_waiting: how long a statement of this transaction waits for a table that another program holds
+SELECT set_config('lock_timeout', %(lock_timeout)s, true);
+
 -- record_fresh: with which tables of jobs a fresh schema was made
 INSERT INTO schema_info (jobs_migration) VALUES (%(jobs_migration)s::text);
 

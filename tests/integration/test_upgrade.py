@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 import re
 import secrets
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
 from tests.consistency import assert_index_consistent
-from tests.releases.restore import RELEASES, empty_database, restored
+from tests.releases.restore import RELEASES, ROLE, empty_database, restored
 from tests.schema_facts import differences, schema_facts
 
+from reverie_indexer import upgrade
 from reverie_indexer.db import Database, inspect_database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change
+from reverie_indexer.postgres_host import wheel_binaries
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.upgrade import Program, Step, load_migrations, shipped_program
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app import assemble
+from reverie_server.doctor import examine
 from reverie_server.recall.request import Request
 
 FIRST = "0.1.0"
@@ -124,6 +130,11 @@ def test_a_difference_of_any_kind_would_be_seen(conninfo: str) -> None:
         "ALTER SEQUENCE slices_slice_id_seq INCREMENT 2",
         "COMMENT ON TABLE agents IS 'x'",
         "ALTER TABLE chunks RESET (autovacuum_analyze_scale_factor)",
+        "ALTER TABLE agents REPLICA IDENTITY FULL",
+        "ALTER TABLE agents OWNER TO reverie_app",
+        "ALTER FUNCTION wake_workers() OWNER TO reverie_app",
+        "COMMENT ON CONSTRAINT agents_pkey ON agents IS 'x'",
+        "CREATE STATISTICS of_agents ON agent_id, name FROM agents",
         "DELETE FROM reverie_migrations WHERE number = 1",
     ):
         change(conninfo, statement)
@@ -143,24 +154,96 @@ async def test_what_is_to_be_done_is_said_without_doing_it(old: str) -> None:
     assert (await prepare_database(old)).taken == ()
 
 
-async def test_an_ordinary_login_upgrades_its_own_database(
-    server_conninfo: str, template_database: str, empty: str
-) -> None:
-    """It owns the tables and is no superuser: forced row-level security holds for it too."""
+@contextmanager
+def of_a_login(server_conninfo: str) -> Iterator[tuple[str, str, str]]:
+    """The database of release 0.1.0 that belongs to a login without more rights: conninfos of both, and its name."""
     name = f"login_{secrets.token_hex(6)}"
+    change(server_conninfo, ROLE.decode())
     change(server_conninfo, f"CREATE ROLE {name} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app")
     try:
         with restored(server_conninfo, FIRST, owner=name) as conninfo:
-            await prepare_database(make_conninfo(conninfo, user=name, password="x"))
-            with psycopg.connect(conninfo) as connection:
-                owners = connection.execute("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")
-                assert owners.fetchall() == [(name,)]
-            await prepare_database(empty)
-            kinds = {line.split(" | ")[0] for line in differences(empty, conninfo)}
-            # Grants and policies name the owner.
-            assert kinds <= {"relation", "policy", "function"}
+            yield conninfo, make_conninfo(conninfo, user=name, password="x"), name
     finally:
         change(server_conninfo, f"DROP ROLE {name}")
+
+
+async def test_an_ordinary_login_upgrades_its_own_database(server_conninfo: str, empty: str) -> None:
+    """It owns the tables and is no superuser: forced row-level security holds for it too."""
+    with of_a_login(server_conninfo) as (conninfo, as_login, name):
+        await prepare_database(as_login)
+        with psycopg.connect(conninfo) as connection:
+            owners = connection.execute("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")
+            assert owners.fetchall() == [(name,)]
+        await prepare_database(empty)
+        kinds = {line.split(" | ")[0] for line in differences(empty, conninfo)}
+        # Each names its owner.
+        assert kinds <= {"relation", "policy", "function", "type"}
+
+
+async def test_what_an_operator_upgrades_belongs_to_whom_the_rest_belongs_to(server_conninfo: str) -> None:
+    """Else the login could use neither the new tables nor the functions, once it works itself."""
+    with of_a_login(server_conninfo) as (as_operator, as_login, name):
+        await prepare_database(as_operator)
+        owners = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'"
+        assert rows(as_operator, owners) == [(name,)]
+        assert rows(as_operator, "SELECT count(*) FROM pg_policy WHERE polname = 'maintenance'"
+                    f" AND pg_get_userbyid(polroles[1]) <> '{name}'") == [(0,)]  # fmt: skip
+        definers = "SELECT DISTINCT proconfig FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace"
+        assert rows(as_operator, definers) == [(["search_path=public, pg_temp"],)]
+        assert (await prepare_database(as_login)).taken == ()
+        assert rows(as_login, "SELECT count(*) FROM audit") == [(0,)]
+
+
+async def test_a_login_that_may_not_work_as_the_owner_is_told_whose_the_tables_are(server_conninfo: str) -> None:
+    stranger = f"stranger_{secrets.token_hex(6)}"
+    change(server_conninfo, f"CREATE ROLE {stranger} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app")
+    try:
+        with of_a_login(server_conninfo) as (as_operator, _, name):
+            as_stranger = make_conninfo(as_operator, user=stranger, password="x")
+            message = f"the tables belong to the role {name}, as which {stranger} may not work"
+            with pytest.raises(SetupError, match=message):
+                await prepare_database(as_stranger)
+            _, problem = await inspect_database(as_stranger)
+            assert problem is not None
+            assert re.match(message, problem)
+            assert rows(as_operator, "SELECT to_regclass('reverie_migrations')") == [(None,)]
+    finally:
+        change(server_conninfo, f"DROP ROLE {stranger}")
+
+
+def copy_as_login(source: str, target: str) -> str:
+    """By pg_dump and psql, as the README says; what psql complained of."""
+    programs = wheel_binaries() / "bin"
+    environment = {**os.environ, "PGOPTIONS": "-c reverie.maintenance=on"}
+    dump = [programs / "pg_dump", "--enable-row-security", "--no-comments", source]
+    script = subprocess.run(dump, env=environment, capture_output=True, check=True).stdout
+    return subprocess.run(
+        [programs / "psql", "-q", target], input=script, capture_output=True, check=True
+    ).stderr.decode()
+
+
+async def test_a_login_makes_a_backup_that_has_all_rows_and_restores_it(server_conninfo: str) -> None:
+    """Row-level security holds for the login too, and pg_dump by itself refuses to leave out what it hides."""
+    with of_a_login(server_conninfo) as (source, as_login, name), empty_database(server_conninfo) as target:
+        await prepare_database(as_login)
+        change(target, "CREATE EXTENSION vector")
+        change(target, f"GRANT CREATE ON SCHEMA public TO {name}")
+        own = make_conninfo(target, user=name, password="x")
+        complaints = await asyncio.to_thread(copy_as_login, as_login, own)
+        assert "ERROR" not in complaints
+        assert counts(target) == counts(source)
+        assert (await prepare_database(own)).taken == ()
+        assert differences(target, source) == []
+
+
+async def test_a_new_foreign_key_is_checked_also_where_row_level_security_holds_for_the_login(
+    server_conninfo: str,
+) -> None:
+    """PostgreSQL checks the rows that the login sees: without saying that it maintains, it sees none."""
+    with of_a_login(server_conninfo) as (as_operator, as_login, _):
+        change(as_operator, "UPDATE messages SET slice_id = slice_id + 1000 WHERE seq = 1")
+        with pytest.raises(SetupError, match=r"migration 0003_slices_in_keys failed: .*violates foreign key"):
+            await prepare_database(as_login)
 
 
 async def test_programs_that_start_together_upgrade_once(old: str) -> None:
@@ -227,13 +310,55 @@ async def test_an_upgrade_killed_inside_of_any_step_goes_on_there(old: str, empt
 async def test_a_database_that_is_newer_is_refused(conninfo: str) -> None:
     newest = shipped_program().number
     change(conninfo, "INSERT INTO reverie_migrations (number, name) VALUES (9876, '9876_later')")
-    message = rf"newer than this program: it is at migration 9876, and the program knows those up to {newest}"
+    message = rf"newer than this program: it has migration 9876, which the program, whose newest is {newest}, does not"
     with pytest.raises(SetupError, match=message):
         await prepare_database(conninfo)
     report, problem = await inspect_database(conninfo)
     assert report.schema_current is False
     assert problem is not None
     assert re.search(message, problem)
+
+
+async def test_a_database_with_a_migration_that_came_between_is_newer_too(conninfo: str) -> None:
+    """A later release may bring a migration with a number between those that this program has."""
+    between = next(n for n in range(1, 9999) if n not in {step.number for step in shipped_program().migrations})
+    assert between < shipped_program().number
+    change(conninfo, f"INSERT INTO reverie_migrations (number, name) VALUES ({between}, 'between')")
+    with pytest.raises(SetupError, match=f"newer than this program: it has migration {between}"):
+        await prepare_database(conninfo)
+
+
+async def test_an_upgrade_that_waits_for_a_table_lets_others_read_it(old: str) -> None:
+    """Whoever waits for a lock on a table for good keeps everybody after it waiting, too."""
+    with psycopg.connect(old) as reader, psycopg.connect(old, autocommit=True) as other:
+        reader.execute("SELECT count(*) FROM sessions")
+        upgrading = asyncio.create_task(prepare_database(old))
+        other.execute("SET statement_timeout = '5s'")
+        for _ in range(10):
+            await asyncio.sleep(0.4)
+            await asyncio.to_thread(other.execute, "SELECT count(*) FROM sessions")
+        assert not upgrading.done()
+        reader.rollback()
+        assert [taken.number for taken in (await upgrading).taken] == [s.number for s in shipped_program().migrations]
+
+
+async def test_an_upgrade_that_does_not_get_a_table_in_time_says_why(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upgrade, "_LOCK_TIMEOUT", "100ms")
+    monkeypatch.setattr(upgrade, "_TRY_SECONDS", 0.3)
+    with psycopg.connect(old) as reader:
+        reader.execute("SELECT count(*) FROM sessions")
+        with pytest.raises(SetupError, match="0003_slices_in_keys needs tables that another program has held"):
+            await prepare_database(old)
+    await prepare_database(old)
+
+
+async def test_doctor_says_of_a_newer_database_that_it_is_newer_and_not_that_there_is_none(
+    conninfo: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(conninfo, "INSERT INTO reverie_migrations (number, name) VALUES (9876, '9876_later')")
+    [problem] = await examine(Settings(database_url=SecretStr(conninfo), embedder="none"))
+    assert "newer than this program" in problem
+    assert "not made yet" not in capsys.readouterr().out
 
 
 async def test_tables_of_jobs_that_are_newer_are_refused(conninfo: str) -> None:

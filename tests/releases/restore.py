@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 HERE = Path(__file__).parent
 RELEASES = sorted(path.stem for path in HERE.glob("*.sql") if not path.stem.endswith(".rows"))
-_ROLE = b"""
+ROLE = b"""
 DO $$ BEGIN CREATE ROLE reverie_app NOLOGIN NOBYPASSRLS NOSUPERUSER;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$
 """
@@ -36,7 +36,7 @@ def restored(server_conninfo: str, release: str, *, owner: str | None = None) ->
     """The database of a release as its dump has it, gone afterwards; with `owner` it belongs to that role."""
     with empty_database(server_conninfo) as conninfo:
         with psycopg.connect(conninfo, autocommit=True) as connection:
-            connection.execute(_ROLE)
+            connection.execute(ROLE)
             if owner is not None:
                 connection.execute(b"CREATE EXTENSION vector")
                 connection.execute(sql.SQL("GRANT CREATE ON SCHEMA public TO {}").format(sql.Identifier(owner)))
