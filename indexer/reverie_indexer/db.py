@@ -124,6 +124,8 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
                 await connection.execute(SQL["create_role"])
                 await connection.execute(SQL["grant_role"])
             await _become_owner(connection, facts)
+            if facts["tables_owner"] is not None:
+                await connection.execute(SQL["take_maintenance"])
             taken = await bring_up_to_date(connection, program)
             facts = await _one(connection, SQL["server_facts"])
     return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken)

@@ -40,6 +40,26 @@ DO $$ BEGIN
     EXECUTE format('GRANT reverie_app TO %I', current_user);
 END $$;
 
+-- take_maintenance: let the owner maintain where a policy lets in another role, as after a restore by another one: it
+-- would see no row, and say nothing
+DO $$
+DECLARE
+    restored regclass;
+BEGIN
+    FOR restored IN SELECT c.oid FROM pg_class c
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relforcerowsecurity
+          AND c.relowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+          AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'visible')
+          AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'maintenance'
+                          AND c.relowner = ANY (p.polroles))
+        ORDER BY c.oid
+    LOOP
+        EXECUTE format('DROP POLICY IF EXISTS maintenance ON %s', restored);
+        EXECUTE format('CREATE POLICY maintenance ON %s TO CURRENT_USER USING ('
+            '(SELECT current_setting(''reverie.maintenance'', true)) = ''on'')', restored);
+    END LOOP;
+END $$;
+
 -- configure_connection: plans by value, not generic; no JIT or workers for scans of some thousand rows; and index
 -- scans always: right after a bulk load, without statistics, the planner takes tables for small that are not
 SELECT set_config('plan_cache_mode', 'force_custom_plan', false),

@@ -196,6 +196,7 @@ async def test_what_an_operator_upgrades_belongs_to_whom_the_rest_belongs_to(ser
 
 async def test_a_login_that_may_not_work_as_the_owner_is_told_whose_the_tables_are(server_conninfo: str) -> None:
     stranger = f"stranger_{secrets.token_hex(6)}"
+    change(server_conninfo, ROLE.decode())
     change(server_conninfo, f"CREATE ROLE {stranger} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app")
     try:
         with of_a_login(server_conninfo) as (as_operator, _, name):
@@ -211,11 +212,11 @@ async def test_a_login_that_may_not_work_as_the_owner_is_told_whose_the_tables_a
         change(server_conninfo, f"DROP ROLE {stranger}")
 
 
-def copy_as_login(source: str, target: str) -> str:
+def copy_as_login(source: str, target: str, *options: str) -> str:
     """By pg_dump and psql, as the README says; what psql complained of."""
     programs = wheel_binaries() / "bin"
     environment = {**os.environ, "PGOPTIONS": "-c reverie.maintenance=on"}
-    dump = [programs / "pg_dump", "--enable-row-security", "--no-comments", source]
+    dump = [programs / "pg_dump", "--enable-row-security", "--no-comments", *options, source]
     script = subprocess.run(dump, env=environment, capture_output=True, check=True).stdout
     return subprocess.run(
         [programs / "psql", "-q", target], input=script, capture_output=True, check=True
@@ -234,6 +235,27 @@ async def test_a_login_makes_a_backup_that_has_all_rows_and_restores_it(server_c
         assert counts(target) == counts(source)
         assert (await prepare_database(own)).taken == ()
         assert differences(target, source) == []
+
+
+async def test_what_another_role_restores_is_maintained_by_it(server_conninfo: str) -> None:
+    """Else the policies let in the former role alone, and what runs at night finds nothing to do, without an error."""
+    heir = f"heir_{secrets.token_hex(6)}"
+    change(server_conninfo, ROLE.decode())
+    change(server_conninfo, f"CREATE ROLE {heir} LOGIN NOSUPERUSER PASSWORD 'x' IN ROLE reverie_app")
+    try:
+        with of_a_login(server_conninfo) as (_, as_login, _), empty_database(server_conninfo) as target:
+            await prepare_database(as_login)
+            change(target, "CREATE EXTENSION vector")
+            change(target, f"GRANT CREATE ON SCHEMA public TO {heir}")
+            own = make_conninfo(target, user=heir, password="x")
+            await asyncio.to_thread(copy_as_login, as_login, own, "--no-owner")
+            await prepare_database(own)
+            async with Database(own) as database:
+                for table in ("messages", "chunks", "audit", "agents"):
+                    found = await database.maintenance_query(f"SELECT count(*) AS n FROM {table}".encode(), {})
+                    assert [(row["n"],) for row in found] == rows(target, f"SELECT count(*) FROM {table}"), table
+    finally:
+        change(server_conninfo, f"DROP ROLE {heir}")
 
 
 async def test_a_new_foreign_key_is_checked_also_where_row_level_security_holds_for_the_login(
