@@ -94,6 +94,8 @@ def test_what_a_text_says_does_not_count(content: str) -> None:
         b"[" + b"1," * 500_000 + b"1]",
         b"[" + b"[]," * 500_000 + b"1]",
         b'["' + b'","' * 500_000 + b'"]',
+        # A quotation mark in bytes that is half of a letter: all that follows would count as one text.
+        *[f'{{"\u2200": [{"1," * 500_000}1]}}'.encode(name) for name in ("utf-16-le", "utf-16", "utf-32-be")],
     ],
     ids=lambda body: repr(body[:12]),
 )

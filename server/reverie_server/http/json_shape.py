@@ -7,6 +7,8 @@ millisecond a megabyte.
 
 from __future__ import annotations
 
+import json
+
 from reverie_indexer.errors import ValidationFailed
 
 # Each unknown field costs its error some 10 µs: so many are a fraction of a second. 500 messages are some thousands.
@@ -16,7 +18,13 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def check_shape(body: bytes, *, max_values: int = MAX_VALUES, max_depth: int = MAX_DEPTH) -> None:
-    """Raise ValidationFailed for JSON of more values or more levels than are taken. What is no JSON may pass."""
+    """Raise ValidationFailed for JSON of more values or more levels than are taken, or that is not UTF-8.
+
+    What is no JSON may pass.
+    """
+    # Parsers take UTF-16 and UTF-32, too, in whose bytes a quotation mark may be half of a letter.
+    if not json.detect_encoding(body).startswith("utf-8"):
+        raise ValidationFailed("body: JSON is sent as UTF-8")
     # Most bodies are a few values, however long their texts.
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= max_depth:
         return
