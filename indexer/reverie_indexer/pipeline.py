@@ -11,6 +11,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -123,10 +124,21 @@ class _Prepared:
 
 
 class Pipeline:
-    """Writes files and keeps their index; needs a database and, for meaning, a model."""
+    """Writes files and keeps their index; needs a database and, for meaning, a model.
 
-    def __init__(self, database: Database, models: ModelSlot, rules: Rules) -> None:
+    `waiting` is entered around each wait for vectors or for another writer of the same file.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        models: ModelSlot,
+        rules: Rules,
+        *,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._database = database
+        self._waiting = waiting
         self._models = models
         self._rules = rules
         self._seeds = files.seed_files()
@@ -139,8 +151,12 @@ class Pipeline:
             return (await self.write_many(place, [change]))[0]
         # Editors of one file take turns here; those of other processes are met by version.
         lock = self._editing.setdefault((place, change.path), asyncio.Lock())
-        async with lock:
+        with self._waiting():
+            await lock.acquire()
+        try:
             return (await self.write_many(place, [change]))[0]
+        finally:
+            lock.release()
 
     async def write_many(
         self,
@@ -249,10 +265,14 @@ class Pipeline:
 
     async def embed(self, tenant_id: str, passages: Sequence[Passage]) -> Ready | None:
         """Bring vectors into the cache as far as time allows, outside any transaction; the model, if there is one."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._rules.embed_wait_seconds
         if not passages:
             return self._models.ready
+        with self._waiting():
+            return await self._embed(tenant_id, passages)
+
+    async def _embed(self, tenant_id: str, passages: Sequence[Passage]) -> Ready | None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._rules.embed_wait_seconds
         ready = await self._models.wait(self._rules.embed_wait_seconds)
         if ready is None:
             return None

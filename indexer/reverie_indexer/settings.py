@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, PositiveInt, SecretStr, ValidationError, model_validator
+from pydantic import Field, PositiveInt, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -70,6 +71,9 @@ class Settings(BaseSettings):
     body_min_bytes_per_second: PositiveInt = 16_384
     response_timeout_seconds: Seconds = 20.0
     keep_alive_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 10
+    # Proxies, as addresses and networks with commas between: what they say of a client's address and scheme
+    # (X-Forwarded-For, X-Forwarded-Proto) is believed, and nobody else. None: nobody.
+    trusted_proxies: str | None = None
     # Requests at work, None: four a processor, at most as many as pool_size; of one key (without keys: of one address),
     # None: all but an eighth. More wait for their turn, and are refused (429 or 503) when it has not come in time to be
     # answered within max_answer_seconds. What waits for a language model is not at work.
@@ -250,6 +254,14 @@ class Settings(BaseSettings):
     llm_calls_per_day: Annotated[int, Field(ge=0)] = 1000
     # A tokenizer.json of that model: tokens are then counted instead of estimated.
     llm_tokenizer_file: Path | None = None
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _proxies_are_addresses(cls, value: str | None) -> str | None:
+        for part in (value or "").split(","):
+            if part.strip():
+                ipaddress.ip_network(part.strip())
+        return value
 
     @model_validator(mode="after")
     def _weights_sum_to_one(self) -> Self:

@@ -40,6 +40,7 @@ from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.turns.appending import Recorder
 from reverie_server.turns.sessions import Sessions
+from reverie_server.work_slot import long_wait
 from reverie_server.workspace.clear import Clearing
 from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.forget import Forgetting
@@ -208,7 +209,7 @@ def assemble(
         bm25_b=settings.bm25_b,
     )
     defaults = agent_defaults(settings)
-    pipeline = Pipeline(database, models, index_rules)
+    pipeline = Pipeline(database, models, index_rules, waiting=long_wait)
     search = Search(database, models, search_rules, now=now)
     tombstones = Tombstones(database)
     workspace = Workspace(database, pipeline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,8 @@ class WorkSlot(Protocol):
         """Take the slot back at once, over the limit where need be."""
 
 
+# So long a request keeps its slot while it waits for vectors: most are there sooner.
+_PATIENCE_SECONDS = 0.5
 current: ContextVar[WorkSlot | None] = ContextVar("work_slot", default=None)
 
 
@@ -33,3 +36,26 @@ def without_slot() -> Iterator[None]:
         yield
     finally:
         slot.go_on()
+
+
+@contextmanager
+def long_wait() -> Iterator[None]:
+    """Wait for something that is soon there as a rule, and without a slot where it is not."""
+    slot = current.get()
+    if slot is None:
+        yield
+        return
+    is_paused = False
+
+    def pause() -> None:
+        nonlocal is_paused
+        is_paused = True
+        slot.pause()
+
+    timer = asyncio.get_running_loop().call_later(_PATIENCE_SECONDS, pause)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if is_paused:
+            slot.go_on()

@@ -228,3 +228,24 @@ async def test_who_still_sends_a_body_sees_why_it_is_refused(connect: Connect) -
             await writer.drain()
         async with asyncio.timeout(10):
             assert (await reader.readline()).startswith(b"HTTP/1.1 413 ")
+
+
+async def test_a_client_that_asks_before_it_sends_its_body_is_not_late_while_it_waits_for_its_turn(
+    serve_with: Callable[[Settings], Awaitable[Connect]], database: Database
+) -> None:
+    settings = Settings(embedder="hashing", max_in_flight=1, max_answer_seconds=20.0, body_timeout_seconds=1.0)
+    connect = await serve_with(settings)
+    body = b'{"content": "The lantern."}'
+    asks = b"PUT /api/v1/agents/wren/files/%d.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    asks += b"Content-Length: %d\r\n%s\r\n"
+    async with opened(connect) as (first, working), opened(connect) as (second, waiting), asyncio.timeout(30):
+        async with database.maintenance() as connection:
+            await connection.execute("LOCK TABLE slices IN ACCESS EXCLUSIVE MODE")
+            working.write(asks % (1, len(body), b"") + body)
+            await asyncio.sleep(0.3)
+            waiting.write(asks % (2, len(body), b"Expect: 100-continue\r\n"))
+            await asyncio.sleep(2.5)
+        assert (await second.readline()) == b"HTTP/1.1 100 Continue\r\n"
+        waiting.write(body)
+        assert (await first.readline()).startswith(b"HTTP/1.1 201 ")
+        assert (await second.readuntil(b"HTTP/1.1 201 ")).count(b"HTTP/1.1") == 1

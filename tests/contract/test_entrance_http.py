@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,8 @@ from tests.contract.conftest import check_problem
 from tests.scripted_model import ScriptedModel, hangs
 
 from reverie_indexer.db import Database
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.app import assemble
@@ -114,10 +116,51 @@ async def test_wrong_keys_are_slowed_down_and_a_valid_one_never_is(
     assert float(counted['reverie_wrong_keys_total{outcome="slowed_down"}']) > 40
 
 
+async def test_no_header_makes_an_address_for_each_wrong_key(client: httpx.AsyncClient, key: str) -> None:
+    statuses = [
+        (await client.get("/agents", headers={**wrong(n), "X-Forwarded-For": f"192.0.2.{n}"})).status_code
+        for n in range(30)
+    ]
+    assert statuses.count(401) < 20
+    assert statuses[-1] == 429
+
+
+async def test_a_proxy_that_is_trusted_says_whose_wrong_keys_they_are(
+    database: Database, models: ModelSlot, serve_runtime: ServeRuntime
+) -> None:
+    runtime = assemble(Settings(embedder="hashing", trusted_proxies="127.0.0.0/8, ::1"), database, models)
+    await runtime.keys.create("default", "admin")
+    async with httpx.AsyncClient(base_url=await serve_runtime(runtime), verify=PLAIN) as client:
+        statuses = [
+            (
+                await client.get("/api/v1/agents", headers={**wrong(n), "X-Forwarded-For": f"192.0.2.{n % 3}"})
+            ).status_code
+            for n in range(30)
+        ]
+        assert statuses.count(401) == 30
+        other = await client.get("/api/v1/agents", headers={**wrong(1), "X-Forwarded-For": "192.0.2.1"})
+        assert other.status_code == 429
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/openapi.json"])
+async def test_wrong_keys_are_slowed_down_where_none_is_asked_for_at_the_entrance(
+    database: Database, models: ModelSlot, serve_runtime: ServeRuntime, path: str
+) -> None:
+    settings = Settings(embedder="hashing", public_metrics=False, public_docs=False)
+    runtime = assemble(settings, database, models)
+    _, key = await runtime.keys.create("default", "admin")
+    async with httpx.AsyncClient(base_url=await serve_runtime(runtime), verify=PLAIN) as client:
+        statuses = [(await client.get(path, headers=wrong(number))).status_code for number in range(30)]
+        assert statuses[:10] == [401] * 10
+        assert statuses.count(401) < 20
+        assert (await client.get(path, headers=bearer(key))).status_code == 200
+
+
 async def test_json_of_many_values_or_levels_is_refused_at_once(client: httpx.AsyncClient) -> None:
     many = json.dumps({f"f{number}": 0 for number in range(500_000)}, separators=(",", ":"))
     deep = '{"query": ' + "[" * 100_000 + "]" * 100_000 + "}"
-    for body in (many, deep):
+    hidden = f'{{"\u2200": [{"0," * 500_000}0]}}'.encode("utf-16-le")
+    for body in (many, deep, hidden):
         answer = await client.post(SEARCH, content=body, headers={"Content-Type": "application/json"})
         check_problem(answer, 422, "validation_error")
         assert len(answer.content) < 1000
@@ -226,3 +269,65 @@ async def test_bodies_that_take_their_time_have_no_turn_and_limited_memory(
         ):
             assert (await second.readline()).startswith((b"HTTP/1.1 429 ", b"HTTP/1.1 503 "))
             assert (await client.post(SEARCH, json={"query": "lantern"})).status_code == 200
+
+
+async def test_who_does_not_read_on_has_no_turn_meanwhile(busy: Runtime, serve_runtime: ServeRuntime) -> None:
+    base_url = await serve_runtime(busy)
+    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", verify=PLAIN, timeout=30) as client:
+        content = "The lantern.\n" + "x" * 1_000_000
+        assert (await client.put("/agents/wren/files/a.md", json={"content": content})).status_code == 201
+        request = "GET /api/v1/agents/wren/files/a.md HTTP/1.1\nHost: localhost"
+        pipelined = (request.replace("\n", "\r\n") + "\r\n\r\n").encode() * 30
+        async with sent(base_url, request, pipelined), sent(base_url, request, pipelined):
+            # The buffers of both ends hold some answers.
+            await asyncio.sleep(2)
+            for _ in range(5):
+                assert (await client.get("/agents/wren/files/a.md")).status_code == 200
+            metrics = (await client.get(f"{base_url}/metrics")).text
+            assert 'reverie_requests{state="working"} 0.0' in metrics
+
+
+class HangingEmbedder(HashingEmbedder):
+    """Answers nothing until it is released."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.released = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        await self.released.wait()
+        return await super().embed(texts)
+
+
+async def test_who_waits_for_vectors_leaves_room_for_others_and_does_not_wait_for_long(
+    database: Database, serve_runtime: ServeRuntime
+) -> None:
+    embedder = HangingEmbedder()
+
+    async def load() -> HangingEmbedder:
+        return embedder
+
+    models = ModelSlot(load)
+    await models.fill(database)
+    runtime = assemble(Settings(embedder="hashing", max_in_flight=2, max_in_flight_per_key=2), database, models)
+    base_url = await serve_runtime(runtime)
+    async with httpx.AsyncClient(base_url=f"{base_url}/api/v1", verify=PLAIN, timeout=30) as client:
+        began = time.monotonic()
+        writes = [
+            asyncio.create_task(client.put(f"/agents/wren/files/{n}.md", json={"content": "The lantern."}))
+            for n in range(4)
+        ]
+        await asyncio.sleep(2)
+        for _ in range(5):
+            assert (await client.get("/agents")).status_code == 200
+        assert {(await write).status_code for write in writes} <= {201, 503}
+        searches = [asyncio.create_task(client.post(SEARCH, json={"query": f"lantern {n}"})) for n in range(4)]
+        await asyncio.sleep(2)
+        assert (await client.get("/agents")).status_code == 200
+        answers = [await search for search in searches]
+        found = [answer.json() for answer in answers if answer.status_code == 200]
+        assert found
+        assert all("searched by words" in body["warnings"][0] for body in found)
+        assert time.monotonic() - began < 25
+    embedder.released.set()
+    await models.aclose()

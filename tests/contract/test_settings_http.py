@@ -104,6 +104,7 @@ async def test_a_snapshot_holds_as_many_entries_as_it_may(serve: Serve, problem:
         ({"emergence_frequency_weight": 0.5}, "the five emergence_.*_weight must be 1 together"),
         ({"memory_max_loss": 1.5}, "memory_max_loss: Input should be less than or equal to 1"),
         ({"bm25_b": -0.1}, "bm25_b: Input should be greater than or equal to 0"),
+        ({"trusted_proxies": "10.0.0.0/8, proxy"}, "trusted_proxies: .*'proxy' does not appear to be"),
         ({"prune_interval_hours": 0}, "prune_interval_hours: Input should be greater than or equal to 1"),
     ],
 )

@@ -23,6 +23,7 @@ from reverie_server.consolidate.graph_model import Entity, Relation, parse_id
 from reverie_server.consolidate.graph_names import windows
 from reverie_server.consolidate.graph_paths import Step, in_order, needed, path_of
 from reverie_server.consolidate.graph_vocabulary import EntityType
+from reverie_server.recall.query_vector import query_vector
 from reverie_server.recall.rank import Weights, effective_weights, idf
 from reverie_server.recall.request import check_query
 from reverie_server.workspace.files import Reader
@@ -154,7 +155,7 @@ class GraphSearch:
             warnings.append("the embedding model does not know the script of the query: searched by words")
             return None, None
         try:
-            return await ready.queries.embed(request.query), ready.model_id
+            return await query_vector(ready, request.query), ready.model_id
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
             return None, None

@@ -17,9 +17,11 @@ from http import HTTPStatus
 from typing import Any, Literal, get_args
 
 import h11
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reverie_server.http.strict_h11 import StrictConnection
+from reverie_server.work_slot import without_slot
 
 _SWEEP_SECONDS = 0.5
 # What a client may still send after its request was answered unread, so that it sees the answer before the end: for so
@@ -154,6 +156,14 @@ class _Transport:
         self._protocol.close_gently()
 
 
+class _Flow(FlowControl):
+    """Waits for the client to read on, and leaves the request's slot to others meanwhile."""
+
+    async def drain(self) -> None:
+        with without_slot():
+            await super().drain()
+
+
 class BoundedProtocol(H11Protocol):
     """uvicorn's protocol over strict HTTP, within the limits of `connections`."""
 
@@ -175,6 +185,7 @@ class BoundedProtocol(H11Protocol):
         if hasattr(transport, "max_size"):
             transport.max_size = _READ_BYTES
         super().connection_made(_Transport(transport, self))  # type: ignore[arg-type]
+        self.flow = _Flow(self.transport)
         self._since = time.monotonic()
         if not self._table.admit(self):
             self.phase = "closing"
@@ -253,7 +264,9 @@ class BoundedProtocol(H11Protocol):
             is_silent, self._received_before = self._received == self._received_before, self._received
             patience = _SILENT_SECONDS if is_silent else _LINGER_SECONDS
             return "lingering" if unsent == 0 and now - self._since > patience else None
-        if self.phase == "body" and not self.flow.read_paused:
+        # A client that asks whether to send its body waits for the server, and not the other way round.
+        is_waited_for = not self.flow.read_paused and not self.cycle.waiting_for_100_continue
+        if self.phase == "body" and is_waited_for:
             self._body_seconds += seconds
             late = self._body_seconds - limits.body_grace_seconds
             if late * limits.body_bytes_per_second > self._received or self._body_seconds > limits.body_seconds:

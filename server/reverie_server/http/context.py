@@ -18,7 +18,8 @@ from reverie_indexer.files import check_agent_id
 from reverie_server.access.audit import called_by
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import check_origin
-from reverie_server.http.entrance import CALLER
+from reverie_server.access.wrong_keys import KeyGuard
+from reverie_server.http.entrance import CALLER, GUARD, client_address
 from reverie_server.runtime import Runtime
 from reverie_server.spans import span
 
@@ -41,12 +42,12 @@ async def caller(request: Request) -> Caller:
 
     An open server takes no request that a web page of another site may have sent: see `check_origin`.
     """
-    system = await running(request)
     who: Caller | None = request.scope.get(CALLER)
     if who is None:
         # The entrance lets pass what needs no key; a route there may ask for one all the same.
         with span("authenticate"):
-            who = await system.keys.authenticate(request.headers.get("authorization"))
+            guard: KeyGuard = request.scope[GUARD]
+            who = await guard.authenticate(request.headers.get("authorization"), client_address(request.scope))
     check_origin(who, request.scope["headers"])
     if not request.url.path.startswith(_FORWARDING):
         check_own_key(who)

@@ -24,8 +24,9 @@ from reverie_server.http.problems import answer_with, problem
 from reverie_server.spans import span
 from reverie_server.work_slot import current
 
-# Who calls, for the routes: a key is looked up once for a request.
+# Who calls, for the routes: a key is looked up once for a request. Where the entrance looks at none, a route may.
 CALLER = "reverie.caller"
+GUARD = "reverie.key_guard"
 _ALWAYS = frozenset({"/healthz"})
 # What takes neither a key nor a body. Their own routes may still ask for a key.
 _OPEN = frozenset({"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
@@ -92,6 +93,7 @@ class Entrance:
             )
             return
         self._open[path] += 1
+        scope[GUARD] = self._guard
         try:
             await self._app(scope, _Replayed(b"", receive), send)
         finally:
@@ -99,7 +101,7 @@ class Entrance:
 
     async def _with_key(self, scope: Scope, receive: Receive, send: Send) -> None:
         authorization = _authorization(scope)
-        address = address_of(scope["client"][0] if scope.get("client") else None)
+        address = client_address(scope)
         key = self._guard.identity(authorization, address)
         rule = next(rule for rule in self._rules if rule.applies(scope))
         admission = self._admission if rule.max_bytes is not None else self._archives
@@ -148,6 +150,11 @@ async def _read(slot: Slot, reading: Coroutine[Any, Any, bytes]) -> bytes:
         return task.result()
     finally:
         task.cancel()
+
+
+def client_address(scope: Scope) -> str:
+    """By what the client of a request is told from others: its address."""
+    return address_of(scope["client"][0] if scope.get("client") else None)
 
 
 def _authorization(scope: Scope) -> str | None:

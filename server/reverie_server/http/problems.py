@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -152,7 +153,8 @@ def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[s
     extra = dict(error.extra)
     own: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if status in (429, 503):
-        own["Retry-After"] = str(extra.pop("retry_after_seconds", 1))
+        # Whole seconds; an endpoint may have told none, or parts of one.
+        own["Retry-After"] = str(max(1, math.ceil(extra.pop("retry_after_seconds", None) or 1)))
     return _to(request, status, error.code, error.detail, {**own, **(headers or {})}, **extra)
 
 

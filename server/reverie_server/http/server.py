@@ -50,6 +50,9 @@ def http_server(app: FastAPI, settings: Settings) -> Server:
         app,
         http=cast("Any", partial(BoundedProtocol, connections=connections)),
         ws="none",
+        # By default it believes whoever is on this machine, who could then take any address for each wrong key.
+        proxy_headers=settings.trusted_proxies is not None,
+        forwarded_allow_ips=settings.trusted_proxies or "",
         log_config=None,
         access_log=False,
         lifespan="on",

@@ -20,6 +20,7 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.recall.channels import QueryVector, Searched, open_slices, passages, propose
 from reverie_server.recall.meaning import meaning_of
 from reverie_server.recall.pool import Booleans, Pool
+from reverie_server.recall.query_vector import query_vector
 from reverie_server.recall.rank import (
     FOUND_FROM,
     Query,
@@ -147,7 +148,7 @@ class Search:
             if request.mode == "hybrid" and ready.embedder.familiarity(text) < FAMILIAR_FROM:
                 warnings.append(UNFAMILIAR_SCRIPT)
                 return None
-            vector = await ready.queries.embed(text)
+            vector = await query_vector(ready, text)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
             return None
