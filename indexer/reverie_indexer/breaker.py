@@ -32,6 +32,7 @@ class Breaker:
         self._until = 0.0
         self._probing_since: float | None = None
         self.opened = 0
+        self.succeeded = 0
 
     @property
     def state(self) -> State:
@@ -39,6 +40,11 @@ class Breaker:
         if self._pause == 0.0:
             return "closed"
         return "open" if self._clock() < self._until else "half_open"
+
+    @property
+    def open_seconds(self) -> float:
+        """For how long it is open yet; 0 where it is not."""
+        return max(0.0, self._until - self._clock()) if self._pause else 0.0
 
     def wait_seconds(self) -> float:
         """0 where a call may be made, and is then counted on; else for how long none may."""
@@ -55,6 +61,7 @@ class Breaker:
 
     def succeed(self) -> None:
         """The endpoint has answered, with whatever."""
+        self.succeeded += 1
         self._count, self._pause, self._probing_since = 0, 0.0, None
 
     def fail(self, *, timed_out: bool = False) -> None:

@@ -99,6 +99,7 @@ async def test_a_model_that_hangs_is_waited_for_once(connect: Connect, scripted:
     with pytest.raises(LanguageModelUnavailable) as error:
         await forwarded(model, stream=True)
     assert error.value.reason == "paused"
+    assert 0 < error.value.extra["retry_after_seconds"] <= 0.5
     assert time.monotonic() - began < 5
     assert len(scripted.requests) == 1, "nothing is asked meanwhile"
     await asyncio.sleep(0.6)
@@ -125,6 +126,20 @@ async def test_failures_in_a_row_open_it_and_what_is_the_requests_fault_does_not
     assert model.breaker.state == "closed", "somebody's request may have broken it"
     scripted.plan(*[reply.fails(503) for _ in range(3)])
     assert [await reason(model) for _ in range(4)] == ["failed", "failed", "failed", "paused"]
+
+
+async def test_a_call_that_asks_for_much_does_not_stop_the_others_that_are_answered(
+    connect: Connect, scripted: ScriptedModel
+) -> None:
+    model = connect()
+    scripted.plan(reply.hangs())
+    costly = asyncio.create_task(reason(model, timeout_seconds=1.5))
+    await asyncio.sleep(0.5)
+    assert len(scripted.requests) == 1
+    assert await ask(model) == "Noted."
+    assert await costly == "timeout"
+    assert await ask(model) == "Noted."
+    scripted.release()
 
 
 async def test_of_many_that_wait_for_its_recovery_one_asks(connect: Connect, scripted: ScriptedModel) -> None:

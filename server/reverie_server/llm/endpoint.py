@@ -91,7 +91,8 @@ class Failed:
 
     def error(self) -> LanguageModelUnavailable:
         """The failure as callers meet it."""
-        return LanguageModelUnavailable(self.reason, self.detail, self.status)
+        again = self.wait_seconds if self.reason == "paused" else None
+        return LanguageModelUnavailable(self.reason, self.detail, self.status, again)
 
 
 class RawAnswer:
@@ -123,7 +124,8 @@ class Endpoint:
 
     def paused(self) -> Failed | None:
         """Why nothing is asked now, where the breaker is open; a call may still find another one probing."""
-        return self._paused() if self.breaker.state == "open" else None
+        left = self.breaker.open_seconds
+        return self._paused(left) if left > 0 else None
 
     async def post(self, body: Mapping[str, Any], deadline: float) -> bytes | Failed:
         """One request that is not streamed: the body of a 200, whatever it holds. `deadline` is the loop's time."""
@@ -131,8 +133,9 @@ class Endpoint:
         import httpx2
         import openai
 
-        if self.breaker.wait_seconds() > 0:
-            return self._paused()
+        if (wait := self.breaker.wait_seconds()) > 0:
+            return self._paused(wait)
+        answered = self.breaker.succeeded
         remaining = max(0.001, deadline - asyncio.get_running_loop().time())
         try:
             # The library's time-out is for each read of the socket; this one is for the whole.
@@ -148,8 +151,12 @@ class Endpoint:
             self._note(has_failed=error.status_code >= 500)
             return self._judge(error)
         except (TimeoutError, openai.APITimeoutError):
-            # A call that had hardly any time left says little.
-            self.breaker.fail(timed_out=remaining >= _TELLING_SECONDS)
+            if self.breaker.succeeded > answered:
+                # Others were answered meanwhile: it is this one that asks for much.
+                self.breaker.give_up()
+            else:
+                # A call that had hardly any time left says little.
+                self.breaker.fail(timed_out=remaining >= _TELLING_SECONDS)
             return self._failed("timeout", "did not answer in time", may_pass=True)
         except (openai.APIConnectionError, httpx2.RequestError) as error:
             return self._broken(error)
@@ -177,8 +184,8 @@ class Endpoint:
         import httpx2
         import openai
 
-        if self.breaker.wait_seconds() > 0:
-            yield self._paused()
+        if (wait := self.breaker.wait_seconds()) > 0:
+            yield self._paused(wait)
             return
         headers = {} if authorization is None else {"Authorization": authorization}
         sent = client.chat.completions.with_streaming_response.create(
@@ -273,8 +280,9 @@ class Endpoint:
         self.breaker.fail()
         return self._failed("unreachable", "cannot be reached, or broke off", may_pass=True)
 
-    def _paused(self) -> Failed:
-        return self._failed("paused", "has not answered lately, and is not asked for a while", may_pass=False)
+    def _paused(self, wait_seconds: float) -> Failed:
+        why = self._says("has not answered lately, and is not asked for a while")
+        return Failed("paused", why, may_pass=False, wait_seconds=wait_seconds)
 
     def _judge(self, error: openai.APIStatusError) -> Failed:
         status, headers = error.status_code, error.response.headers
