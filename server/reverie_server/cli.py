@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import socket
 
     from reverie_indexer.settings import Settings
+    from reverie_server.runtime import Runtime
     from reverie_server.supervisor import Link
 
 cli = typer.Typer(
@@ -147,6 +148,14 @@ def _bound_socket(settings: Settings) -> socket.socket:
     return listener
 
 
+async def _freeze_when_loaded(runtime: Runtime) -> None:
+    """Leave the model, and the libraries that came with it, out of the garbage collector's rounds, too."""
+    import gc
+
+    await runtime.models.wait()
+    gc.freeze()
+
+
 async def _serve(settings: Settings, listener: socket.socket, link: Link) -> None:
     import asyncio
 
@@ -164,6 +173,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
         http_server = await importing
         server = http_server(create_app(runtime), settings)
         keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
+        freezing = asyncio.create_task(_freeze_when_loaded(runtime), name="freeze-model")
 
         def stop_server(_: asyncio.Task[None]) -> None:
             # Upkeep ends where it cannot go on.
@@ -188,6 +198,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
             await server.serve(sockets=[listener])
         finally:
             keeping.cancel()
+            freezing.cancel()
         with suppress(asyncio.CancelledError):
             await keeping
 

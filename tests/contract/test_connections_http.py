@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -249,3 +250,10 @@ async def test_a_client_that_asks_before_it_sends_its_body_is_not_late_while_it_
         waiting.write(body)
         assert (await first.readline()).startswith(b"HTTP/1.1 201 ")
         assert (await second.readuntil(b"HTTP/1.1 201 ")).count(b"HTTP/1.1") == 1
+
+
+async def test_while_a_server_runs_what_was_loaded_before_is_left_out_of_the_garbage_collectors_rounds(
+    connect: Connect,
+) -> None:
+    assert (await answer_to(connect, GET)).startswith(b"HTTP/1.1 200 ")
+    assert gc.get_freeze_count() > 50_000
