@@ -84,6 +84,8 @@ def supervise(services: Sequence[Service], *, grace_seconds: float) -> int:
     SIGINT at once. In a child this function runs the service, and then raises SystemExit. Call it from the main
     thread while there is no other thread.
     """
+    # Commands may end with the reader of what they print; a service must not end with any of its clients.
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     supervisor = _Supervisor(services, grace_seconds)
     with supervisor.signals():
         become = supervisor.watch()

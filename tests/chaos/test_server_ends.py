@@ -178,3 +178,18 @@ def test_a_server_that_stands_still_is_started_again_and_connections_wait(
     assert any("never_ends" in line for line in program.lines)
     assert not any("aaaa" in line or "lantern" in line for line in program.lines)
     assert assert_ends_in_grace(program) in (0, 130)
+
+
+def test_clients_that_hang_up_on_their_answers_do_not_end_it(conninfo: str, stack: ExitStack) -> None:
+    settings = {"REVERIE_DATABASE_URL": conninfo, "REVERIE_STALL_SECONDS": "20"}
+    program = Program("serve", "--port", "0", module="reverie_server.cli", **settings)
+    stack.callback(program.stop)
+    url = program.url()
+    where = urlsplit(url)
+    for _ in range(100):
+        with socket.create_connection((where.hostname, where.port)) as connection:
+            # The first answer is met by a reset, so that the second is an error, or SIGPIPE.
+            connection.sendall(f"GET /readyz HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode() * 3)
+    with httpx.Client(base_url=url, verify=PLAIN, timeout=30) as http:
+        assert http.get("/healthz").status_code == 200
+    assert program.events("process_died") == []
