@@ -199,7 +199,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.consolidate.likeness.holds": _compared,
     "reverie_server.consolidate.likeness.contradicts": _compared,
     "reverie_server.consolidate.likeness.undenied": lambda text: likeness.undenied(_said(text)[0]),
-    "reverie_server.consolidate.likeness.is_grounded": lambda text: likeness.is_grounded(_said(text)[0], _said(text)),
     "reverie_server.consolidate.likeness.Ground.joined": lambda text: likeness.Ground.joined(
         [likeness.Ground([one]) for one in _said(text)]
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.consolidate.likeness import Statement, contradicts, holds, is_grounded, same, statement
+from reverie_server.consolidate.likeness import Ground, Statement, contradicts, holds, same, statement
 
 
 def said(text: str, language: str = "english") -> Statement:
@@ -71,10 +71,10 @@ def test_a_statement_holds_what_it_says_more_of() -> None:
 
 
 def test_what_nobody_said_does_not_follow() -> None:
-    sources = [said("User: I prefer Assam tea when I work on the Kestrel report."), said("2026-04-03 web:1")]
-    assert is_grounded(said("The user prefers Assam tea for the Kestrel report"), sources)
-    assert is_grounded(said("Prefers Assam tea (said on 2026-04-03)"), sources)
-    assert not is_grounded(said("Prefers Ceylon tea for the Kestrel report"), sources)
-    assert not is_grounded(said("Prefers 3 cups of Assam tea for the Kestrel report"), sources)
-    assert not is_grounded(said("Owns a sailing boat in the harbour"), sources)
-    assert not is_grounded(said(""), sources)
+    ground = Ground([said("User: I prefer Assam tea when I work on the Kestrel report."), said("2026-04-03 web:1")])
+    assert ground.bears(said("The user prefers Assam tea for the Kestrel report"))
+    assert ground.bears(said("Prefers Assam tea (said on 2026-04-03)"))
+    assert not ground.bears(said("Prefers Ceylon tea for the Kestrel report"))
+    assert not ground.bears(said("Prefers 3 cups of Assam tea for the Kestrel report"))
+    assert not ground.bears(said("Owns a sailing boat in the harbour"))
+    assert not ground.bears(said(""))

@@ -66,6 +66,21 @@ def test_lines_of_a_note_have_no_marks_and_come_once() -> None:
     assert note_lines(given_lines) == ["Likes tea.", "One line", "A heading", "#tag stays"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Prefers plan A - not plan B",
+        "The answer is 42) or less",
+        "Writes C # and F # well",
+        "3. April: Elternabend um 19 Uhr",
+        "12. Dezember ist frei",
+    ],
+)
+def test_what_looks_like_a_mark_inside_a_line_stays(line: str) -> None:
+    assert note_lines([line]) == [line]
+    assert note_lines([f"- {line}"]) == [line]
+
+
 def test_only_lines_that_the_note_does_not_hold_are_new() -> None:
     note = "# 2026-04-03\n\n- likes tea\n\n[09:30] User: x | Assistant: y\n"
     assert new_lines(["Likes tea.", "Likes coffee."], note) == ["Likes coffee."]

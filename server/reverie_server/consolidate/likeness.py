@@ -173,11 +173,6 @@ class Ground:
         return any(value in words or value.strip(".") in words for words in self._words)
 
 
-def is_grounded(said: Statement, sources: Iterable[Statement]) -> bool:
-    """Whether a statement follows from others: see `Ground`."""
-    return Ground(sources).bears(said)
-
-
 def terms_of(text: str, language: str) -> frozenset[str]:
     """The distinct search terms of a text."""
     return frozenset(analyse(fold(text), language))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from reverie_server.consolidate.grounding_vocabulary import month_of
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.model import Message
@@ -16,7 +17,7 @@ SUMMARY_CHARS = 300
 PART_TOKENS = 8000
 _NAMES = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool result"}
 # What a line may begin with that is no part of what it says: of a list, of a heading.
-_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
+_MARK = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
 _SPACE = re.compile(r"\s+")
 Detail = Literal["summary", "notes"]
 
@@ -59,10 +60,20 @@ def note_lines(texts: Sequence[str]) -> list[str]:
     found: dict[str, str] = {}
     for text in texts:
         line = _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
-        line = _BULLET.sub("", line, count=1).strip()
+        line = _without_mark(line)
         if kept := essence(line):
             found.setdefault(kept, line)
     return list(found.values())
+
+
+def _without_mark(line: str) -> str:
+    """The line without the mark of a list or a heading at its beginning. The day in `3. April` is no mark."""
+    mark = _MARK.match(line)
+    if mark is None:
+        return line
+    rest = line[mark.end() :].strip()
+    is_day = mark[0][0].isdigit() and month_of(rest.partition(" ")[0].casefold().strip(".,:;")) is not None
+    return line if is_day else rest
 
 
 def new_lines(lines: Sequence[str], note: str) -> list[str]:
