@@ -37,21 +37,35 @@ _CJK = re.compile(f"[{CJK}]")
 # A run of marks is taken whole and once: from each of its places it would be quadratic.
 _SENTENCE_END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$|[^\x00-\x7f])|[\n。！？；]")
 _SPACE = re.compile(r"\s+")
-# An address, or a command as shells take them.
+# An address, or what a shell is not to be made to do.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{1,9}+://|(?<![\w.+\-])[\w.+\-]{1,64}+@[a-z0-9\-]{1,63}\.[a-z]|(?<!\w)www\.")
-_COMMAND = re.compile(r"`[^`\n]{1,200}`|\bcurl\s|\bwget\s|\brm\s+-|\bsudo\s|\|\s*(?:ba)?sh\b|--[a-z]")
+_COMMAND = re.compile(
+    r"(?<![\w\-])(?:curl|wget|nc|scp|ssh|sudo|eval|base64)\s|(?<![\w\-])rm\s+-|\|\s*(?:ba|z)?sh\b|\|\s*python"
+    r"|(?<!\w)id_rsa\b|\.ssh/"
+)
+# Names and code are no commands by themselves.
+_CODE = re.compile(r"`[^`\n]{1,200}`")
+_FLAG = re.compile(r"(?<!\w)--[a-z]")
 # Behind a bullet, a number or a speaker.
 _LEAD = re.compile(
     r"[\s\-*+•>\"'“„«(\[]*(?:\d{1,3}[.)]\s*)?(?:[a-z ]{1,24}:\s+)?(?:please|bitte|por favor|then|und|and)?\s*"
 )
+# `The data must be sent`: whoever is to do it.
+_PASSIVE = re.compile(r"(?<!\w)(?:posted|sent|uploaded|forwarded|revealed|called|executed|deleted|shared|b?cc'd)(?!\w)")
+# What is not to be done is no order to do it.
+_FORBIDDEN = re.compile(r"(?<!\w)(never|do not|don't|must not|niemals|nie|nunca)\s+(?!forget|vergiss|fail)\w+")
 _BETWEEN_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
     must: re.Pattern[str]
+    duties: re.Pattern[str]
+    agent: re.Pattern[str]
     verbs: re.Pattern[str]
     secrets: re.Pattern[str]
+    outputs: re.Pattern[str]
+    senders: re.Pattern[str]
     overrides: re.Pattern[str]
     phrases: re.Pattern[str]
     tools: re.Pattern[str]
@@ -73,17 +87,26 @@ def _order_in(sentence: str, words: _Words) -> str | None:
     if words.overrides.search(sentence):
         return "it tells the agent to change its instructions"
     lead = _LEAD.match(sentence)
-    begins = words.verbs.match(sentence, lead.end() if lead else 0)
-    is_order = begins is not None or (words.must.search(sentence) and words.verbs.search(sentence))
-    if words.tools.search(sentence) and is_order:
+    start = lead.end() if lead else 0
+    begins = words.verbs.match(sentence, start)
+    has_duty = words.duties.search(sentence) is not None
+    is_told = words.must.search(sentence) is not None
+    if words.tools.search(sentence) and (begins or ((is_told or has_duty) and words.verbs.search(sentence))):
         return "it tells the agent to use a tool"
-    if not is_order:
+    if has_duty and not is_told:
+        # `The app must show the data` says what the app must do, `the data must be sent` says it of nobody else.
+        is_told = words.duties.match(sentence, start) is not None or words.agent.search(sentence) is not None
+        is_told = is_told or _PASSIVE.search(sentence) is not None
+    rest = _FORBIDDEN.sub(r"\1", sentence)
+    if not begins and not (is_told and words.verbs.search(rest)):
         return None
     if words.secrets.search(sentence):
         return "it tells the agent what to do with secrets"
-    if _COMMAND.search(sentence):
+    if _COMMAND.search(sentence) or _FLAG.search(_CODE.sub(" ", sentence)):
         return "it tells the agent to run a command"
     if _ADDRESS.search(sentence) and (begins is None or not _is_use(begins[0])):
+        return "it tells the agent to send something somewhere"
+    if words.outputs.search(sentence) and words.senders.search(rest):
         return "it tells the agent to send something somewhere"
     return None
 
@@ -135,8 +158,12 @@ def _words() -> _Words:
     tools = "|".join(r"[\s_\-]{0,2}".join(name.split("_")) for name in TOOLS)
     return _Words(
         must=re.compile(_any_of(tables["must"])),
+        duties=re.compile(_any_of(tables["duties"])),
+        agent=re.compile(_any_of(tables["agent"])),
         verbs=re.compile(_any_of(tables["verbs"])),
         secrets=re.compile(_any_of(tables["secrets"])),
+        outputs=re.compile(_any_of(tables["outputs"])),
+        senders=re.compile(_any_of(tables["senders"])),
         overrides=re.compile(rf"(?:{verbs}){between}(?:{objects})"),
         phrases=re.compile(_any_of(tables["phrases"])),
         tools=re.compile(rf"(?<![a-z0-9_])(?:{tools})(?![a-z0-9_])"),
