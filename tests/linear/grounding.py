@@ -37,6 +37,7 @@ TABLE: Mapping[str, Reading] = {
         _messages(text), [text]
     ).why_not("Ada moved the review to Oslo.", about_user=True),
     "reverie_server.consolidate.grounding.Sources.why_invented": KNOWN.why_invented,
+    "reverie_server.consolidate.grounding.Sources.why_addressed": KNOWN.why_addressed,
     "reverie_server.consolidate.grounding.Sources.of_texts": lambda text: grounding.Sources.of_texts([text]),
     "reverie_server.consolidate.grounding.refusal": lambda text: grounding.refusal(text, KNOWN, about_user=True),
     "reverie_server.consolidate.grounding.without_refused": _without_refused,
@@ -55,6 +56,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.consolidate.grounding_vocabulary.agrees": grounding_vocabulary.agrees,
     "reverie_server.consolidate.episode_making.grounded_summary": lambda text: episode_making.grounded_summary(
         text, text[::2], [date(2026, 4, 3)]
+    ),
+    "reverie_server.consolidate.episode_making.without_sentences": lambda text: episode_making.without_sentences(
+        text, lambda sentence: sentence[:1]
     ),
     "reverie_server.llm.extractive.introduced": lambda text: extractive.introduced(_messages(text)),
 }

@@ -178,18 +178,23 @@ def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
     `days` are those on which it was said. Sentences may leave out and put in other words what they like.
     """
     sources = Sources.of_texts([source], days)
+    kept = without_sentences(summary, lambda sentence: standing_order(sentence) or sources.why_invented(sentence))
+    return kept if kept and is_grounded(kept, source) else ""
+
+
+def without_sentences(summary: str, why_not: Callable[[str], str | None]) -> str:
+    """A summary without the sentences for which there is a reason why they may not be kept. Pure, but for its log."""
     sentences: list[str] = []
     refused: Counter[str] = Counter()
     for sentence in _SENTENCES.split(summary):
-        reason = standing_order(sentence) or sources.why_invented(sentence)
+        reason = why_not(sentence)
         if reason is None:
             sentences.append(sentence)
         else:
             refused[reason] += 1
     if refused:
-        log.warning("episode_sentences_refused", reasons=dict(refused))
-    kept = "".join(sentences).strip()
-    return kept if kept and is_grounded(kept, source) else ""
+        log.warning("summary_sentences_refused", reasons=dict(refused))
+    return "".join(sentences).strip()
 
 
 def is_grounded(summary: str, given: str) -> bool:

@@ -40,6 +40,7 @@ _PAIR_WEIGHT = 0.5
 _DAYS_BEFORE, _DAYS_AFTER = 31, 62
 # In languages that capitalise every noun, a name is known by what stands before it.
 _LABEL = re.compile(r"[\s*_]{0,8}[^\W\d]{2,24}(?: [^\W\d]{2,24}){0,2}[*_]{0,3}[:：]\s")
+_UNKNOWN_ADDRESS = "it has an address that no user said"
 # Names that each language has its own word for.
 _CONCEPTS_OF_NAMES = frozenset({"english", "german", "spanish", "chinese"})
 _BEFORE_NAMES = frozenset(("herr", "herrn", "frau", "dr", "prof", "in", "bei", "namens", "heißt", "heisst", "familie"))
@@ -105,13 +106,17 @@ class Sources:
             return "the user said nothing of it"
         return None
 
+    def why_addressed(self, text: str) -> str | None:
+        """Why a text leads elsewhere than the sources: by an address that is in none of them; else None."""
+        return _UNKNOWN_ADDRESS if content_of(text).addresses - self.addresses else None
+
     def why_invented(self, text: str) -> str | None:
         """Why a text says more than the sources: an address, an identifier, a number, a day or a time; else None."""
         return self._unknown(text, content_of(text), self._all, with_names=False)
 
     def _unknown(self, line: str, content: Content, known: Content, *, with_names: bool) -> str | None:
         if not all(address in self.addresses for address in content.addresses):
-            return "it has an address that no user said"
+            return _UNKNOWN_ADDRESS
         if refused := self._unknown_time(content, known):
             return refused
         has_nouns_capitalised = not with_names or _capitalises_nouns(line)

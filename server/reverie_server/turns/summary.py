@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
 
 from reverie_indexer.errors import ReverieError
+from reverie_server.consolidate.episode_making import without_sentences
+from reverie_server.consolidate.grounding import Sources
+from reverie_server.consolidate.orders import standing_order
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
+from reverie_server.recall.fences import strip_injected
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.model import Message
 from reverie_server.turns.transcript import clipped, transcript
@@ -47,7 +52,9 @@ class Summaries:
     async def write(self, tenant_id: str, previous: str, messages: Sequence[Message]) -> Summary | None:
         """One summary of what was summarised before and of more messages; None when it cannot be had.
 
-        That is without a model, when it fails in whatever way, and when nobody said anything. Holds no connection.
+        That is without a model, when it fails in whatever way, when nothing of its answer may be kept, and when nobody
+        said anything. Sentences with an order to the agent, or with an address that nobody named, are taken out: the
+        summary enters prompts, and episodes are made of it. Holds no connection.
         """
         said = transcript(messages, "summary")
         if self._model is None or not said:
@@ -65,5 +72,13 @@ class Summaries:
         except ReverieError as error:
             log.warning("summary_failed", code=error.code, detail=error.detail, messages=len(messages))
             return None
-        text = clipped(written.text, self.max_tokens, self.count)
+        text = await asyncio.to_thread(self._kept, written.text, previous, messages)
         return Summary(text, written.prompt, written.prompt_version, written.model) if text else None
+
+    def _kept(self, written: str, previous: str, messages: Sequence[Message]) -> str:
+        """What of a model's summary may be kept, as far as there is room."""
+        sources = Sources.of_texts([previous, transcript(messages, "notes")])
+        kept = without_sentences(
+            strip_injected(written), lambda sentence: standing_order(sentence) or sources.why_addressed(sentence)
+        )
+        return clipped(kept, self.max_tokens, self.count)
