@@ -10,6 +10,7 @@ from tests.growth import Reading
 from reverie_server.consolidate import (
     episode_making,
     grounding,
+    grounding_names,
     grounding_vocabulary,
     grounding_words,
     orders,
@@ -30,6 +31,13 @@ def _without_refused(text: str) -> object:
     return grounding.without_refused(text, text[: len(text) // 2], KNOWN, about_user=True)
 
 
+def _neighbourhoods(text: str) -> grounding_names.Neighbourhoods:
+    near = grounding_names.Neighbourhoods()
+    near.add(text, is_users=True)
+    near.add_own(text[:1000])
+    return near
+
+
 TABLE: Mapping[str, Reading] = {
     "reverie_server.consolidate.orders.standing_order": orders.standing_order,
     "reverie_server.consolidate.grounding.Sources.why_not": lambda text: KNOWN.why_not(text, about_user=False),
@@ -41,6 +49,14 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.consolidate.grounding.Sources.of_texts": lambda text: grounding.Sources.of_texts([text]),
     "reverie_server.consolidate.grounding.refusal": lambda text: grounding.refusal(text, KNOWN, about_user=True),
     "reverie_server.consolidate.grounding.without_refused": _without_refused,
+    "reverie_server.consolidate.grounding_names.capitalises_nouns": grounding_names.capitalises_nouns,
+    "reverie_server.consolidate.grounding_names.Neighbourhoods.add": _neighbourhoods,
+    "reverie_server.consolidate.grounding_names.Neighbourhoods.add_own": lambda text: _neighbourhoods(text[:9]).add_own(
+        text
+    ),
+    "reverie_server.consolidate.grounding_names.Neighbourhoods.are_strangers": lambda text: _neighbourhoods(
+        text
+    ).are_strangers(grounding_words.content_of(text)),
     "reverie_server.consolidate.grounding_words.content_of": grounding_words.content_of,
     "reverie_server.consolidate.grounding_vocabulary.forms_of": grounding_vocabulary.forms_of,
     "reverie_server.consolidate.grounding_vocabulary.concepts_of": grounding_vocabulary.concepts_of,

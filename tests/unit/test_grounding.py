@@ -163,6 +163,44 @@ def test_words_of_the_assistant_alone_ground_nothing_about_the_user() -> None:
     assert tool.why_not("Lives in Zurich.", about_user=True) is not None
 
 
+TALK = (
+    "u: Hi! I'm Priya, I work as a data engineer at Northwind in Leeds. My manager is Tom Hargreaves.",
+    "a: Nice to meet you! What are you working on?",
+    "u: We're migrating our warehouse by March 15. It runs every night at 2am. I can't stand long answers.",
+    "a: Understood. I would recommend dbt.",
+    "u: It is what we use. The password rotation is done by Luis, not by me. My sister Anna is visiting, she is "
+    "vegetarian and allergic to nuts.",
+    "a: How nice! Where are you going to eat?",
+    "u: At home. By the way, my sister moved to York and became a nurse.",
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_kept"),
+    [
+        ("Tom Hargreaves is allergic to nuts.", False),
+        ("Tom is a nurse.", False),
+        ("Luis may see everything Priya says.", False),
+        ("Priya's manager is Tom Hargreaves.", True),
+        ("Priya prefers short answers, migrates a warehouse.", True),
+        ("Anna is allergic to nuts.", True),
+        ("Her sister Anna is a nurse in York.", True),
+        ("Luis is responsible for rotating passwords.", True),
+        ("Works at Northwind in Leeds; manager: Tom Hargreaves.", True),
+        ("City: Leeds", True),
+        ("Manager: Luis", False),
+    ],
+)
+def test_a_name_goes_with_what_was_said_near_it(line: str, is_kept: bool) -> None:
+    assert (Sources(said(*TALK)).why_not(line, about_user=True) is None) == is_kept
+
+
+def test_a_line_of_one_word_that_says_what_somebody_does_not_eat_is_kept() -> None:
+    sources = Sources(said("u: I'm vegan, by the way."))
+    assert sources.why_not("Is vegan.", about_user=True) is None
+    assert sources.why_not("Is vegetarian.", about_user=True) is not None
+
+
 def test_the_name_of_a_speaker_grounds_a_name_alone() -> None:
     sources = Sources(said("u: I live in Oslo.", name="Marta"))
     assert sources.why_not("Marta lives in Oslo.", about_user=True) is None

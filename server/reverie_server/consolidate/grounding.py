@@ -1,8 +1,8 @@
 """Pure. Whether a line that a model wrote follows from what it was made of, as far as words can tell.
 
-Names, numbers, identifiers, days and times must stand there; an address must be one that a user said; of the other
-words most must stand there or say the same as one that does, in whatever language. What the assistant alone said speaks
-for nothing about the user, unless the user agreed with it in the next message.
+Names, numbers, identifiers, days and times must stand there, a name near what is said of it; an address must be one
+that a user said; of the other words most must stand there or say the same as one that does, in whatever language. What
+the assistant alone said speaks for nothing about the user, unless the user agreed with it in the next message.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 
+from reverie_server.consolidate.grounding_names import BEFORE_NAMES, Neighbourhoods, capitalises_nouns
 from reverie_server.consolidate.grounding_vocabulary import (
     agrees,
     concepts_of,
@@ -25,7 +26,6 @@ from reverie_server.consolidate.grounding_vocabulary import (
 )
 from reverie_server.consolidate.grounding_words import Content, Word, addresses_within, content_of, numbers_of
 from reverie_server.consolidate.orders import standing_order
-from reverie_server.llm.cues import cues_of, folded
 from reverie_server.recall.fences import strip_injected
 from reverie_server.turns.model import Message
 from reverie_server.workspace.outline import Block, blocks_of, text_of
@@ -38,12 +38,11 @@ GROUNDED_SHARE = 0.6
 _PAIR_WEIGHT = 0.5
 # `tomorrow` and `next month` become days around the one on which they are said.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 62
-# In languages that capitalise every noun, a name is known by what stands before it.
+# What a line is about: `City: Bergen`.
 _LABEL = re.compile(r"[\s*_]{0,8}[^\W\d]{2,24}(?: [^\W\d]{2,24}){0,2}[*_]{0,3}[:：]\s")
 _UNKNOWN_ADDRESS = "it has an address that no user said"
 # Names that each language has its own word for.
 _CONCEPTS_OF_NAMES = frozenset({"english", "german", "spanish", "chinese"})
-_BEFORE_NAMES = frozenset(("herr", "herrn", "frau", "dr", "prof", "in", "bei", "namens", "heißt", "heisst", "familie"))
 
 
 class Sources:
@@ -53,8 +52,11 @@ class Sources:
         """`names` are those of the people who speak; what they say is in `messages`."""
         self._user = Content()
         self._all = Content()
-        for text in (*texts, *names):
+        self._near = Neighbourhoods()
+        for text in texts:
             self._add(text, is_users=True)
+        for name in names:
+            self._add_name(name)
         days = set()
         previous = ""
         for message in messages:
@@ -64,8 +66,8 @@ class Sources:
                 if previous and agrees(said):
                     self._add(previous, is_users=True)
                 self._add(said, is_users=True)
-                if isinstance(name := message.extra.get("name"), str):
-                    self._add(name, is_users=True)
+                if isinstance(speaker := message.extra.get("name"), str):
+                    self._add_name(speaker)
             elif message.role == "assistant":
                 self._add(said, is_users=False)
             previous = said if message.role == "assistant" else ""
@@ -83,6 +85,13 @@ class Sources:
         self._all.add(content)
         if is_users:
             self._user.add(content)
+        self._near.add(text, is_users=is_users)
+
+    def _add_name(self, name: str) -> None:
+        """Somebody who speaks is called so."""
+        self._user.add(content := content_of(name))
+        self._all.add(content)
+        self._near.add_own(name)
 
     @cached_property
     def addresses(self) -> frozenset[str]:
@@ -98,6 +107,8 @@ class Sources:
         known = self._user if about_user else self._all
         if reason := self._unknown(line, content, known, with_names=True):
             return reason
+        if self._near.are_strangers(content):
+            return "nobody said that of whom it names"
         if content.is_negative and not known.is_negative:
             return "it denies what nobody denied"
         if not _is_mostly_known(_without_label(line, content), known):
@@ -119,7 +130,7 @@ class Sources:
             return _UNKNOWN_ADDRESS
         if refused := self._unknown_time(content, known):
             return refused
-        has_nouns_capitalised = not with_names or _capitalises_nouns(line)
+        has_nouns_capitalised = not with_names or capitalises_nouns(line)
         for word in content.words:
             if _is_strict(word, has_nouns_capitalised) and not _is_known(word, known, self._years, content):
                 return "it names what nobody said"
@@ -162,11 +173,6 @@ class Sources:
         return None
 
 
-def _capitalises_nouns(line: str) -> bool:
-    cues = cues_of(folded(line))
-    return cues is not None and cues.nouns_capitalised
-
-
 def _is_strict(word: Word, has_nouns_capitalised: bool) -> bool:
     """Whether the word itself must have been said."""
     if is_weekday(word.folded) or month_of(word.folded) is not None:
@@ -175,7 +181,7 @@ def _is_strict(word: Word, has_nouns_capitalised: bool) -> bool:
         return True
     if not word.written[:1].isupper() or word.opens or is_neutral(word.folded) or number_words(word.folded):
         return False
-    return not has_nouns_capitalised or word.previous in _BEFORE_NAMES
+    return not has_nouns_capitalised or word.previous in BEFORE_NAMES
 
 
 def _is_known(word: Word, known: Content, years: frozenset[str], line: Content) -> bool:
@@ -247,7 +253,10 @@ def _speaks(content: Content, known: Content) -> bool:
     total, found = _weights(content, known)
     if total:
         return found > 0
-    return any(concepts_of(word.folded) & known.concepts for word in content.words)
+    return any(
+        concepts_of(word.folded) & known.concepts or (is_negative(word.folded) and forms_of(word.folded) & known.forms)
+        for word in content.words
+    )
 
 
 def refusal(line: str, sources: Sources, *, about_user: bool) -> str | None:
