@@ -15,6 +15,7 @@ from typing import Any
 from reverie_server.consolidate.graph_model import SaidEntity, SaidRelation
 from reverie_server.consolidate.graph_names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
 from reverie_server.consolidate.graph_vocabulary import EntityType, entity_type, relation_name
+from reverie_server.consolidate.orders import standing_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.turns.model import Message
@@ -222,4 +223,5 @@ def _properties(given: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
 
 
 def _line(text: str) -> str:
-    return _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
+    """A text of an answer on one line; "" for an order to the agent, since models read the graph by a tool."""
+    return "" if standing_order(text) else _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
