@@ -227,7 +227,7 @@ SEEN = [
     *map(counted, ["line %\n", "Ada% met Bob% in Town%. "]),
 ]
 # In how many parts the texts of a quick run are dealt out to the functions.
-_PARTS = 6
+_PARTS = 16
 
 
 def quick(function: str) -> list[Attack]:
