@@ -42,7 +42,7 @@ async def isolated(function: Callable[..., T], *args: Any, chars: int) -> T:
     What the function changes of its surroundings is lost, so it should be pure, and must neither wait for anything nor
     use a connection. With less than `ISOLATED_FROM_CHARS` it runs in a thread, as with any platform that cannot fork.
     Cancelled, the process is ended. Raises TextTooCostly after `CPU_SECONDS`, and Overloaded when as many processes
-    as there may be are at work and none ends soon.
+    as there may be are at work and none ends soon, or the system has no room for another.
     """
     if chars < ISOLATED_FROM_CHARS or not _is_supported:
         return await asyncio.to_thread(function, *args)
@@ -88,16 +88,7 @@ class _Process:
 
     def run(self) -> tuple[bool, Any]:
         """Whether the function returned or raised, and what; TextTooCostly where the process was ended. In a thread."""
-        reader, writer = os.pipe()
-        with self._lock:
-            if self._is_unwanted:
-                os.close(reader)
-                os.close(writer)
-                raise TextTooCostly("nobody waits for it any more")
-            pid = self._pid = os.fork()
-            if pid == 0:
-                self._become(writer)
-        os.close(writer)
+        pid, reader = self._begin()
         try:
             content = _read(reader, time.monotonic() + WALL_SECONDS)
         finally:
@@ -116,16 +107,38 @@ class _Process:
         outcome: tuple[bool, Any] = pickle.loads(content)  # noqa: S301  # of our own fork
         return outcome
 
+    def _begin(self) -> tuple[int, int]:
+        """Fork; the process's number, and where it writes."""
+        pipe: tuple[int, ...] = ()
+        try:
+            reader, writer = pipe = os.pipe()
+            with self._lock:
+                if self._is_unwanted:
+                    raise TextTooCostly("nobody waits for it any more")
+                pid = self._pid = os.fork()
+                if pid == 0:
+                    self._become(writer)
+        except BaseException as error:
+            for descriptor in pipe:
+                os.close(descriptor)
+            if isinstance(error, OSError):
+                # No memory, processes or files are left: that passes.
+                raise Overloaded("the system has no room for another process; try again in a moment") from error
+            raise
+        os.close(writer)
+        return pid, reader
+
     def _become(self, writer: int) -> None:
         """In the fork: compute, write, end. Nothing of what the other process has open is touched."""
         try:
             # What the other process is about to throw away is not ours to close.
             gc.disable()
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPROF):
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPROF, signal.SIGALRM):
                 signal.signal(number, signal.SIG_DFL)
             # By the kernel, also when whoever asked has died.
             signal.setitimer(signal.ITIMER_PROF, self._cpu_seconds)
+            signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
             # A client whose connection is closed meanwhile must see that.
             os.closerange(3, writer)
             os.closerange(writer + 1, _HIGHEST_DESCRIPTOR)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
+import signal
 import socket
 import threading
 import time
@@ -136,3 +138,33 @@ async def test_a_connection_that_is_closed_meanwhile_is_closed() -> None:
         theirs.settimeout(0.5)
         assert await asyncio.to_thread(theirs.recv, 1) == b""
         await working
+
+
+@pytest.mark.parametrize("lacking", ["pipe", "fork"])
+async def test_no_room_for_another_process_is_an_overload_and_leaves_no_file_open(
+    monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    def refuse() -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    here = psutil.Process()
+    await isolated(os.getpid, chars=LONG)
+    before = here.num_fds()
+    monkeypatch.setattr(os, lacking, refuse)
+    with pytest.raises(Overloaded, match="no room"):
+        await isolated(os.getpid, chars=LONG)
+    monkeypatch.undo()
+    assert here.num_fds() == before
+    assert await isolated(os.getpid, chars=LONG) != os.getpid()
+
+
+async def test_what_waits_is_ended_by_the_kernel_when_nobody_looks_after_it_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a fork that waits for a lock does whose parent was killed."""
+    monkeypatch.setattr(isolate, "WALL_SECONDS", 0.3)
+    process = isolate._Process(threading.Event().wait, (), 1.0)
+    _, reader = process._begin()
+    [child] = children()
+    assert child.wait(5) == -signal.SIGALRM
+    os.close(reader)
