@@ -232,9 +232,9 @@ class Settings(BaseSettings):
     # A job that so many processes died of is not tried again. Deaths count where the job ran alone in its process.
     job_max_deaths: Annotated[int, Field(ge=1, le=100)] = 3
     # A process ends itself after so much CPU time in which its event loop did not turn, and is started again.
-    stall_seconds: Seconds = 20.0
+    stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = 20.0
     # From SIGTERM on a server or worker has so long to end by itself; then it is killed.
-    shutdown_grace_seconds: Seconds = 15.0
+    shutdown_grace_seconds: Annotated[float, Field(gt=0, le=86_400)] = 15.0
     # How long the rows of jobs that are done are kept; those that failed stay until they are tried again.
     job_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 7
     # How often what has expired and the rows of old jobs are removed.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-import sys
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.supervisor import AGAIN_STATUS, Link, Service
@@ -43,12 +41,13 @@ def worker_services(
 async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
     """Run jobs until told to end."""
     from reverie_server.app import open_runtime
+    from reverie_server.cli_frame import announce
     from reverie_server.stall import ends_when_stalled
     from reverie_server.upkeep import upkeep
 
     threads = _count_threads()
     async with (
-        ends_when_stalled(settings.stall_seconds, threads=settings.embedder_threads),
+        ends_when_stalled(settings.stall_seconds),
         # Beside a server the model waits for a job that embeds: most machines then hold one copy of it, not two.
         open_runtime(settings, model_at_once=with_upkeep) as runtime,
     ):
@@ -56,8 +55,7 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
         if with_upkeep:
             tasks.append(asyncio.create_task(upkeep(runtime), name="upkeep"))
         link.ready()
-        # The line and its end in one: several processes write to the same place.
-        print(f"reverie works, {settings.worker_concurrency} jobs at once\n", end="", file=sys.stderr, flush=True)
+        announce(f"reverie works, {settings.worker_concurrency} jobs at once")
         await _until_first_ends(tasks)
     _leave_threads(threads)
 
@@ -70,7 +68,7 @@ async def _work_off_quarantine(settings: Settings, link: Link) -> None:
 
     threads = _count_threads()
     async with (
-        ends_when_stalled(settings.stall_seconds, threads=settings.embedder_threads),
+        ends_when_stalled(settings.stall_seconds),
         open_runtime(settings, model_at_once=False) as runtime,
     ):
         link.ready()
@@ -123,6 +121,4 @@ async def _until_first_ends(tasks: list[asyncio.Task[None]]) -> None:
 def _leave_threads(threads: JobThreads) -> None:
     """A thread that still works would be waited for; what it does is of no use any more, since its job is put back."""
     if threads.longer_than(0.0):
-        with suppress(OSError):
-            sys.stderr.flush()
         os._exit(0)

@@ -14,7 +14,7 @@ import typer
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
 from reverie_server.cli_admin import embeddings_cli, keys_cli, models_cli
 from reverie_server.cli_bench import bench_cli
-from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
+from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, announce, load_settings, owner_of, run
 from reverie_server.cli_index import index
 from reverie_server.cli_jobs import jobs_cli, worker
 from reverie_server.cli_mcp import mcp
@@ -23,7 +23,6 @@ from reverie_server.cli_turns import chat, context, inject
 from reverie_server.cli_upgrade import upgrade
 
 if TYPE_CHECKING:
-    import asyncio
     import socket
 
     from reverie_indexer.settings import Settings
@@ -167,7 +166,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     # Slow to import, and PostgreSQL is slow to start: beside each other.
     importing = asyncio.create_task(asyncio.to_thread(_import_http))
     async with (
-        ends_when_stalled(settings.stall_seconds, threads=settings.embedder_threads),
+        ends_when_stalled(settings.stall_seconds),
         open_runtime(settings) as runtime,
     ):
         http_server = await importing
@@ -175,25 +174,21 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
         keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
         freezing = asyncio.create_task(_freeze_when_loaded(runtime), name="freeze-model")
 
-        def stop_server(_: asyncio.Task[None]) -> None:
-            # Upkeep ends where it cannot go on.
+        def end_server(*_: object) -> None:
             server.should_exit = True
 
-        keeping.add_done_callback(stop_server)
+        # Upkeep ends where it cannot go on.
+        keeping.add_done_callback(end_server)
+
         # From here on a connection waits instead of being refused.
         listener.listen(2048)
         address = f"[{settings.host}]" if ":" in settings.host else settings.host
-        print(
-            f"reverie listens on http://{address}:{listener.getsockname()[1]}\n",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
+        announce(f"reverie listens on http://{address}:{listener.getsockname()[1]}")
         link.ready()
         # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
         for number in STOP_SIGNALS:
             asyncio.get_running_loop().remove_signal_handler(number)
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, end_server)
         try:
             await server.serve(sockets=[listener])
         finally:

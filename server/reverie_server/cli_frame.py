@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import sys
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
@@ -17,6 +20,46 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 DataDir = Annotated[Path | None, typer.Option(help="Where the embedded PostgreSQL and the models are.")]
 AgentName = Annotated[str, typer.Option("--agent", help="The agent.")]
 OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, such as user:42; none: shared memory.")]
+
+# How long a line waits for whoever reads the lines, once; the next is lost at once while nobody does.
+_READER_PATIENCE_SECONDS = 0.1
+
+
+class LineStream:
+    """Writes lines to a stream, and loses them where they cannot be written: nobody reads on, or the disk is full.
+
+    What is worth a line must not stop, or end, because of it.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._loses = False
+
+    def write(self, line: str) -> None:
+        """Write a line and its end in one: several processes write to the same place. Never raises."""
+        with suppress(OSError, ValueError):
+            descriptor = self._descriptor()
+            if descriptor is None:
+                self._stream.write(line)
+                return
+            patience_seconds = 0.0 if self._loses else _READER_PATIENCE_SECONDS
+            self._loses = not select.select([], [descriptor], [], patience_seconds)[1]
+            if not self._loses:
+                os.write(descriptor, line.encode(errors="backslashreplace"))
+
+    def flush(self) -> None:
+        """Nothing is left unwritten."""
+
+    def _descriptor(self) -> int | None:
+        try:
+            return self._stream.fileno()
+        except (OSError, ValueError):
+            return None  # of a test, or of a notebook
+
+
+def announce(line: str) -> None:
+    """Say on stderr what a program does now."""
+    LineStream(sys.stderr).write(f"{line}\n")
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -57,8 +100,7 @@ def _configure_logging(settings: Settings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, settings.log_level.upper())),
-        # A line and its end in one: several processes write to the same place.
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LineStream(sys.stderr))),
     )
     # The pool logs every broken connection; the program says once what that means for a request.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -71,10 +113,20 @@ def run(job: Coroutine[Any, Any, None]) -> None:
     async def until_stopped() -> None:
         task = asyncio.current_task()
         assert task is not None
+        is_ending = False
+
+        def end(number: int) -> None:
+            # A service manager tells all processes to end, and so does the supervisor: the second time must not
+            # cancel what the first one puts in order. Whoever presses Ctrl-C again does not want to wait for that.
+            nonlocal is_ending
+            if not is_ending or number == signal.SIGINT:
+                is_ending = True
+                task.cancel()
+
         for number in STOP_SIGNALS:
             # A child of a supervisor ignores SIGINT: at a terminal it gets that and the supervisor's SIGTERM.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+                asyncio.get_running_loop().add_signal_handler(number, end, number)
         await job
 
     try:

@@ -27,7 +27,7 @@ WELL_SECONDS = 60.0
 AGAIN_STATUS = 75
 # The status of a program whose children had to be killed.
 KILLED_STATUS = 1
-_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 _READY, _DEMAND = b"r", b"d"
 
 
@@ -56,8 +56,9 @@ class Link:
 class Service:
     """A process to run. Of several the first is the main one: the others start when it is ready and end with it.
 
-    A main service that exits by itself ends the program, with its status. A service `on_demand` starts when a child
-    asks for it, and is not started again when it ends.
+    A main service that exits by itself ends the program, with its status; one that was ready before, died, and cannot
+    be ready again yet is tried until it can. A service `on_demand` starts when a child asks for it, and is not started
+    again when it ends.
     """
 
     name: str
@@ -75,16 +76,24 @@ class _Child:
     started_at: float = 0.0
     start_at: float | None = None  # None: it is not to be started
     pause_seconds: float = FIRST_PAUSE_SECONDS
+    is_ready: bool = False
+    was_ready_before: bool = False  # an earlier process of this service was
+
+    def pause(self) -> float:
+        """When it may start again; each time in a row later."""
+        at = time.monotonic() + self.pause_seconds
+        self.pause_seconds = min(2 * self.pause_seconds, MAX_PAUSE_SECONDS)
+        return at
 
 
 def supervise(services: Sequence[Service], *, grace_seconds: float) -> int:
-    """Run services until SIGTERM, SIGINT, or the exit of the main one; the status that the program exits with.
+    """Run services until SIGTERM, SIGINT, SIGHUP, or the exit of the main one; the status that the program exits with.
 
-    SIGTERM is handed on to the children; a child that has not ended `grace_seconds` later is killed, and at a second
-    SIGINT at once. In a child this function runs the service, and then raises SystemExit. Call it from the main
-    thread while there is no other thread.
+    The children get SIGTERM; one that has not ended `grace_seconds` later is killed, and at a second SIGINT at once.
+    In a child this function runs the service, and then raises SystemExit. Call it from the main thread while there is
+    no other thread and no child.
     """
-    # Commands may end with the reader of what they print; a service must not end with any of its clients.
+    # Else whoever closes a connection, or stops reading the log, ends a process (`python -m` leaves it on).
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     supervisor = _Supervisor(services, grace_seconds)
     with supervisor.signals():
@@ -92,8 +101,9 @@ def supervise(services: Sequence[Service], *, grace_seconds: float) -> int:
     if become is None:
         return supervisor.status
     service, link, lifeline = become
-    # At a terminal both get SIGINT; the supervisor makes SIGTERM of it.
+    # At a terminal all get these; the supervisor makes SIGTERM of them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     threading.Thread(target=_end_with_supervisor, args=(lifeline,), name="lifeline", daemon=True).start()
     service.run(link)
@@ -130,7 +140,9 @@ class _Supervisor:
         """Take the signals; a child and the caller get the handlers back that were there before."""
         for descriptor in self._wakeup:
             os.set_blocking(descriptor, False)
-        before = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        # Under `nohup` the end of the terminal is none of ours.
+        taken = [each for each in _SIGNALS if each != signal.SIGHUP or signal.getsignal(each) != signal.SIG_IGN]
+        before = {number: signal.signal(number, self._note) for number in taken}
         wakeup_before = signal.set_wakeup_fd(self._wakeup[1], warn_on_full_buffer=False)
         try:
             yield
@@ -160,15 +172,25 @@ class _Supervisor:
             self._wait()
 
     def _start(self, child: _Child) -> Link | None:
-        """Fork; the link to the supervisor in the child, None in the supervisor."""
-        child.start_at, child.started_at = None, time.monotonic()
-        reader, writer = os.pipe()
-        os.set_blocking(reader, False)
+        """Fork; the link to the supervisor in the child, None in the supervisor. Tried later where it cannot be."""
+        child.start_at, child.started_at, child.is_ready = None, time.monotonic(), False
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        pipe: tuple[int, ...] = ()
         # A signal that comes before the child has its own handlers must not be lost in ours: it stays pending.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        child.pid = os.fork()
+        try:
+            reader, writer = pipe = os.pipe()
+            child.pid = os.fork()
+        except OSError as error:
+            # No memory, or no more processes or files, right now: the others go on.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            for descriptor in pipe:
+                os.close(descriptor)
+            child.start_at = child.pause()
+            log.error("process_not_started", process=child.service.name, error=error.strerror)
+            return None
         if child.pid == 0:
             os.close(reader)
             for other in self._children:
@@ -177,16 +199,20 @@ class _Supervisor:
             return Link(writer)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         os.close(writer)
+        os.set_blocking(reader, False)
         child.pipe = reader
         return None
 
     def _reap(self) -> None:
-        for child in self._children:
-            if child.pid is None:
-                continue
-            pid, wait_status = os.waitpid(child.pid, os.WNOHANG)
-            if pid != 0:
-                self._ended(child, os.waitstatus_to_exitcode(wait_status))
+        # All of them: process 1 of a container is also given the children of others that have died.
+        with suppress(ChildProcessError):
+            while True:
+                pid, wait_status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                for child in self._children:
+                    if child.pid == pid:
+                        self._ended(child, os.waitstatus_to_exitcode(wait_status))
 
     def _ended(self, child: _Child, status: int) -> None:
         """A child has ended, with a status, or by the signal of which the status is the negative number."""
@@ -195,7 +221,9 @@ class _Supervisor:
         os.close(child.pipe)
         child.pid = child.pipe = None
         is_main = child is self._children[0]
-        if self._is_told_to_end or (is_main and 0 <= status != AGAIN_STATUS):
+        is_back = child.is_ready or not child.was_ready_before
+        child.was_ready_before |= child.is_ready
+        if self._is_told_to_end or (is_main and is_back and 0 <= status != AGAIN_STATUS):
             if is_main:
                 # Of a child that ended because it was told to, by the default of the signal, nothing is wrong.
                 self._main_status = max(status, 0)
@@ -207,11 +235,11 @@ class _Supervisor:
             child.pause_seconds = FIRST_PAUSE_SECONDS
         if has_finished:
             return
+        start_at = child.pause()
         if not child.service.on_demand:
-            child.start_at = time.monotonic() + child.pause_seconds
+            child.start_at = start_at
         name, lived_seconds = child.service.name, round(lived_seconds, 1)
         log.error("process_died", process=name, status=_named(status), lived_seconds=lived_seconds)
-        child.pause_seconds = min(2 * child.pause_seconds, MAX_PAUSE_SECONDS)
 
     def _end(self) -> None:
         """Once told to end: hand that on, and kill what does not follow in time."""
@@ -223,8 +251,8 @@ class _Supervisor:
             living = [child.service.name for child in self._children if child.pid]
             self._was_killed = bool(living)
             if living:
-                log.error("processes_killed", processes=living, grace_seconds=self._grace_seconds)
                 self._signal_all(signal.SIGKILL)
+                log.error("processes_killed", processes=living, grace_seconds=self._grace_seconds)
 
     def _signal_all(self, number: signal.Signals) -> None:
         for child in self._children:
@@ -255,6 +283,7 @@ class _Supervisor:
             return
         # Not of a process that is gone already, or about to go: the last line tells why a program ended.
         if _READY in words and not self._is_told_to_end:
+            child.is_ready = True
             log.info("process_started", process=child.service.name, pid=child.pid)
         for other in self._children:
             is_wanted = (_DEMAND if other.service.on_demand else _READY) in words

@@ -45,6 +45,8 @@ class Hostile:
                 never_ends()
             case "hang:spin":
                 await asyncio.to_thread(spin)
+            case "hang:wait":
+                await asyncio.Event().wait()
             case "hang:crash":
                 os.kill(os.getpid(), signal.SIGSEGV)
             case _:

@@ -7,8 +7,10 @@ import itertools
 import random
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import httpx
+import psutil
 import pytest
 from tests.chaos.supervised import Program
 from tests.chaos.test_worker_killed import talk, until_idle
@@ -67,6 +69,27 @@ async def test_a_killer_is_a_dead_letter_after_three_deaths_and_all_others_are_d
     assert len(died) == died.count("worker") + died.count("quarantine")
     programs[0].process.terminate()
     assert await asyncio.to_thread(programs[0].process.wait, 30) in (0, 130)
+
+
+async def test_a_job_is_put_back_also_when_every_process_is_told_to_end(
+    database: Database, conninfo: str, programs: list[Program]
+) -> None:
+    """As systemd does it: the worker is told twice, by it and by the supervisor, while it puts back."""
+    job_id = await deferred(database, Work("dedup", "acme", "wren", "hang:wait"))
+    programs.append(Program("worker", REVERIE_DATABASE_URL=conninfo, REVERIE_SHUTDOWN_GRACE_SECONDS="20"))
+    program = programs[0]
+    while [job["status"] for job in await jobs_of(database)] != ["doing"]:  # noqa: ASYNC110  # it is a row
+        await asyncio.sleep(0.05)
+    worker = next(child for child in program.children() if child.pid == program.pid_of("worker"))
+    program.process.terminate()
+    # Until after what a job is given to end by itself.
+    for _ in range(60):
+        with suppress(psutil.NoSuchProcess):
+            worker.terminate()
+        await asyncio.sleep(0.1)
+    assert await asyncio.to_thread(program.process.wait, 30) in (0, 130)
+    [job] = await jobs_of(database)
+    assert (job["id"], job["status"], job["deaths"]) == (job_id, "todo", None), "\n".join(program.lines)
 
 
 @pytest.mark.parametrize("kills", [6, pytest.param(20, marks=pytest.mark.slow)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -48,7 +47,6 @@ async def _note(runner: StageRunner, queue: Queue, job_id: int) -> None:
     """Write down which job it was; where that cannot be done in time, the rescue finds it out."""
     job = runner.running.get(job_id)
     log.error("job_does_not_stop", job=job_id, **({} if job is None else {"stage": job.stage}))
-    sys.stderr.flush()
     if job is None:
         return
     try:
