@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +15,8 @@ from reverie_indexer.errors import DatabaseUnavailable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.consolidate import derive
+from reverie_server.consolidate import derive, emergence_view
+from reverie_server.consolidate.gathering import View
 from reverie_server.consolidate.nightly import next_nightly
 from reverie_server.workspace.files import Write
 from reverie_server.workspace.forget import Target
@@ -328,3 +330,26 @@ async def test_past_its_cap_the_diary_folds_into_its_archive_in_one_write(
 
 async def _candidates(who: Nights) -> list[Any]:
     return list(await who.runtime.consolidation.emergence.candidates(await who.grant(), who.place))
+
+
+async def _view(who: Nights) -> View:
+    wanted = emergence_view.Wanted(who.at, "UTC", "english", 7, 30)
+    async with who.runtime.database.tenant(who.tenant_id, snapshot=True) as connection:
+        return await emergence_view.read_view(connection, who.place, wanted)
+
+
+async def test_a_long_history_of_the_memory_is_compared_elsewhere_and_no_further_than_it_counts(
+    ada: Nights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read of candidates must not hold the loop for as long as all versions of a large memory take."""
+    await ada.ready()
+    for number in range(4):
+        await ada.memory(f"- Number {number} is the lantern.\n" + "- The lantern is lit.\n" * 4000)
+    monkeypatch.setattr(derive, "added_lines", lambda *_: [f"- {os.getpid()}"])
+    view = await _view(ada)
+    assert len(view.corrections) == 3
+    assert str(os.getpid()) not in {line.removeprefix("- ") for _, line in view.corrections}
+    monkeypatch.setattr(emergence_view, "_COMPARED_CHARS", 400_000)
+    assert len((await _view(ada)).corrections) == 2
+    monkeypatch.setattr(emergence_view, "MAX_LINES", 1)
+    assert len((await _view(ada)).corrections) == 1

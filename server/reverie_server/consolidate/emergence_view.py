@@ -19,12 +19,14 @@ from reverie_indexer.slices import own_slices
 from reverie_server.consolidate import derive
 from reverie_server.consolidate.candidates import Recall
 from reverie_server.consolidate.entries import Entry, entries_of
-from reverie_server.consolidate.gathering import MemoryFile, NoteFile, Passage, Told, View
+from reverie_server.consolidate.gathering import MAX_LINES, MemoryFile, NoteFile, Passage, Told, View
 from reverie_server.workspace.longterm import MEMORY, STAND_IN
 from reverie_server.workspace.redaction import essence
 from reverie_server.workspace.tombstones import standing
 
 SQL = Queries(__file__)
+# What is compared of the memory's history: some hundred edits of an ordinary memory, and a second of work.
+_COMPARED_CHARS = 8_000_000
 # By the day of the place's zone; `dreaming` writes them.
 _CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.md")
 
@@ -191,11 +193,22 @@ def _messages(sources: Sequence[Any]) -> list[tuple[Told, str | None]]:
 
 
 async def _corrections(connection: Connection, params: dict[str, Any], time_zone: str) -> list[tuple[date, str]]:
-    """The lines that a person took out of the memory or changed, each with the day."""
-    rows = await (await connection.execute(SQL["corrections"], {**params, "paths": [MEMORY, STAND_IN]})).fetchall()
+    """The lines that a person took out of the memory or changed, each with the day, the newest first.
+
+    No more of a long history is read than `gather` looks at, and of texts than `_COMPARED_CHARS`.
+    """
     zone = ZoneInfo(time_zone)
-    return [
-        (row["at"].astimezone(zone).date(), line)
-        for row in rows
-        for line in derive.added_lines(row["after"], row["before"])
-    ]
+    found: list[tuple[date, str]] = []
+    compared = 0
+    async with connection.cursor(name="corrections") as cursor:
+        cursor.itersize = 4
+        await cursor.execute(SQL["corrections"], {**params, "paths": [MEMORY, STAND_IN]})
+        async for row in cursor:
+            chars = len(row["after"]) + len(row["before"])
+            compared += chars
+            if len(found) >= MAX_LINES or compared > _COMPARED_CHARS:
+                break
+            day = row["at"].astimezone(zone).date()
+            gone = await isolated(derive.added_lines, row["after"], row["before"], chars=chars)
+            found += [(day, line) for line in gone]
+    return found

@@ -31,7 +31,8 @@ WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = %(slice_id)s AND c.chunk_id =
   AND (c.tier = 'message' OR (c.tier = 'document' AND d.path = ANY(%(paths)s::text[])))
 ORDER BY c.chunk_id;
 
--- corrections: the versions of the long-term memory that a person wrote since a time, each with the one before
+-- corrections: the versions of the long-term memory that a person wrote since a time, newest first, each with the one
+-- before
 SELECT v.at, v.content AS after, p.content AS before
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
@@ -39,4 +40,4 @@ JOIN versions p ON p.tenant_id = v.tenant_id AND p.document_id = v.document_id A
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_key IS NULL
   AND d.path = ANY(%(paths)s::text[])
   AND v.at >= %(since)s AND v.by <> 'server' AND v.reason NOT IN ('compaction', 'forget')
-ORDER BY v.at, d.document_id, v.version;
+ORDER BY v.at DESC, d.document_id, v.version DESC;

@@ -13,6 +13,7 @@ from typing import Any
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import Connection
+from reverie_indexer.isolate import isolated
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.derive import added_lines
 from reverie_server.turns.model import Message, Session
@@ -22,6 +23,7 @@ SQL = Queries(__file__)
 PAGE = 20
 STRETCH_MESSAGES = 1000
 SAVED_VERSIONS = 50
+_COMPARED_CHARS = 8_000_000
 # By what the history of a memory says that a tool, or an application that has tools of its own, wrote it.
 TOOL_REASONS = (
     "save_memory",
@@ -95,7 +97,7 @@ async def read_stretch(
 
 
 async def saved_lines(connection: Connection, tenant_id: str, document_id: int, since: datetime) -> list[str]:
-    """The lines that tools added to a memory since a time, each once."""
+    """The lines that tools added to a memory since a time, each once; no more texts are read than `_COMPARED_CHARS`."""
     params = {
         "tenant_id": tenant_id,
         "document_id": document_id,
@@ -103,9 +105,18 @@ async def saved_lines(connection: Connection, tenant_id: str, document_id: int, 
         "reasons": list(TOOL_REASONS),
         "limit": SAVED_VERSIONS,
     }
-    rows = await (await connection.execute(SQL["saved"], params)).fetchall()
-    found = [line.strip() for row in reversed(rows) for line in added_lines(row["before"], row["content"])]
-    return list(dict.fromkeys(found))
+    of_versions: list[list[str]] = []
+    compared = 0
+    async with connection.cursor(name="saved") as cursor:
+        cursor.itersize = 4
+        await cursor.execute(SQL["saved"], params)
+        async for row in cursor:
+            chars = len(row["before"]) + len(row["content"])
+            compared += chars
+            if compared > _COMPARED_CHARS:
+                break
+            of_versions.append(await isolated(added_lines, row["before"], row["content"], chars=chars))
+    return list(dict.fromkeys(line.strip() for lines in reversed(of_versions) for line in lines))
 
 
 async def advance(connection: Connection, tenant_id: str, pending: Pending, through_seq: int) -> bool:
