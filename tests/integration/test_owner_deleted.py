@@ -15,7 +15,7 @@ from psycopg.rows import tuple_row
 from tests.conftest import PLAIN, ServeRuntime
 from tests.consistency import assert_index_consistent
 from tests.graphs import Graph, answers, day, thing
-from tests.scripted_model import ScriptedModel
+from tests.scripted_model import Reply, ScriptedModel
 
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
@@ -250,6 +250,59 @@ async def test_a_write_that_deletion_waited_for_leaves_nothing(talking: Runtime,
     await asyncio.gather(write, delete)
     assert_index_consistent(conninfo)
     assert holding(conninfo, ADA) == {}
+
+
+@pytest.mark.parametrize("before", [0, 3])
+async def test_a_job_that_is_at_work_brings_nothing_of_a_deleted_person_back(
+    talking: Runtime, client: httpx.AsyncClient, scripted: ScriptedModel, conninfo: str, before: int
+) -> None:
+    """Its model, asked for the first time or later, thinks of what they said, and answers when they are gone."""
+    url = "/api/v1/agents/wren"
+    talk = [
+        {"role": "user", "content": "Please remember that my zyxgantry is inspected on Wednesday."},
+        {"role": "assistant", "content": "I noted the zyxgantry."},
+    ] * 3
+    for number in range(2):
+        said = {"messages": talk, "owner_key": ADA}
+        assert (await client.post(f"{url}/sessions/web:{number}/messages", json=said)).status_code == 201
+        await client.post(f"{url}/sessions/web:{number}/complete", json={"owner_key": ADA})
+    asked = asyncio.Event()
+    answered = {
+        "should_update": True,
+        "reason": "",
+        "daily_entry": "- The zyxgantry is inspected on Wednesday.",
+        "memory_update": "# Long-term Memory\n\n## Notes\n\n- The zyxgantry is inspected on Wednesday.\n",
+        "profile_update": "",
+    }
+
+    def thinks(_: Any) -> Reply:
+        if len(scripted.requests) <= before:
+            return Reply(json.dumps(answered))
+        asked.set()
+        return Reply(json.dumps(answered), delay_seconds=1.5)
+
+    scripted.script = thinks
+    working = asyncio.create_task(drain(talking))
+    await asyncio.wait_for(asked.wait(), 20)
+    await client.delete(f"/api/v1/owners/{ADA}", params={"dry_run": False})
+    await working
+    await drain(talking)
+    assert {name: rows for name, rows in holding(conninfo, "zyxgantry", ADA).items() if name not in KEPT} == {}
+
+
+async def test_a_job_that_a_process_died_of_goes_too(
+    runtime: Runtime, serve_runtime: ServeRuntime, conninfo: str
+) -> None:
+    """It waits in a queue of its own."""
+    talk = [{"role": "user", "content": "My zyxgantry is blue."}, {"role": "assistant", "content": "I see."}]
+    async with httpx.AsyncClient(base_url=f"{await serve_runtime(runtime)}/api/v1", verify=PLAIN) as client:
+        await client.post("/agents/wren/sessions/web:1/messages", json={"messages": talk, "owner_key": ADA})
+        await client.post("/agents/wren/sessions/web:1/complete", json={"owner_key": ADA})
+        async with runtime.database.maintenance() as connection:
+            moved = await connection.execute(b"UPDATE procrastinate_jobs SET queue_name = 'reverie-quarantine'")
+        assert moved.rowcount > 0
+        await client.delete(f"/owners/{ADA}", params={"dry_run": False})
+    assert holding(conninfo, "zyxgantry", ADA).keys() <= KEPT
 
 
 async def test_a_person_writes_while_they_are_deleted(talking: Runtime, conninfo: str) -> None:

@@ -64,7 +64,8 @@ WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s;
 
 -- delete_jobs: the jobs for an owner; last, since who defers one holds its row after the slice's and the session's
 DELETE FROM procrastinate_jobs
-WHERE queue_name = 'reverie' AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'owner_key' = %(owner_key)s;
+WHERE queue_name IN ('reverie', 'reverie-quarantine') AND args ->> 'tenant_id' = %(tenant_id)s
+  AND args ->> 'owner_key' = %(owner_key)s;
 
 -- files: the files of some slices
 SELECT d.path, v.content
