@@ -98,6 +98,60 @@ async def test_nobody_sees_what_belongs_to_another(served: Served, scripted: Scr
     ]
 
 
+async def owners(served: Served) -> list[str | None]:
+    """Whose sessions there are."""
+    assert served.runtime.proxy is not None
+    await served.runtime.proxy.idle()
+    rows = await served.runtime.database.maintenance_query(
+        b"SELECT owner_key FROM sessions ORDER BY owner_key NULLS FIRST", {}
+    )
+    return [row["owner_key"] for row in rows]
+
+
+async def test_the_body_names_the_owner_where_no_header_does(served: Served, scripted: ScriptedModel) -> None:
+    nobody = {"X_Reverie_Owner": ""}
+    put = {"content": f"{FACT}\n", "owner_key": "api:ada"}
+    assert (await served.api.put("/agents/wren/files/memory/2026-04-03.md", json=put)).status_code == 201
+    await ask(served.client(**nobody), user="ada")
+    await ask(served.client(**nobody), extra_body={"endUserId": "ada", "user": "hash-of-somebody"})
+    await ask(served.client(**nobody), user="ben")
+    assert [FACT in asked.texts() for asked in scripted.requests] == [True, True, False]
+    # `user` is the provider's own field, `endUserId` is not.
+    assert [asked.body.get("user") for asked in scripted.requests] == ["ada", "hash-of-somebody", "ben"]
+    assert not any("endUserId" in asked.body for asked in scripted.requests)
+    await ask(served.client(), user="cleo", extra_body={"endUserId": "dora"})
+    await ask(served.client(X_Reverie_Owner="", X_Reverie_End_User="42"), user="cleo")
+    assert await owners(served) == ["api:42", "api:ada", "api:ben", OWNER]
+
+
+async def test_a_required_owner_may_be_the_bodys(served: Served) -> None:
+    await served.api.put("/agents/wren", json={"settings": {"require_owner": True}})
+    with pytest.raises(openai.UnprocessableEntityError) as failed:
+        await ask(served.client(X_Reverie_Owner=""))
+    assert failed.value.code == "owner_required"
+    await ask(served.client(X_Reverie_Owner=""), user="ada")
+    assert await owners(served) == ["api:ada"]
+
+
+@pytest.mark.parametrize("named", [{"user": ""}, {"user": 42}, {"endUserId": ["ada"]}, {"user": "a\nb"}])
+async def test_an_end_user_who_can_be_none_is_refused_and_not_the_team(
+    served: Served, scripted: ScriptedModel, named: dict[str, Any]
+) -> None:
+    with pytest.raises(openai.UnprocessableEntityError):
+        await ask(served.client(X_Reverie_Owner=""), extra_body=named)
+    assert scripted.requests == []
+
+
+async def test_a_bound_key_is_no_other_end_user(served: Served, scripted: ScriptedModel) -> None:
+    key = await key_of(served, owner_key="api:ada")
+    for named in ({"user": "ben"}, {"endUserId": "ben"}):
+        with pytest.raises(openai.PermissionDeniedError):
+            await ask(served.client(key=key, X_Reverie_Owner=""), extra_body=named)
+    assert scripted.requests == []
+    await ask(served.client(key=key, X_Reverie_Owner=""), user="ada")
+    assert await owners(served) == ["api:ada"]
+
+
 async def test_without_headers_it_is_the_default_agents_shared_memory(served: Served) -> None:
     await ask(served.client(X_Reverie_Agent="", X_Reverie_Owner="", X_Reverie_Session="web:7"))
     assert served.runtime.proxy is not None

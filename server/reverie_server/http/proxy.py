@@ -28,6 +28,10 @@ T = TypeVar("T")
 PATH = "/v1/chat/completions"
 SESSION = "X-Reverie-Session"
 DEFAULT_AGENT = "default"
+# Fields of the body that name the end user, the first one first. `endUserId` is of memories such as this, and no
+# provider knows it.
+_END_USER = "endUserId"
+_END_USERS = (_END_USER, "user")
 # Messages of this protocol may carry pictures.
 MAX_CHAT_BYTES = 32 * 1024 * 1024
 # Conversations are long, and nothing here validates them field by field.
@@ -78,13 +82,26 @@ def _asked(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
     headers = request.scope["headers"]
     session_id = header(headers, SESSION)
     return ChatRequest(
-        connection_of(who, headers, default_agent=DEFAULT_AGENT),
+        connection_of(who, headers, default_agent=DEFAULT_AGENT, default_end_user=_end_user(body)),
         None if session_id is None else check_session_id(session_id),
-        body,
+        {name: value for name, value in body.items() if name != _END_USER},
         conversation_of(body),
         # A key of this server is nobody else's business.
         request.headers.get("authorization") if who.key_id is None else None,
     )
+
+
+def _end_user(body: dict[str, Any]) -> str | None:
+    """The end user whom the body names; ValidationFailed for what is no name."""
+    for field in _END_USERS:
+        named = body.get(field)
+        if named is None:
+            continue
+        if not isinstance(named, str) or not named:
+            # Passed over, what this person says would become the team's.
+            raise ValidationFailed(f"body.{field}: the id of the end user, a text that is not empty")
+        return named
+    return None
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -19,6 +19,11 @@ _ASKED = {
         "messages": {"type": "array", "minItems": 1, "items": _MESSAGE},
         "model": {"type": "string", "description": "The provider's name of a model; by default the configured one"},
         "stream": {"type": "boolean"},
+        "user": {
+            "type": "string",
+            "description": "The end user, whose memory it is (owner `api:<user>`) where no header names an owner",
+        },
+        "endUserId": {"type": "string", "description": "The same, before `user`; not sent to the provider"},
     },
     "additionalProperties": True,
     "example": {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "When is the review?"}]},
@@ -47,7 +52,9 @@ CHAT_DOCUMENT: dict[str, Any] = {
     "requestBody": {"required": True, "content": {"application/json": {"schema": _ASKED}}},
     "parameters": [
         _header("X-Reverie-Agent", "The agent; by default the one of the key, or `default`", "wren"),
-        _header("X-Reverie-Owner", "Whose memory, as `owner_key`; by default the one of the key, or shared", "user:42"),
+        _header(
+            "X-Reverie-Owner", "Whose memory, as `owner_key`; by default the key's, the body's, or shared", "user:42"
+        ),
         _header("X-Reverie-End-User", "Short for the owner `api:<end user id>`", "42"),
         _header("X-Reverie-Session", "Where the turn is recorded; by default told by how it began", "web:7"),
     ],

@@ -14,8 +14,12 @@ END_USER = "X-Reverie-End-User"
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-def connection_of(caller: Caller, headers: Headers, *, default_agent: str | None = None) -> Connection:
+def connection_of(
+    caller: Caller, headers: Headers, *, default_agent: str | None = None, default_end_user: str | None = None
+) -> Connection:
     """Agent and owner as the headers say, or as the key is bound to; `default_agent` where a key is bound to no agent.
+
+    `default_end_user` is the end user where no header names an owner.
 
     Raises ValidationFailed for a header that is malformed, given twice or missing, Forbidden for what the key is
     not for.
@@ -30,6 +34,8 @@ def connection_of(caller: Caller, headers: Headers, *, default_agent: str | None
             raise ValidationFailed(f"name the agent in the header {AGENT}: the key is not bound to exactly one")
         agent_id = bound[0]
     owner_key, end_user_id = header(headers, OWNER), header(headers, END_USER)
+    if owner_key is None and end_user_id is None:
+        end_user_id = default_end_user
     if end_user_id is not None:
         if owner_key not in (None, f"api:{end_user_id}"):
             raise ValidationFailed(f"{OWNER} and {END_USER} name different owners")
