@@ -309,15 +309,16 @@ async def open_runtime(
             try:
                 yield runtime
             finally:
+                # These still write, which is taken down.
+                if runtime.proxy is not None:
+                    await runtime.proxy.aclose()
+                await runtime.compactions.aclose()
                 runtime.recalls.stop()
                 runtime.audit.stop()
                 # A database that is gone is not waited for: what it was to be told is lost with it.
                 _, unfinished = await asyncio.wait(recording, timeout=RECALLS_PATIENCE_SECONDS)
                 for task in unfinished:
                     task.cancel()
-                if runtime.proxy is not None:
-                    await runtime.proxy.aclose()
-                await runtime.compactions.aclose()
                 if runtime.llm is not None:
                     await runtime.llm.aclose()
         finally:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
+from mcp.client.client import Client
 from psycopg.rows import tuple_row
 from tests.conftest import PLAIN, ServeRuntime
 
@@ -21,7 +23,10 @@ from reverie_server.access.audit import Audit, activity, prune
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app import assemble
 from reverie_server.consolidate.drain import drain
+from reverie_server.mcp.server import build_server
 from reverie_server.runtime import Runtime
+from reverie_server.tools.catalogue import REGISTRY
+from reverie_server.tools.connection import Connection, connect
 
 Check = Callable[[httpx.Response, int, str], dict[str, Any]]
 ADA = {"owner_key": "user:ada"}
@@ -209,6 +214,89 @@ async def test_while_the_database_is_away_the_audit_waits_and_is_bounded(conninf
         with audit.attempt(OPERATOR, "wren", f"user:{number}", "write"):
             pass
     assert audit.lost == 7
+
+
+async def test_while_the_database_is_away_nobody_waits_for_what_others_did(
+    conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A health check above all: each had tried to write what waited, one after the other."""
+    database = Database(conninfo)
+    audit = Audit(database)
+    enter, tries = database.tenant, 0
+
+    @asynccontextmanager
+    async def tried(tenant_id: str) -> AsyncIterator[Any]:
+        nonlocal tries
+        tries += 1
+        await asyncio.sleep(0.05)
+        async with enter(tenant_id) as connection:
+            yield connection
+
+    monkeypatch.setattr(database, "tenant", tried)
+
+    async def request(action: Any = None) -> None:
+        with activity() as doing:
+            if action is not None:
+                with audit.attempt(OPERATOR, "wren", "user:ada", action):
+                    pass
+            await audit.finish(doing, 200)
+
+    # The database is not open yet: no connection is to be had.
+    with audit.attempt(OPERATOR, "wren", "user:ada", "write"):
+        pass
+    await request()
+    await request("read")
+    assert tries == 0
+    # Of those that wait for one attempt none makes the next.
+    await asyncio.gather(*(request("write") for _ in range(20)))
+    assert (tries, audit.written, audit.lost) == (1, 0, 0)
+    async with database:
+        await audit.flush()
+    assert audit.written == 22
+
+
+async def test_what_the_database_refuses_stops_neither_the_audit_nor_an_answer(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reverie_server.access import audit as module
+
+    audit = Audit(database)
+    add = module.add
+
+    async def refused(connection: Any, *_: Any) -> None:
+        await connection.execute(b"SELECT FROM nowhere")
+
+    monkeypatch.setattr(module, "add", refused)
+    running = asyncio.create_task(audit.run())
+    with activity() as doing:
+        with audit.attempt(OPERATOR, "wren", "user:ada", "write"):
+            pass
+        await audit.finish(doing, 200)
+    await audit.flush()
+    monkeypatch.setattr(module, "add", add)
+    audit.stop()
+    await running
+    assert audit.written == 1
+
+
+async def test_a_call_over_stdio_is_told_by_what_came_of_it(runtime: Runtime) -> None:
+    """What was permitted, and then refused, is no write; each call has an id of its own."""
+
+    async def open_connection(_: Any) -> tuple[Runtime, Connection]:
+        return runtime, connect(OPERATOR, "wren", "user:ada")
+
+    async with Client(build_server(REGISTRY, open_connection)) as session:
+        for _ in range(2):
+            await session.call_tool("save_memory", {"content": "Ada likes tea from the far south."})
+        await session.call_tool("search_workspace_memory", {"query": "tea"})
+    rows = await runtime.audit.page("default", owner_key="user:ada")
+    assert sorted((row.action, row.outcome, row.count) for row in rows) == [
+        ("read", "ok", 1),
+        ("write", "ok", 1),
+        ("write", "refused", 1),
+    ]
+    assert len({row.request_id for row in rows}) == 3
+    assert None not in {row.request_id for row in rows}
 
 
 # The id of a request.

@@ -9,20 +9,21 @@ many requests it is. A row is added and never changed; the unprivileged role can
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+import psycopg
 import structlog
 
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.errors import Forbidden, MemoryDisabled, ReadOnlyMember, ReverieError, ValidationFailed
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller
-from reverie_server.request_id import current_request_id
+from reverie_server.request_id import current_request_id, new_request_id, of_request
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -166,6 +167,8 @@ class Audit:
         self._each: list[Entry] = []
         self._writing = asyncio.Lock()
         self._stopping = asyncio.Event()
+        # How many attempts to write have failed.
+        self._failures = 0
         self.written = 0
         self.lost = 0
 
@@ -202,6 +205,24 @@ class Audit:
                 return
         found.entries.append(entry)
 
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[None]:
+        """What is noted until the end is of one call of a tool, which is taken down like a request.
+
+        Within a request over HTTP it is a part of that.
+        """
+        found = _current.get()
+        if found is not None and not found.is_closed:
+            yield
+            return
+        with of_request(new_request_id()), activity() as doing:
+            status = 500
+            try:
+                yield
+                status = 200
+            finally:
+                await self.finish(doing, status)
+
     async def finish(self, done: Activity, status: int) -> None:
         """Take down what a request did, which is answered with `status`. Raises nothing."""
         done.is_closed = True
@@ -209,24 +230,30 @@ class Audit:
             who = done.caller
             entry = Entry(who.tenant_id, "read", who.key_id, who.key_name, done.agent_id, who.owner_key, "denied")
             done.entries.append(replace(entry, request_id=current_request_id()))
+        is_urgent = False
         for entry in done.entries:
             if entry.outcome == "ok" and status >= 400:
                 entry.outcome = "denied" if status == 403 else "refused" if status < 500 else "failed"
-            self._collect(entry)
-        if self._urgent:
+            is_urgent = self._collect(entry) or is_urgent
+        # Who has done nothing that is taken down at once does not wait for what others have: a health check, above all.
+        if is_urgent:
             await self._write_urgent()
 
-    def _collect(self, entry: Entry) -> None:
+    def _collect(self, entry: Entry) -> bool:
+        """Put an entry to those that wait; whether it is to be written before the answer."""
+        is_urgent = False
         if entry.outcome in ("denied", "refused"):
             if entry.outcome == "denied" or entry.action != "read":
                 _merge(self._soon, entry)
         elif entry.action != "read":
             self._urgent.append(entry)
+            is_urgent = True
         elif entry.outcome == "ok" and self._reads == "sampled":
             _merge(self._sampled, entry)
         elif entry.outcome == "ok" and self._reads == "on":
             self._each.append(entry)
         self._bound()
+        return is_urgent
 
     def _bound(self) -> None:
         """Forget what waits beyond the bound: reads first."""
@@ -270,9 +297,13 @@ class Audit:
             await self._write_urgent()
 
     async def _write_urgent(self) -> None:
-        """Write what waits, with whatever others have brought meanwhile: one transaction for many requests."""
+        """Write what waits, with whatever others have brought meanwhile: one transaction for many requests.
+
+        What cannot be written stays for `run`: who waited for an attempt that failed does not make the next one.
+        """
+        failures = self._failures
         async with self._writing:
-            while self._urgent:
+            while self._urgent and self._failures == failures:
                 tenant_id = self._urgent[0].tenant_id
                 batch = [entry for entry in self._urgent if entry.tenant_id == tenant_id][:BATCH]
                 taken = set(map(id, batch))
@@ -280,10 +311,12 @@ class Audit:
                 try:
                     async with self._database.tenant(tenant_id) as connection:
                         await add(connection, tenant_id, batch)
-                except ReverieError as error:
+                except (ReverieError, psycopg.Error) as error:
                     self._urgent[:0] = batch
                     self._bound()
-                    log.warning("audit_not_written", code=error.code, waiting=len(self._urgent))
+                    self._failures += 1
+                    code = error.code if isinstance(error, ReverieError) else type(error).__name__
+                    log.warning("audit_not_written", code=code, waiting=len(self._urgent))
                     return
                 except BaseException:
                     self._urgent[:0] = batch

@@ -36,7 +36,8 @@ def build_server(registry: Registry, open_connection: Open) -> Server[Any]:
     async def call_tool(context: Context, call: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             system, connection = await open_connection(context)
-            answer = await registry.run(system, connection, call.name, call.arguments)
+            async with system.audit.call():
+                answer = await registry.run(system, connection, call.name, call.arguments)
         except SetupError as error:
             # Its words are for the operator: they name files of the server.
             answer = registry.refusal(call.name, error.code, "the memory server could not start; its log says why")
