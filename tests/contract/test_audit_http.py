@@ -279,6 +279,40 @@ async def test_what_the_database_refuses_stops_neither_the_audit_nor_an_answer(
     assert audit.written == 1
 
 
+async def test_it_says_of_how_many_things(admin: httpx.AsyncClient) -> None:
+    agent = "/agents/wren"
+    for number in range(3):
+        body = {"content": f"Quagga {number} grazes at dawn.", **ADA}
+        assert (await admin.put(f"{agent}/files/{number}.md", json=body)).status_code == 201
+
+    async def count(action: str, url: str, body: dict[str, Any] | None = None) -> int:
+        headers = bearer((await admin.post("/keys", json={"role": "member"})).json()["key"])
+        if body is None:
+            answer = await admin.get(url, params=ADA, headers=headers)
+        else:
+            answer = await admin.post(url, json={**body, **ADA}, headers=headers)
+        assert answer.status_code == 200, answer.text
+        [entry] = (await admin.get("/audit", params={"action": action, "limit": 1})).json()["entries"]
+        assert entry["key_id"] in headers["Authorization"]
+        return int(entry["count"])
+
+    listed = (await admin.get(f"{agent}/files", params=ADA)).json()["count"]
+    assert await count("read", f"{agent}/files") == listed >= 3
+    assert await count("read", f"{agent}/memory/search", {"query": "quagga", "mode": "text"}) == 3
+    assert await count("read", f"{agent}/memory/keyword-search", {"query": "quagga"}) == 3
+    for tool, arguments in (
+        ("memory_search", {"query": "quagga"}),
+        ("search_workspace_memory", {"query": "quagga"}),
+        ("list_workspace_memory_files", {"filename_prefix": ""}),
+    ):
+        wanted = listed if "list" in tool else 3
+        assert await count("read", f"{agent}/tools/{tool}", {"arguments": arguments}) == wanted, tool
+    await admin.put(f"{agent}/files/MEMORY.md", json={"content": "# Long-term Memory\n\nQuaggas.\n", **ADA})
+    await admin.put(f"{agent}/files/memory/2026-04-03.md", json={"content": "Quaggas.\n", **ADA})
+    # The core files and the notes.
+    assert await count("export", f"{agent}/workspace/memory/export") == 2
+
+
 async def test_a_call_over_stdio_is_told_by_what_came_of_it(runtime: Runtime) -> None:
     """What was permitted, and then refused, is no write; each call has an id of its own."""
 

@@ -23,7 +23,7 @@ def export(content: bytes) -> Export:
     file = tempfile.TemporaryFile()  # noqa: SIM115  # closing it is what is tested
     file.write(content)
     file.seek(0)
-    return Export(file, len(content), "reverie-wren-team-2026-04-03.zip")
+    return Export(file, len(content), "reverie-wren-team-2026-04-03.zip", 1)
 
 
 async def test_a_download_sends_all_and_closes_its_file() -> None:

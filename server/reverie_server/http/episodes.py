@@ -30,6 +30,7 @@ async def list_episodes(
     before = int(position[0]) if position else None
     page = await system.consolidation.episodes.page(grant.reader, before=before, limit=query.limit + 1)
     shown = page[: query.limit]
+    counted(len(shown))
     cursor = encode_cursor(shown[-1].episode.episode_id) if len(page) > query.limit else None
     return wire_episodes.EpisodeList(episodes=[wire_episodes.episode_body(one) for one in shown], next_cursor=cursor)
 

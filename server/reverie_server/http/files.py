@@ -11,6 +11,7 @@ from starlette.convertors import Convertor, register_url_convertor
 
 from reverie_indexer.files import is_searchable
 from reverie_indexer.model import Document, Written
+from reverie_server.access.audit import counted
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
@@ -65,6 +66,7 @@ async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.F
         limit=query.limit + 1,
     )
     page = found[: query.limit]
+    counted(len(page))
     last = page[-1] if len(found) > query.limit else None
     cursor = encode_cursor(last.sort_order, last.path, last.document_id) if last else None
     return wire.FileList(count=count, files=[_summary(document) for document in page], next_cursor=cursor)

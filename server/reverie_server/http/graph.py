@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Query
 from fastapi import Path as PathParameter
 
+from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
 from reverie_server.consolidate.graph_model import parse_id, public_id
 from reverie_server.consolidate.graph_search import GraphFound, GraphRequest
@@ -28,7 +29,9 @@ async def search_graph(
 ) -> wire_graph.GraphSearchResponse:
     """Find entities, by words and by meaning or by id, and what hangs together with them, now or at an instant."""
     grant = await system.gate.read(who, a, body.resolved_owner())
-    return wire_graph.found_body(await search(system, grant, body.asked()))
+    found = await search(system, grant, body.asked())
+    counted(len(found.entities))
+    return wire_graph.found_body(found)
 
 
 @router.get("/entities")
@@ -43,6 +46,7 @@ async def list_entities(
         grant.reader, entity_type=query.entity_type, after=after, limit=query.limit + 1
     )
     entities = page[: query.limit]
+    counted(len(entities))
     cursor = encode_cursor(entities[-1][0], entities[-1][1].entity_id) if len(page) > query.limit else None
     return wire_graph.EntityList(entities=[wire_graph.entity_body(one) for _, one in entities], next_cursor=cursor)
 
@@ -96,6 +100,7 @@ async def list_duplicates(
         grant.reader, state=query.state, before=before, limit=query.limit + 1
     )
     pairs = page[: query.limit]
+    counted(len(pairs))
     cursor = encode_cursor(pairs[-1].duplicate_id) if len(page) > query.limit else None
     return wire_graph.DuplicateList(duplicates=[wire_graph.duplicate_body(pair) for pair in pairs], next_cursor=cursor)
 

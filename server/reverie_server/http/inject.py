@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 
 from reverie_indexer.errors import DatabaseUnavailable, DataDamaged, MemoryDisabled
+from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
 from reverie_server.http import wire_inject
 from reverie_server.http.context import Agent, System, Who, no_query
@@ -29,7 +30,9 @@ async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Wh
     body.checked_session()
     try:
         grant = await system.gate.for_turn(who, a, body.resolved_owner())
-        return _answer(await system.injector.inject(grant, await _asked(system, grant, body)))
+        injection = await system.injector.inject(grant, await _asked(system, grant, body))
+        counted(injection.injected)
+        return _answer(injection)
     except MemoryDisabled:
         return _answer(nothing("disabled"))
     except (DatabaseUnavailable, DataDamaged) as error:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Depends, Query
 from fastapi import Path as PathParameter
 
 from reverie_indexer.model import Place
+from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
 from reverie_server.http import wire_longterm as wire
 from reverie_server.http import wire_sources
@@ -41,6 +42,7 @@ async def keyword_search(a: Agent, body: wire.KeywordRequest, system: System, wh
     """Find lines of files by their words alone."""
     grant = await system.gate.read(who, a, body.resolved_owner())
     found = await system.keywords.search(grant.reader, body.query, scope=body.scope, limit=body.limit)
+    counted(len(found.hits))
     return wire.KeywordResponse.model_validate(found, from_attributes=True)
 
 

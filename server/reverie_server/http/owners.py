@@ -30,7 +30,9 @@ OwnerKey = Annotated[str, PathParameter(description="A person's owner key", exam
 async def export_owner(owner_key: OwnerKey, system: System, who: Who) -> Download:
     """All that memory has of a person as a ZIP: files, conversations, episodes and graph, a folder for each agent."""
     system.gate.of_person(who, owner_key, "export")
-    return Download(await system.owners.export(who.tenant_id, owner_key))
+    export = await system.owners.export(who.tenant_id, owner_key)
+    counted(export.count)
+    return Download(export)
 
 
 @router.delete(f"/{_PATH}", dependencies=[Depends(no_body)], responses=may_answer(409))

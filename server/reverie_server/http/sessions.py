@@ -53,7 +53,7 @@ async def put_session(
 async def get_session(
     a: Agent, s: SessionId, system: System, who: Who, query: Annotated[wire.Owner, Query()]
 ) -> wire_sessions.SessionBody:
-    """A session: the owner's; where none is named the shared one, else the only one of that id."""
+    """A session: the owner's, or, where none is named, the team's; 404 for what belongs to anybody else."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     return wire_sessions.session_body(await system.sessions.find(grant.reader, s))
 

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from reverie_indexer.errors import ValidationFailed
+from reverie_server.access.audit import counted
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, no_body
 from reverie_server.http.problems import may_answer
@@ -65,7 +66,9 @@ async def export_snapshot(a: Agent, system: System, who: Who, query: Annotated[E
     """The agent's memory as a ZIP with a manifest: the owner's files where one is given, else the team's."""
     grant = await system.gate.read(who, a, query.resolved_owner(), action="export")
     place = place_to_export(grant.reader, query.scope, isolated=grant.settings.memory_isolation)
-    return Download(await system.snapshots.export(place, prefix=query.prefix))
+    export = await system.snapshots.export(place, prefix=query.prefix)
+    counted(export.count)
+    return Download(export)
 
 
 @router.post("/import/preview", openapi_extra=_BODY, responses=may_answer(400))
@@ -85,7 +88,9 @@ async def import_snapshot(
     """Write what the archive brings, all of it or nothing: the owner's files where one is given, else the team's."""
     grant, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
     async with _uploaded(request, system.snapshots.limits.max_archive_bytes) as file:
-        return import_report(await system.snapshots.apply(place, file, by=grant.author), applied=True)
+        report = await system.snapshots.apply(place, file, by=grant.author)
+        counted(len(report.created) + len(report.updated))
+        return import_report(report, applied=True)
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.files import is_searchable
 from reverie_indexer.model import Document, Place, Written
+from reverie_server.access.audit import counted
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.workspace.files import File, Reader, Write
@@ -38,6 +39,7 @@ async def list_workspace_memory_files(system: Runtime, by: Connection, given: ar
         if len(page) < _PAGE:
             break
         after = (page[-1].sort_order, page[-1].path, page[-1].document_id)
+    counted(min(len(found), MAX_LISTED))
     return {"files": [_listed(document) for document in found[:MAX_LISTED]], "has_more": len(found) > MAX_LISTED}
 
 
@@ -80,6 +82,7 @@ async def search_workspace_memory(system: Runtime, by: Connection, given: argume
         {"path": hit.path, "line": hit.line, "snippet": hit.snippet, "score": round(hit.score, 3)}
         for hit in outcome.hits
     ]
+    counted(len(hits))
     return {"total_hits": outcome.total_hits, "hits": hits}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reverie_server.access.audit import counted
 from reverie_server.consolidate.graph_model import Relation, public_id
 from reverie_server.consolidate.graph_search import GraphRequest
 from reverie_server.tools import arguments
@@ -31,6 +32,7 @@ async def knowledge_graph_search(
         {"id": public_id("entity", one.entity.entity_id), "name": one.entity.name, "type": one.entity.type}
         for one in found.entities[:MAX_SHOWN]
     ]
+    counted(len(entities))
     answer: dict[str, Any] = {
         "entities": entities,
         "relations": [_relation(relation) for relation in found.relations[:MAX_SHOWN]],

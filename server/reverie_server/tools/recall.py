@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from reverie_server.access.audit import counted
 from reverie_server.consolidate.model import episode_name
 from reverie_server.recall.expand import Around, ExpandedEpisode
 from reverie_server.recall.request import Result, check_query
@@ -30,6 +31,7 @@ async def memory_search(system: Runtime, by: Connection, given: arguments.Memory
         path_prefix=given.path_prefix or None,
     )
     outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    counted(len(outcome.results))
     system.recalls.note(by.caller.tenant_id, query, outcome.shown(), "search")
     answer: dict[str, Any] = {"results": [_passage(result) for result in outcome.results]}
     if outcome.fallback is not None:

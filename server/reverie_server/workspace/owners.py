@@ -128,8 +128,9 @@ class Owners:
         except BaseException:
             file.close()
             raise
+        count = sum(getattr(home, each) for home in homes for each in COUNTED)
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", owner_key).strip("-")
-        return Export(file, size, f"reverie-{name or 'owner'}-{at:%Y-%m-%d}.zip")
+        return Export(file, size, f"reverie-{name or 'owner'}-{at:%Y-%m-%d}.zip", count)
 
     async def _write(self, connection: Connection, archive: _Archive, reader: Reader) -> None:
         visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)

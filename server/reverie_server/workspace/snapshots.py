@@ -49,11 +49,15 @@ async def keep_everything(place: Place) -> TextFilter:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An archive in a temporary file, at its beginning; gone when the file is closed, which is up to the caller."""
+    """An archive in a temporary file, at its beginning; gone when the file is closed, which is up to the caller.
+
+    `size` is in bytes, `count` how many things are in it.
+    """
 
     file: BinaryIO
     size: int
     filename: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +147,14 @@ class Snapshots:
         try:
             at = datetime.now(UTC)
             async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-                await self._write(connection, place, prefix, file, at)
+                count = await self._write(connection, place, prefix, file, at)
             size = file.tell()
             file.seek(0)
         except BaseException:
             file.close()
             raise
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", place.agent_id).strip("-")
-        return Export(file, size, f"reverie-{name or 'agent'}-{place.scope}-{at:%Y-%m-%d}.zip")
+        return Export(file, size, f"reverie-{name or 'agent'}-{place.scope}-{at:%Y-%m-%d}.zip", count)
 
     async def preview(self, place: Place, file: BinaryIO) -> Report:
         """What importing the archive would do. Writes nothing. Raises what `read_snapshot` raises."""
@@ -190,7 +194,8 @@ class Snapshots:
 
     async def _write(
         self, connection: Connection, place: Place, prefix: str | None, file: BinaryIO, at: datetime
-    ) -> None:
+    ) -> int:
+        """Write the archive; how many files are in it."""
         agent = await store.read_agent(connection, place.tenant_id, place.agent_id)
         if agent is None:
             raise NotFound(f"there is no agent {place.agent_id!r}")
@@ -220,6 +225,7 @@ class Snapshots:
                 content = contents[ids[held.path]].encode()
                 await asyncio.to_thread(writer.add, held.path, content, held.updated_at)
         await asyncio.to_thread(writer.finish)
+        return len(files)
 
     async def _read(self, place: Place, file: BinaryIO) -> Snapshot:
         """What the archive brings to this place, without what was forgotten there."""
