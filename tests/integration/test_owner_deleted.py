@@ -22,6 +22,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
 from reverie_server.consolidate.drain import drain
 from reverie_server.runtime import Runtime
+from reverie_server.workspace import owners
 
 ADA, BEN = "user:adalovelace", "user:benfranklin"
 # Of Ada alone, and of Ben alone; each in every text that they have.
@@ -180,6 +181,29 @@ async def test_an_export_has_all_of_a_person_and_of_nobody_else(
     assert "blue" in entries["open/sessions.json"]
     assert MARKS[BEN] not in str(entries)
     assert (await client.get("/api/v1/owners/user:nobody/export")).status_code == 404
+
+
+async def test_an_export_goes_by_pieces(
+    runtime: Runtime, serve_runtime: ServeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made at once, that of a person who has said much stopped the server for everybody: 10 s at 150,000 messages."""
+    monkeypatch.setattr(owners, "BATCH", 2)
+    said = {f"web:{number}": [f"message {number}/{place}" for place in range(number)] for number in range(6)}
+    async with httpx.AsyncClient(base_url=f"{await serve_runtime(runtime)}/api/v1", verify=PLAIN) as client:
+        for session_id, texts in said.items():
+            url = f"/agents/wren/sessions/{session_id}"
+            assert (await client.put(url, json={"owner_key": ADA, "metadata": {"a": "}"}})).status_code == 201
+            messages = [{"role": "user", "content": text} for text in texts]
+            if messages:
+                await client.post(f"{url}/messages", json={"messages": messages, "owner_key": ADA})
+        answer = await client.get(f"/owners/{ADA}/export")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        exported = json.loads(archive.read("wren/sessions.json"))
+        empty = [json.loads(archive.read(f"wren/{name}.json")) for name in ("episodes", "graph")]
+    assert {one["session_id"]: [each["content"] for each in one["messages"]] for one in exported} == said
+    assert {one["metadata"]["a"] for one in exported} == {"}"}
+    assert empty == [[], {"entities": [], "relations": []}]
 
 
 async def test_who_may(talking: Runtime, client: httpx.AsyncClient) -> None:

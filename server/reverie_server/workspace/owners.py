@@ -7,13 +7,15 @@ import json
 import re
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from psycopg import sql
+from psycopg.rows import DictRow
 
 from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
@@ -24,6 +26,10 @@ from reverie_server.workspace.files import Reader
 from reverie_server.workspace.snapshots import Export
 
 SQL = Queries(__file__)
+# Rows that an export has in memory at a time. A message may have a megabyte.
+BATCH = 50
+# Takes the next piece of a text.
+Write = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,28 +140,75 @@ class Owners:
 
     async def _write(self, connection: Connection, archive: _Archive, reader: Reader) -> None:
         visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-        key = {"tenant_id": reader.tenant_id, "agent_id": reader.agent_id, "owner_key": reader.owner_key}
-        key_of_own = {**key, "slice_ids": [each.slice_id for each in visible if each.owner_key is not None]}
+        rows = _Rows(
+            connection,
+            {
+                "tenant_id": reader.tenant_id,
+                "agent_id": reader.agent_id,
+                "owner_key": reader.owner_key,
+                "slice_ids": [each.slice_id for each in visible if each.owner_key is not None],
+            },
+        )
         # An id of dots alone is a folder that there is already.
         folder = quote(reader.agent_id, safe="").replace(".", "%2E")
 
-        async def rows(name: str, **more: Any) -> list[dict[str, Any]]:
-            return await (await connection.execute(SQL[name], {**key_of_own, **more})).fetchall()
-
-        for row in await rows("files"):
+        async def add_file(row: DictRow) -> None:
             await archive.add(f"{folder}/files/{row['path']}", row["content"])
-        sessions = []
-        for row in await rows("sessions"):
-            said = await rows("messages", session_key=row.pop("session_key"))
-            sessions.append({**row, "messages": said})
-        await archive.add(f"{folder}/sessions.json", _json(sessions))
-        await archive.add(f"{folder}/episodes.json", _json(await rows("episodes")))
-        graph = {"entities": await rows("entities"), "relations": await rows("relations")}
-        await archive.add(f"{folder}/graph.json", _json(graph))
+
+        await rows.each("files", add_file)
+        async with archive.entry(f"{folder}/sessions.json") as write:
+            between = ""
+
+            async def add_session(row: DictRow) -> None:
+                nonlocal between
+                session_key = row.pop("session_key")
+                # The messages are the last field of their session's object.
+                await write(f'{between}{_json(row).removesuffix("}")}, "messages": ')
+                await rows.listed("messages", write, session_key=session_key)
+                await write("}")
+                between = ",\n"
+
+            await write("[")
+            await rows.each("sessions", add_session)
+            await write("]")
+        async with archive.entry(f"{folder}/episodes.json") as write:
+            await rows.listed("episodes", write)
+        async with archive.entry(f"{folder}/graph.json") as write:
+            await write('{"entities": ')
+            await rows.listed("entities", write)
+            await write(', "relations": ')
+            await rows.listed("relations", write)
+            await write("}")
+
+
+class _Rows:
+    """The rows of an owner's statements, some at a time: a person may have said more than memory should hold."""
+
+    def __init__(self, connection: Connection, params: dict[str, Any]) -> None:
+        self._connection = connection
+        self._params = params
+
+    async def each(self, name: str, take: Callable[[DictRow], Awaitable[None]], **more: Any) -> None:
+        """Hand over the rows of a statement one by one."""
+        async with self._connection.cursor(name=f"export_{name}") as cursor:
+            await cursor.execute(SQL[name], {**self._params, **more})
+            while batch := await cursor.fetchmany(BATCH):
+                for row in batch:
+                    await take(row)
+
+    async def listed(self, name: str, write: Write, **more: Any) -> None:
+        """Write the rows of a statement as a list of JSON, a batch at a time."""
+        async with self._connection.cursor(name=f"export_{name}") as cursor:
+            await cursor.execute(SQL[name], {**self._params, **more})
+            between = "["
+            while batch := await cursor.fetchmany(BATCH):
+                await write(between + await asyncio.to_thread(_json_items, batch))
+                between = ",\n"
+        await write("[]" if between == "[" else "]")
 
 
 class _Archive:
-    """A ZIP that is being written, each entry in a thread."""
+    """A ZIP that is being written, in threads."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
@@ -164,13 +217,27 @@ class _Archive:
         """Add an entry."""
         await asyncio.to_thread(self._zip.writestr, name, text.encode())
 
+    @asynccontextmanager
+    async def entry(self, name: str) -> AsyncIterator[Write]:
+        """An entry that comes in pieces; no other is added meanwhile."""
+        with self._zip.open(name, "w", force_zip64=True) as entry:
+
+            async def write(text: str) -> None:
+                await asyncio.to_thread(entry.write, text.encode())
+
+            yield write
+
     async def close(self) -> None:
         """Write the directory of entries."""
         await asyncio.to_thread(self._zip.close)
 
 
+def _json_items(rows: Sequence[DictRow]) -> str:
+    return ",\n".join(map(_json, rows))
+
+
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, default=_as_text)
+    return json.dumps(value, ensure_ascii=False, default=_as_text)
 
 
 def _as_text(value: Any) -> str:
