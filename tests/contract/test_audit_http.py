@@ -62,7 +62,8 @@ async def test_who_did_what_is_told_and_never_a_text(admin: httpx.AsyncClient, c
     found = await told(admin)
     assert ("write", "ok", "wren", "user:ada", 1) in found
     assert ("forget", "ok", "wren", "user:ada", 1) in found
-    assert ("export", "ok", "wren", "user:ada", 1) in found
+    # A snapshot has the core files and the notes, and Ada has none.
+    assert ("export", "ok", "wren", "user:ada", 0) in found
     assert ("settings", "ok", "wren", None, 1) in found
     # A search and a dry run, put together: of reads there is a row a minute.
     assert ("read", "ok", "wren", "user:ada", 2) in found
@@ -159,6 +160,22 @@ async def test_what_is_kept_no_longer_is_removed(admin: httpx.AsyncClient, datab
     async with database.maintenance() as connection:
         await connection.execute(b"UPDATE audit SET at = at - interval '2 days'")
     assert await prune(database, keep_days=1) == 1
+
+
+async def test_much_is_removed_in_parts(
+    admin: httpx.AsyncClient, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reverie_server.access import audit as module
+
+    monkeypatch.setattr(module, "PRUNE_BATCH", 2)
+    for number in range(6):
+        await admin.put(f"/agents/wren/files/{number}.md", json={"content": "x"})
+    async with database.maintenance() as connection:
+        await connection.execute(b"UPDATE audit SET at = at - interval '2 days' WHERE audit_id % 6 > 0")
+    assert await prune(database, keep_days=1) == 5
+    async with database.maintenance() as connection:
+        left = await (await connection.execute(b"SELECT audit_id % 6 AS kept FROM audit")).fetchall()
+    assert [row["kept"] for row in left] == [0]
 
 
 @pytest.mark.parametrize(("mode", "rows"), [("on", 3), ("sampled", 1), ("off", 0)])

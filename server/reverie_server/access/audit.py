@@ -38,6 +38,8 @@ SAMPLE_SECONDS = 60.0
 # What waits beyond that is lost, and counted: a database that is down must not fill the memory of the server.
 MAX_WAITING = 10_000
 BATCH = 500
+# Rows that are removed in one transaction.
+PRUNE_BATCH = 10_000
 _MAX_COUNT = 2**31 - 1
 # By what one entry of a request, or of a minute, is the same as another.
 _Same = tuple[str, str | None, str | None, str | None, str, str]
@@ -351,9 +353,17 @@ class Audit:
 
 
 async def prune(database: Database, *, keep_days: int) -> int:
-    """Remove what is kept no longer, of all tenants; how many rows."""
-    async with database.maintenance() as connection:
-        return (await connection.execute(SQL["prune"], {"keep_days": keep_days})).rowcount
+    """Remove what is kept no longer, of all tenants; how many rows.
+
+    Some in each transaction: who keeps it for less long from now on may have more than a statement has time for.
+    """
+    removed = 0
+    while True:
+        async with database.maintenance() as connection:
+            pruned = await connection.execute(SQL["prune"], {"keep_days": keep_days, "limit": PRUNE_BATCH})
+        removed += pruned.rowcount
+        if pruned.rowcount < PRUNE_BATCH:
+            return removed
 
 
 def _merge(into: dict[_Same, Entry], entry: Entry) -> None:

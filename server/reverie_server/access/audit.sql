@@ -18,5 +18,7 @@ WHERE tenant_id = %(tenant_id)s
 ORDER BY at DESC, audit_id DESC
 LIMIT %(limit)s;
 
--- prune: what is kept no longer, of all tenants
-DELETE FROM audit WHERE at < now() - make_interval(days => %(keep_days)s);
+-- prune: some of what is kept no longer, of all tenants, the oldest first
+DELETE FROM audit WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM audit WHERE at < now() - make_interval(days => %(keep_days)s) ORDER BY at, audit_id LIMIT %(limit)s
+));
