@@ -110,6 +110,9 @@ async def test_keys_are_a_matter_of_an_admin_who_is_bound_to_nothing(
         {"role": "admin", "agents": ["a b"]},
         {"role": "admin", "name": ""},
         {"role": "admin", "name": "a\nb"},
+        # Lists of keys are shown in terminals.
+        {"role": "admin", "name": "a\x9b31mb"},
+        {"role": "admin", "name": "a\u202eb"},
         {"role": "admin", "owner_key": "*"},
         {"role": "admin", "expires_at": "2020-01-01T00:00:00Z"},
         {"role": "admin", "expires_at": "soon"},

@@ -140,6 +140,9 @@ async def test_an_end_user_who_can_be_none_is_refused_and_not_the_team(
     with pytest.raises(openai.UnprocessableEntityError):
         await ask(served.client(X_Reverie_Owner=""), extra_body=named)
     assert scripted.requests == []
+    # Where a header says it, the body is the provider's matter.
+    await ask(served.client(), extra_body=named)
+    assert await owners(served) == [OWNER]
 
 
 async def test_a_bound_key_is_no_other_end_user(served: Served, scripted: ScriptedModel) -> None:

@@ -19,7 +19,7 @@ from reverie_server.http.context import System, Who
 from reverie_server.http.problems import may_answer
 from reverie_server.http.wire_chat import CHAT_DOCUMENT, CHAT_RESPONSES
 from reverie_server.llm.errors import NoLanguageModel
-from reverie_server.mcp.request import connection_of, header
+from reverie_server.mcp.request import END_USER, OWNER, connection_of, header
 from reverie_server.turns.chat import conversation_of
 from reverie_server.turns.model import check_session_id
 from reverie_server.turns.proxy import ChatAnswer, ChatRequest
@@ -28,10 +28,9 @@ T = TypeVar("T")
 PATH = "/v1/chat/completions"
 SESSION = "X-Reverie-Session"
 DEFAULT_AGENT = "default"
-# Fields of the body that name the end user, the first one first. `endUserId` is of memories such as this, and no
-# provider knows it.
-_END_USER = "endUserId"
-_END_USERS = (_END_USER, "user")
+# What names the end user in a body: a field that no provider knows, and, where it is not there, OpenAI's own.
+_OWN_FIELD = "endUserId"
+_END_USER_FIELDS = (_OWN_FIELD, "user")
 # Messages of this protocol may carry pictures.
 MAX_CHAT_BYTES = 32 * 1024 * 1024
 # Conversations are long, and nothing here validates them field by field.
@@ -81,10 +80,12 @@ async def chat_completions(request: Request, system: System, who: Who) -> Respon
 def _asked(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
     headers = request.scope["headers"]
     session_id = header(headers, SESSION)
+    is_named = any(header(headers, name) is not None for name in (OWNER, END_USER))
+    end_user = None if is_named else _end_user(body)
     return ChatRequest(
-        connection_of(who, headers, default_agent=DEFAULT_AGENT, default_end_user=_end_user(body)),
+        connection_of(who, headers, default_agent=DEFAULT_AGENT, default_end_user=end_user),
         None if session_id is None else check_session_id(session_id),
-        {name: value for name, value in body.items() if name != _END_USER},
+        {name: value for name, value in body.items() if name != _OWN_FIELD},
         conversation_of(body),
         # A key of this server is nobody else's business.
         request.headers.get("authorization") if who.key_id is None else None,
@@ -93,7 +94,7 @@ def _asked(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
 
 def _end_user(body: dict[str, Any]) -> str | None:
     """The end user whom the body names; ValidationFailed for what is no name."""
-    for field in _END_USERS:
+    for field in _END_USER_FIELDS:
         named = body.get(field)
         if named is None:
             continue
