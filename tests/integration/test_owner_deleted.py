@@ -17,9 +17,13 @@ from tests.consistency import assert_index_consistent
 from tests.graphs import Graph, answers, day, thing
 from tests.scripted_model import Reply, ScriptedModel
 
+from reverie_indexer.db import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
+from reverie_indexer.settings import Settings
+from reverie_indexer.slot import ModelSlot
+from reverie_server.app import assemble
 from reverie_server.consolidate.drain import drain
 from reverie_server.runtime import Runtime
 from reverie_server.workspace import owners
@@ -327,6 +331,23 @@ async def test_a_job_that_a_process_died_of_goes_too(
         assert moved.rowcount > 0
         await client.delete(f"/owners/{ADA}", params={"dry_run": False})
     assert holding(conninfo, "zyxgantry", ADA).keys() <= KEPT
+
+
+async def test_a_person_is_deleted_however_long_it_takes(conninfo: str, models: ModelSlot) -> None:
+    """Of whom there is more than a statement has time to remove could not be deleted at all."""
+    async with Database(conninfo, statement_timeout_seconds=1) as database:
+        runtime = assemble(Settings(embedder="hashing"), database, models)
+        place = Place("default", "wren", "personal", ADA)
+        await runtime.pipeline.write(place, overwrite("a.md", "zyxgantry", by="test", reason="test"))
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute(
+                "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN PERFORM pg_sleep(1.5); RETURN OLD; END $$"
+            )
+            connection.execute("CREATE TRIGGER slowly BEFORE DELETE ON slices FOR EACH ROW EXECUTE FUNCTION slowly()")
+        await runtime.owners.delete("default", ADA, dry_run=False)
+        await runtime.compactions.aclose()
+    assert holding(conninfo, "zyxgantry", ADA) == {}
 
 
 async def test_a_person_writes_while_they_are_deleted(talking: Runtime, conninfo: str) -> None:

@@ -94,6 +94,7 @@ class Owners:
             slices = await (await connection.execute(SQL["lock_slices"], key)).fetchall()
             locked = {**key, "agent_ids": [row["agent_id"] for row in slices]}
             slices += await (await connection.execute(SQL["lock_past_slices"], locked)).fetchall()
+            await connection.execute(SQL["without_limit"])
             params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
             for step in ("forget_cache", "delete_postings", "delete_vectors"):
                 await connection.execute(AGENTS[step], params)

@@ -48,6 +48,9 @@ SELECT slice_id, agent_id, partition_id FROM slices
 WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND past AND agent_id = ANY(%(agent_ids)s::text[])
 ORDER BY slice_id FOR UPDATE;
 
+-- without_limit: no statement of the transaction is ended by the clock: a person may have more than one has time for
+SELECT set_config('statement_timeout', '0', true);
+
 -- delete_slices: an owner's memory as it was locked; files, sessions, episodes, graph and reports go with it
 -- What was begun since is new, and its index was not removed here.
 DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
