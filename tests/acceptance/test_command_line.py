@@ -259,4 +259,4 @@ def test_a_database_of_a_newer_program_is_refused_in_one_line(conninfo: str) -> 
     ):
         done = reverie(*command, REVERIE_DATABASE_URL=conninfo)
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-        assert "the database is newer than this program: it is at migration 9876" in done.stderr
+        assert "the database is newer than this program: it has migration 9876" in done.stderr

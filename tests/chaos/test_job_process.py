@@ -46,7 +46,7 @@ async def until_ended(database: Database, program: Program, seconds: float = 90)
 
 
 @pytest.mark.parametrize("how", ["regex", "loop", "spin", "crash"])
-@pytest.mark.parametrize("command", ["serve", "worker"])
+@pytest.mark.parametrize("command", ["serve", pytest.param("worker", marks=pytest.mark.slow)])
 async def test_a_killer_is_a_dead_letter_after_three_deaths_and_all_others_are_done(
     database: Database, conninfo: str, programs: list[Program], how: str, command: str
 ) -> None:
@@ -100,6 +100,7 @@ async def test_a_worker_that_is_killed_again_and_again_does_each_job_once(
     program = Program("serve", "--port", "0", module="reverie_server.cli", REVERIE_DATABASE_URL=conninfo)
     programs.append(program)
     await asyncio.to_thread(program.url)
+    await asyncio.to_thread(program.until, lambda: program.pid_of("server"))
     server = program.pid_of("server")
     for number in range(kills):
         await talk(system, f"web:{number}", f"user:{number % 2}")

@@ -57,6 +57,7 @@ TABLE: Mapping[str, Reading] = {
 }
 
 EXEMPT: Mapping[str, str] = {
+    "reverie_indexer.setting_names.without_services": "the environment of whoever starts the server",
     "reverie_indexer.setting_names.unknown_name": "the environment of whoever starts the server",
     "reverie_indexer.setting_names.unknown_variables": "the environment of whoever starts the server",
     "reverie_indexer.analyse.spoken_date": "takes a day and the name of a language",

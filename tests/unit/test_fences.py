@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reverie_server.recall.fences import (
@@ -91,6 +91,8 @@ def test_no_fence_and_no_summary_mark_is_left_in_a_neutralised_text(text: str) -
 
 
 @given(_TEXT)
+@example("<##MEMORY CONTEXT")
+@example("</ ## memory context\n>")
 def test_neutralising_twice_is_neutralising_once(text: str) -> None:
     assert neutralise(neutralise(text)) == neutralise(text)
 

@@ -13,6 +13,7 @@ GOOD = {
     "vector_version": "0.8.4",
     "vector_available": "0.8.6",
     "role_too_strong": False,
+    "may_be_owner": True,
 }
 
 
@@ -34,6 +35,10 @@ def test_a_server_that_will_do_has_no_problem(change: dict[str, object]) -> None
     ("change", "sentence"),
     [
         ({"version_num": 140012, "version": "14.12"}, "PostgreSQL 14.12 is too old: Reverie needs 15 or newer"),
+        (
+            {"may_be_owner": False, "tables_owner": "ada", "login": "ben"},
+            "the tables belong to the role ada, as which ben may not work",
+        ),
         ({"encoding": "SQL_ASCII"}, "create it with ENCODING 'UTF8'"),
         ({"vector_version": None, "vector_available": None}, "install pgvector 0.8.4 or newer"),
         ({"vector_version": "0.8.3"}, "ALTER EXTENSION vector UPDATE"),
