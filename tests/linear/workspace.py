@@ -158,8 +158,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.workspace.redaction.word_count": redaction.word_count,
     "reverie_server.workspace.memory_text.Searched.holds": _pieces_in,
     "reverie_server.workspace.redaction.Folded.spans_of": lambda text: redaction.Folded.of(text).spans_of(
-        _middle(text)
+        redaction.pattern_of(_middle(text))
     ),
+    "reverie_server.workspace.redaction.Eraser.erase": lambda text: redaction.Eraser([_middle(text), "a"]).erase(text),
     "reverie_server.workspace.removal.merged": lambda text: removal.merged(_spans(text) * 2),
     "reverie_server.workspace.removal.without_spans": lambda text: removal.without_spans(text, _spans(text)),
     "reverie_server.workspace.removal.without_spans_by_line": lambda text: removal.without_spans_by_line(

@@ -13,9 +13,10 @@ from datetime import datetime
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import Connection
+from reverie_indexer.isolate import isolated
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.lines import Derived, added_lines, entry_lines, line_sha256
-from reverie_server.workspace.redaction import erase, essence
+from reverie_server.workspace.redaction import Eraser, essence
 
 __all__ = [
     "Derived",
@@ -87,13 +88,7 @@ async def forget_lines(
 
     What is left of a line keeps its origin; of one of which nothing is left nothing is kept, its hash least of all.
     """
-    told = {line_sha256(line): _told(line, texts) for line in entry_lines(before)}
-    changed = {sha256: left for sha256, left in told.items() if left != sha256}
-    # What spans lines: none of them may stay by its hash.
-    whole = _told_text(before, texts)
-    still = {line_sha256(line) for line in entry_lines(whole)} | {left for left in changed.values() if left}
-    gone = [sha256 for sha256 in told if sha256 not in still and not changed.get(sha256)]
-    moved = [(sha256, left) for sha256, left in changed.items() if left]
+    gone, moved = await isolated(lines_without, before, texts, chars=len(before))
     if not gone and not moved:
         return
     params = {
@@ -107,13 +102,23 @@ async def forget_lines(
     await connection.execute(SQL["retell"], params)
 
 
-def _told(line: str, texts: Sequence[str]) -> bytes | None:
-    """The hash of what is left of a line; None where nothing is."""
-    left = _told_text(line, texts)
-    return line_sha256(left) if entry_lines(left) else None
+def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
+    """The hashes of the lines of a text of which nothing is left without some texts; and of those of which something
+    is, with the hash of what is left. Pure."""
+    whole, found = Eraser(texts).erase(before)
+    if not found:
+        return [], []
+    eraser = Eraser(found)
+    left = {line_sha256(line): _left(eraser, line) for line in dict.fromkeys(entry_lines(before))}
+    changed = {sha256: rest for sha256, rest in left.items() if rest != sha256}
+    # What spans lines: none of them may stay by its hash.
+    still = {line_sha256(line) for line in entry_lines(whole)} | {rest for rest in changed.values() if rest}
+    gone = [sha256 for sha256 in left if sha256 not in still and not changed.get(sha256)]
+    return gone, [(sha256, rest) for sha256, rest in changed.items() if rest]
 
 
-def _told_text(text: str, texts: Sequence[str]) -> str:
-    for forgotten in texts:
-        text, _ = erase(text, forgotten, by_line=True)
-    return text
+def _left(eraser: Eraser, line: str) -> bytes | None:
+    rest, found = eraser.erase(line)
+    if not found:
+        return line_sha256(line)
+    return line_sha256(rest) if entry_lines(rest) else None

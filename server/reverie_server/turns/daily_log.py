@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from reverie_server.turns.model import Role, paired
-from reverie_server.workspace.redaction import Folded
+from reverie_server.workspace.redaction import Folded, pattern_of
 
 USER_CHARS = 200
 ASSISTANT_CHARS = 300
@@ -100,7 +100,7 @@ def cut_off(text: str, pieces: Sequence[str]) -> list[str]:
             break
         # A piece that the cut goes through begins before it, and takes no more than this in any spelling.
         folded = Folded.of(said[: ASSISTANT_CHARS + _SPELLED * len(piece)])
-        for start, end in folded.spans_of(piece):
+        for start, end in folded.spans_of(pattern_of(piece)):
             for shown, found in zip(kept, left, strict=True):
                 found += [f"{shown[start:]}…"] if start < len(shown) < end else []
             if start >= ASSISTANT_CHARS:

@@ -61,9 +61,9 @@ class Folded:
         """Fold a text."""
         return cls(" ".join((text.lower() if text.isascii() else text.translate(_FOLDS)).split()), text)
 
-    def spans_of(self, target: str) -> list[Span]:
-        """Where a text stands in the source, from left to right; none overlap."""
-        found = [match.span() for match in pattern_of(target).finditer(self.text)]
+    def spans_of(self, pattern: re.Pattern[str]) -> list[Span]:
+        """Where what `pattern_of` finds stands in the source, from left to right; none overlap."""
+        found = [match.span() for match in pattern.finditer(self.text)]
         if not found:
             return []
         at = self._places()
@@ -127,13 +127,31 @@ class Sought:
         return [text for text, pattern in self._patterns if pattern.search(folded)]
 
 
+class Eraser:
+    """Takes texts out of many others, one after the other; what finds them is made once."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._patterns = [(text, pattern_of(text)) for text in texts]
+
+    def erase(self, content: str) -> tuple[str, list[str]]:
+        """A content without the texts, as `erase` by line does it, and those of them that were found."""
+        found: list[str] = []
+        folded = Folded.of(content)
+        for text, pattern in self._patterns:
+            if spans := folded.spans_of(pattern):
+                content = _remove(content, spans, by_line=True)
+                folded = Folded.of(content)
+                found.append(text)
+        return content, found
+
+
 def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:
     """The text without what the target stands for, and how often it was found.
 
     `by_line`, as in markdown: a line of which only marks would be left goes with it, and so does a blank line that
     then follows another.
     """
-    spans = Folded.of(text).spans_of(target)
+    spans = Folded.of(text).spans_of(pattern_of(target))
     return _remove(text, spans, by_line=by_line), len(spans)
 
 
