@@ -159,6 +159,7 @@ WAYS: Sequence[Way] = [
     Way("forget", post("/memory/forget", lambda text: {"text": text[:5000], "dry_run": True})),
     Way("forget by query", post("/memory/forget", lambda text: {"query": text[:8000]})),
     Way("reindex", post("/memory/reindex", lambda text: {})),
+    Way("forget for good", post("/memory/forget", lambda text: {"text": text[:4000], "dry_run": False})),
 ]
 
 
