@@ -11,11 +11,11 @@ from psycopg.rows import DictRow
 from tests.scripted_model import Asked, Reply, ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
+from reverie_server.access.reader import Reader
 from reverie_server.consolidate.graph_search import GraphFound, GraphRequest
 from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.runtime import Runtime
 from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.files import Reader
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TYPES = {

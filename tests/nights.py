@@ -15,11 +15,12 @@ from reverie_indexer.slices import lock_slice
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
+from reverie_server.access.reader import Reader
 from reverie_server.app import assemble
 from reverie_server.consolidate.model import Outcome, Trigger, Work
 from reverie_server.consolidate.reports import Report
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Reader, Write
+from reverie_server.workspace.files import Write
 
 ADA = "user:ada"
 TEA = "Prefers tea to coffee in the morning."

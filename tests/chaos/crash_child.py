@@ -20,6 +20,7 @@ from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodicRules
 from reverie_server.consolidate.forgetting import DerivedForgetting
@@ -31,7 +32,6 @@ from reverie_server.turns import appending, sessions, stretch
 from reverie_server.turns.model import Appended, NewMessage
 from reverie_server.workspace import forget, tombstones
 from reverie_server.workspace.clear import Clearing, Selection
-from reverie_server.workspace.files import Reader
 
 TEAM = Place("default", "wren", "team")
 SAID_AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)

@@ -15,7 +15,8 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
-from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.access.reader import Reader
+from reverie_server.workspace.files import Workspace
 
 TEAM = Place("default", "wren", "team")
 READER = Reader("default", "wren", None)

@@ -12,12 +12,13 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.reindex import Reindexed, reindex
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.retention import prune_history
 
 MINE = Place("default", "wren", "personal", "user:1")

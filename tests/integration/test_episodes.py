@@ -17,6 +17,7 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.reader import Reader
 from reverie_server.app import assemble
 from reverie_server.consolidate import episodes as stored
 from reverie_server.consolidate.episode_catalogue import EpisodeQuery
@@ -26,7 +27,6 @@ from reverie_server.recall.inject import Injection, InjectRequest
 from reverie_server.runtime import Runtime
 from reverie_server.turns.model import NewMessage
 from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.files import Reader
 from reverie_server.workspace.forget import Target
 
 REVIEW = "We decided to move the review with Ada Lovelace to Thursday."

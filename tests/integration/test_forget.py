@@ -17,12 +17,13 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
 from reverie_server.workspace import forget as forget_module
-from reverie_server.workspace.files import Reader, Workspace, Write
+from reverie_server.workspace.files import Workspace, Write
 from reverie_server.workspace.forget import Receipt, Target
 
 SECRET = "The vault opens with 4711-quince."

@@ -22,9 +22,10 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Rules
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.watch import scan
+from reverie_server.access.reader import Reader
 from reverie_server.runtime import Runtime
 from reverie_server.workspace import ingest
-from reverie_server.workspace.files import Reader, Workspace, Write
+from reverie_server.workspace.files import Workspace, Write
 from reverie_server.workspace.ingest import Progress, Summary, index_folder
 from reverie_server.workspace.tombstones import Tombstones
 

@@ -20,6 +20,7 @@ from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.app import assemble
 from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE
@@ -29,7 +30,6 @@ from reverie_server.recall.tokens import estimate_tokens
 from reverie_server.runtime import Runtime
 from reverie_server.turns.held import held_by_prompt
 from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.files import Reader
 
 NOTE = "memory/2026-04-03.md"
 MINE = Place("default", "wren", "personal", "user:1")

@@ -14,8 +14,9 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_server.access.reader import Reader
 from reverie_server.workspace import keyword as keyword_module
-from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.keyword import MAX_FILES, KeywordSearch
 from reverie_server.workspace.keyword_text import hits_of, patterns_of, terms_of
 

@@ -14,9 +14,10 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import Conflict, DuplicateDetected, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
+from reverie_server.access.reader import Reader
 from reverie_server.workspace import compaction as compaction_module
 from reverie_server.workspace.compaction import KEPT_BACKUPS, Compaction
-from reverie_server.workspace.files import Reader, Workspace, Write
+from reverie_server.workspace.files import Workspace, Write
 from reverie_server.workspace.longterm import LongTermMemory
 
 ADA = Place("default", "wren", "personal", "user:ada")

@@ -20,10 +20,11 @@ from reverie_indexer.errors import (
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.vectors import promote_large_slices
+from reverie_server.access.reader import Reader
 from reverie_server.recall.request import Request
 from reverie_server.recall.request import Rules as SearchRules
 from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.workspace.files import Workspace
 
 TEAM = Place("default", "wren", "team")
 READER = Reader("default", "wren", None)

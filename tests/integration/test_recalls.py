@@ -17,6 +17,7 @@ from reverie_indexer.reindex import reindex
 from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.app import assemble, open_runtime
 from reverie_server.recall.inject import InjectRequest
@@ -25,7 +26,6 @@ from reverie_server.recall.request import Request
 from reverie_server.runtime import Runtime
 from reverie_server.tools.catalogue import REGISTRY
 from reverie_server.tools.connection import Connection
-from reverie_server.workspace.files import Reader
 from reverie_server.workspace.forget import Target
 
 MINE = Place("default", "wren", "personal", "user:1")

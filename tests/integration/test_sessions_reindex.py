@@ -12,12 +12,12 @@ from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, place
 from reverie_indexer.db import Database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.reindex import Reindexed
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.recall.request import Request
 from reverie_server.runtime import Runtime
 from reverie_server.turns import keeping
 from reverie_server.turns.model import Message, NewMessage, Session
-from reverie_server.workspace.files import Reader
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 

@@ -21,9 +21,10 @@ from reverie_indexer.model import Place
 from reverie_indexer.settings import Settings
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.keys import OPERATOR
+from reverie_server.access.reader import Reader
 from reverie_server.app import assemble
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Reader, Write
+from reverie_server.workspace.files import Write
 from reverie_server.workspace.forget import Target
 from reverie_server.workspace.snapshots import Report, Snapshots, TextFilter
 

@@ -10,9 +10,10 @@ from tests.consistency import assert_index_consistent, contradictions
 from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_server.access.reader import Reader
 from reverie_server.recall.request import Request
 from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.workspace.files import Workspace
 
 TEAM = Place("default", "wren", "team")
 PERSONAL = Place("default", "wren", "personal", "user:1")

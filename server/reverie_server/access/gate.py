@@ -15,11 +15,11 @@ from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
 from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
+from reverie_server.access.reader import Reader, check_own, place_for
 from reverie_server.agents.settings import AgentSettings, effective_settings
 from reverie_server.recall.rank import Weights
 from reverie_server.recall.request import Request as SearchRequest
 from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.workspace.files import Reader, check_own, place_for
 
 SQL = Queries(__file__)
 

@@ -19,6 +19,7 @@ from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.queries import Queries
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.bench import origin
 from reverie_server.bench.calibrate import name_swapper
@@ -42,7 +43,6 @@ from reverie_server.recall.inject import Injection, Injector, InjectRequest
 from reverie_server.recall.recalls import Recalls
 from reverie_server.recall.search import UNFAMILIAR_SCRIPT, Search
 from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 TENANT = "bench"

@@ -16,6 +16,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
 from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import Reader
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate import episodes as stored
 from reverie_server.consolidate.episode_removal import remove_episodes
@@ -23,7 +24,6 @@ from reverie_server.consolidate.episodes import Episode, parse_id
 from reverie_server.consolidate.episodic import entry_of, passages_of_stored
 from reverie_server.recall.request import Mode, Outcome
 from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Reader
 
 # Passages of one episode that may stand before the first of the next.
 _PASSAGES_EACH = 8

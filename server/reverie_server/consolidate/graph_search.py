@@ -18,6 +18,7 @@ from reverie_indexer.embed import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, SearchTimeout, ValidationFailed
 from reverie_indexer.queries import Queries
 from reverie_indexer.slot import ModelSlot
+from reverie_server.access.reader import Reader
 from reverie_server.consolidate import graph_rows
 from reverie_server.consolidate.graph_model import Entity, Relation, parse_id
 from reverie_server.consolidate.graph_names import windows
@@ -26,7 +27,6 @@ from reverie_server.consolidate.graph_vocabulary import EntityType
 from reverie_server.recall.query_vector import query_vector
 from reverie_server.recall.rank import Weights, effective_weights, idf
 from reverie_server.recall.request import check_query
-from reverie_server.workspace.files import Reader
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

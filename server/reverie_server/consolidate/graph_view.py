@@ -13,13 +13,13 @@ from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
 from reverie_server.consolidate import graph_rows
 from reverie_server.consolidate.graph_model import Duplicate, DuplicateState, Entity, Merge, Relation, parse_id
 from reverie_server.consolidate.graph_rows import made_of
 from reverie_server.consolidate.graph_search import SQL as SEARCH
 from reverie_server.consolidate.graph_vocabulary import EntityType
 from reverie_server.consolidate.model import Made, episode_name, message_source
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 MAX_RELATIONS = 200

@@ -11,10 +11,10 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
 from reverie_server.consolidate.model import STAGES, Method, Stage, Status
 from reverie_server.consolidate.stage_runs import StageRuns
 from reverie_server.llm.outcomes import ModelUse, Outcomes
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 State = Literal["pending", "running", "scheduled", "failed"]

@@ -13,6 +13,7 @@ from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
+from reverie_server.access.reader import place_for
 from reverie_server.consolidate.emergence_told import rounded
 from reverie_server.consolidate.gathering import Candidate
 from reverie_server.consolidate.model import Work
@@ -22,7 +23,6 @@ from reverie_server.http import wire_control as wire
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.control import may_fail
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import place_for
 
 router = APIRouter(prefix="/memory/{a}", tags=["Control"], responses=may_fail(401, 403, 404, 422, 503))
 BODY_ONLY = [Depends(no_query)]

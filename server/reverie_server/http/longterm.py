@@ -10,11 +10,11 @@ from fastapi import Path as PathParameter
 from reverie_indexer.model import Place
 from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import place_for
 from reverie_server.http import wire_longterm as wire
 from reverie_server.http import wire_sources
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.workspace.files import place_for
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 BODY_ONLY = [Depends(no_query)]

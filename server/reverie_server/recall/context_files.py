@@ -13,8 +13,8 @@ from reverie_indexer.files import is_backup, is_unedited_seed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
+from reverie_server.access.reader import Reader
 from reverie_server.recall.context import LONG_TERM, PromptFile, PromptFiles
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 _RANK = {"team": 0, "global": 2}

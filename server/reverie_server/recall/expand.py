@@ -15,8 +15,8 @@ from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Scope, Tier
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
 from reverie_server.consolidate.episodes import Episode, read_episodes, sources_of
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 NEIGHBOURS = 3

@@ -21,6 +21,7 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_indexer.transcript import Said
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import check_own
 from reverie_server.consolidate.derive import Derived, record
 from reverie_server.consolidate.model import EXTRACTIVE, message_source
 from reverie_server.recall.tokens import CountTokens, message_tokens
@@ -30,7 +31,6 @@ from reverie_server.turns.given import check_given, cleaned, with_content
 from reverie_server.turns.lookup import Key, lock_session, look_up
 from reverie_server.turns.model import Appended, Message, NewMessage, Session, is_of_cron, paired
 from reverie_server.workspace import sections
-from reverie_server.workspace.files import check_own
 from reverie_server.workspace.tombstones import Tombstones, standing
 
 SQL = Queries(__file__)

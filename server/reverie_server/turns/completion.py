@@ -7,11 +7,11 @@ from psycopg.types.json import Jsonb
 
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader, check_own
 from reverie_server.consolidate.jobs import Delays, follow
 from reverie_server.consolidate.model import Deferred, Event
 from reverie_server.turns.lookup import Key, look_up
 from reverie_server.turns.model import is_of_cron
-from reverie_server.workspace.files import Reader, check_own
 
 SQL = Queries(__file__)
 IDLE = "idle"

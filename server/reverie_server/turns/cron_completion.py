@@ -15,6 +15,7 @@ from reverie_indexer.pipeline import Change, Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import Reader, check_own
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.model import Deferred
 from reverie_server.turns.appending import LOG_AUTHOR, LOG_REASON
@@ -22,7 +23,6 @@ from reverie_server.turns.completion import CRON, publish_completed
 from reverie_server.turns.daily_log import entries
 from reverie_server.turns.lookup import Key, look_up
 from reverie_server.turns.model import Message
-from reverie_server.workspace.files import Reader, check_own
 
 SQL = Queries(__file__)
 MAX_ATTEMPTS = 50

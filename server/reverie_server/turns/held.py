@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import place_for
 from reverie_server.recall.context_files import read_prompt_files
 from reverie_server.turns.daily_log import local_day
 from reverie_server.turns.sessions import Sessions
-from reverie_server.workspace.files import place_for
 
 
 async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, session_id: str) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 from reverie_indexer.db import Connection, Slice, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
 from reverie_server.turns.model import Session, check_session_id
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 

@@ -19,6 +19,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import Reader, check_own
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.model import Deferred
 from reverie_server.turns.appending import Recorder
@@ -28,7 +29,6 @@ from reverie_server.turns.given import MAX_METADATA_BYTES, check_json
 from reverie_server.turns.lookup import SQL as LOOKUP
 from reverie_server.turns.lookup import Key, lock_session, look_up
 from reverie_server.turns.model import Appended, Message, NewCompaction, NewMessage, Session, State
-from reverie_server.workspace.files import Reader, check_own
 
 SQL = Queries(__file__)
 

@@ -13,6 +13,7 @@ import structlog
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ReverieError
 from reverie_server.access.gate import Grant
+from reverie_server.access.reader import place_for
 from reverie_server.consolidate.morning import Morning
 from reverie_server.recall import context
 from reverie_server.recall.context import Limits, Part, PromptFiles, Section
@@ -27,7 +28,6 @@ from reverie_server.turns.sessions import Sessions
 from reverie_server.turns.summary import Summaries
 from reverie_server.turns.window import Window, divide, tokens_of, trim
 from reverie_server.turns.window_summaries import KeptSummary, WindowSummaries
-from reverie_server.workspace.files import place_for
 
 log = structlog.get_logger()
 _LAST = 2**31 - 1

@@ -9,10 +9,10 @@ from weakref import WeakValueDictionary
 
 from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
 from reverie_server.turns.model import Message, Session
 from reverie_server.turns.stretch import is_unchanged
 from reverie_server.turns.summary import Summary
-from reverie_server.workspace.files import Reader
 
 SQL = Queries(__file__)
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
-from reverie_indexer.errors import Conflict, Forbidden, NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place, Scope, Written
@@ -18,26 +18,13 @@ from reverie_indexer.pipeline import Change, Pipeline, Within
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import Version
+from reverie_server.access.reader import Reader
 from reverie_server.workspace import sections
 
 SQL = Queries(__file__)
 Strategy = Literal["append", "replace_section", "upsert_kv", "overwrite"]
 _RESTORE_ATTEMPTS = 20
 _RESOLUTION: tuple[Scope, ...] = ("personal", "team", "global")
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Who asks: a tenant's agent, for one owner or for what is shared; a team member has a leader.
-
-    `is_bound`: the key is that owner's own, and writes nothing that others read.
-    """
-
-    tenant_id: str
-    agent_id: str
-    owner_key: str | None
-    leader_agent_id: str | None = None
-    is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +49,6 @@ class File:
     from_line: int
     line_count: int
     total_lines: int
-
-
-def place_for(reader: Reader, scope: Scope | None) -> Place:
-    """Where a write goes: personal when an owner is given, else team, unless the request says."""
-    chosen: Scope = scope or ("personal" if reader.owner_key is not None else "team")
-    if chosen == "personal" and reader.owner_key is None:
-        raise ValidationFailed("scope personal needs an owner_key")
-    return Place(reader.tenant_id, reader.agent_id, chosen, reader.owner_key if chosen == "personal" else None)
-
-
-def check_own(reader: Reader, place: Place) -> None:
-    """Forbidden where an owner's own key would write what others read, too."""
-    if reader.is_bound and place.owner_key != reader.owner_key:
-        raise Forbidden("the key is bound to an owner and writes that owner's memory only")
 
 
 class Workspace:

@@ -13,7 +13,8 @@ from reverie_indexer.errors import NotFound, ReverieError, StaleVersion
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, overwrite
 from reverie_indexer.watch import origin_of, read_memory, scan
-from reverie_server.workspace.files import Reader, Workspace
+from reverie_server.access.reader import Reader
+from reverie_server.workspace.files import Workspace
 from reverie_server.workspace.tombstones import Tombstones
 
 # Of one transaction: so little that a crash loses little and memory is bounded, enough for full batches of the model.

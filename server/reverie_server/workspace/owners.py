@@ -20,9 +20,9 @@ from psycopg.rows import DictRow
 from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
 from reverie_server.agents.agents import SQL as AGENTS
 from reverie_server.turns.sessions import Sessions
-from reverie_server.workspace.files import Reader
 from reverie_server.workspace.snapshots import Export
 
 SQL = Queries(__file__)

@@ -25,9 +25,9 @@ from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
+from reverie_server.access.reader import Reader, place_for
 from reverie_server.workspace import archive
 from reverie_server.workspace.archive import Held, Snapshot
-from reverie_server.workspace.files import Reader, place_for
 from reverie_server.workspace.strict_zip import Limits
 
 SQL = Queries(__file__)
