@@ -14,6 +14,7 @@ from tests.talks import Talk
 from reverie_indexer.db import Database
 from reverie_server.consolidate.episode_catalogue import ShownEpisode
 from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.recall.request import request_for
 
 
 @dataclass
@@ -79,7 +80,7 @@ async def events(database: Database, kind: str = "episodic.created") -> list[Map
 async def tiers(talk: Talk, query: str, **asked: Any) -> list[str]:
     """The tiers of what a search finds, best first."""
     grant, _ = await talk.grant()
-    outcome = await talk.runtime.search.search(grant.search_request(query, **asked))
+    outcome = await talk.runtime.search.search(request_for(grant, query, **asked))
     return [result.tier for result in outcome.results]
 
 

@@ -19,6 +19,7 @@ from reverie_server.access.reader import Reader
 from reverie_server.app import assemble
 from reverie_server.consolidate.model import Outcome, Trigger, Work
 from reverie_server.consolidate.reports import Report
+from reverie_server.recall.request import request_for
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.files import Write
 
@@ -78,7 +79,7 @@ class Nights:
         for number, query in enumerate(queries):
             self.clock[0] = at - timedelta(days=days_ago) + timedelta(minutes=number)
             grant = await self.grant()
-            outcome = await self.runtime.search.search(grant.search_request(query, max_results=6))
+            outcome = await self.runtime.search.search(request_for(grant, query, max_results=6))
             self.runtime.recalls.note(self.tenant_id, query, outcome.shown(), "search")
         self.clock[0] = at
         await self.runtime.recalls.flush()

@@ -21,6 +21,7 @@ from reverie_server.cli_mcp import mcp
 from reverie_server.cli_snapshots import export_snapshot, import_snapshot
 from reverie_server.cli_turns import chat, context, inject
 from reverie_server.cli_upgrade import upgrade
+from reverie_server.recall.request import request_for, rules_for
 
 if TYPE_CHECKING:
     import socket
@@ -222,9 +223,9 @@ async def _search(
 
     async with open_runtime(settings) as runtime:
         grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), owner_of(owner))
-        request = grant.search_request(query, max_results=max_results)
+        request = request_for(grant, query, max_results=max_results)
         await runtime.models.wait()
-        outcome = await runtime.search.search(request, grant.search_rules(runtime.search.rules))
+        outcome = await runtime.search.search(request, rules_for(grant, runtime.search.rules))
     answer = search_response(outcome, explain=False)
     if as_json:
         print(answer.model_dump_json(indent=2, exclude_unset=True))

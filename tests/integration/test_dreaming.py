@@ -14,6 +14,7 @@ from reverie_indexer.slices import own_slices
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.consolidate import derive, dreaming
+from reverie_server.recall.request import request_for
 from reverie_server.workspace.forget import Target
 
 FILE = "_system/dreaming/20260403-consolidated.md"
@@ -59,7 +60,7 @@ async def test_what_episodes_come_to_is_written_indexed_sourced_told_and_only_th
     assert lines(text)[0] == f"{PREFERENCES[0]} (2026-03-14)"
     assert len(lines(text)) == 5
     assert await ada.unpromoted() == []
-    found = await ada.runtime.search.search((await ada.grant()).search_request(PREFERENCES[2]))
+    found = await ada.runtime.search.search(request_for(await ada.grant(), PREFERENCES[2]))
     assert FILE in {result.path for result in found.results}
     [report] = await ada.reports()
     assert (report.mode, report.status, report.path) == ("dreaming", "success", FILE)

@@ -18,6 +18,7 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.consolidate import derive, emergence_view
 from reverie_server.consolidate.gathering import View
 from reverie_server.consolidate.nightly import next_nightly
+from reverie_server.recall.request import request_for
 from reverie_server.workspace.files import Write
 from reverie_server.workspace.forget import Target
 
@@ -106,7 +107,7 @@ async def test_injections_count_as_searches_do(ada: Nights) -> None:
     await ada.ask(TEA, days_ago=1)
     grant = await ada.grant()
     for query in (f"{TEA} Now?", f"{TEA} And today?"):
-        outcome = await ada.runtime.search.search(grant.search_request(query))
+        outcome = await ada.runtime.search.search(request_for(grant, query))
         ada.runtime.recalls.note("default", query, outcome.shown(), "inject")
     await ada.runtime.recalls.flush()
     [candidate] = await ada.runtime.consolidation.emergence.candidates(grant, ada.place)

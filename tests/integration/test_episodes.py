@@ -24,6 +24,7 @@ from reverie_server.consolidate.episode_catalogue import EpisodeQuery
 from reverie_server.consolidate.model import episode_name
 from reverie_server.recall.expand import ExpandedEpisode
 from reverie_server.recall.inject import Injection, InjectRequest
+from reverie_server.recall.request import request_for
 from reverie_server.runtime import Runtime
 from reverie_server.turns.model import NewMessage
 from reverie_server.workspace.clear import Selection
@@ -151,7 +152,7 @@ async def test_pruning_goes_page_by_page_over_all_tenants_and_leaves_what_is_val
 async def test_a_result_leads_to_the_whole_episode_and_its_sources(talk: Talk) -> None:
     found = await summarised(talk, REVIEW, "Noted.", "I prefer tea to coffee.", "Tea then.")
     grant, _ = await talk.grant()
-    outcome = await talk.runtime.search.search(grant.search_request("tea or coffee", tiers=("episodic",)))
+    outcome = await talk.runtime.search.search(request_for(grant, "tea or coffee", tiers=("episodic",)))
     [best, *_] = outcome.results
     assert best.path == "episodes/web:1/4"
     assert best.updated_at == found.episode.ended_at
@@ -174,7 +175,7 @@ async def test_key_topics_are_searchable_and_not_shown(talk: Talk, database: Dat
     grant, place = await talk.grant()
     done = await talk.runtime.consolidation.episodes.reindex(place, grant.settings)
     assert (done.documents, done.chunks, done.reused) == (1, 1, 0)
-    outcome = await talk.runtime.search.search(grant.search_request("quayside", mode="text"))
+    outcome = await talk.runtime.search.search(request_for(grant, "quayside", mode="text"))
     assert [(result.tier, result.text) for result in outcome.results][:1] == [("episodic", found.episode.summary)]
 
 

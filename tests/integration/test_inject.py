@@ -25,7 +25,7 @@ from reverie_server.agents.settings import AgentSettings
 from reverie_server.app import assemble
 from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE
 from reverie_server.recall.inject import Injection, InjectRequest
-from reverie_server.recall.request import Request
+from reverie_server.recall.request import Request, request_for
 from reverie_server.recall.tokens import estimate_tokens
 from reverie_server.runtime import Runtime
 from reverie_server.turns.held import held_by_prompt
@@ -291,5 +291,5 @@ async def test_what_every_agent_starts_with_is_no_memory(runtime: Runtime, messa
     injection = await inject(runtime, message)
     assert (injection.section, injection.skipped) == ("", "no_match")
     # It is there to be found, and would have been relevant.
-    found = await runtime.search.search(granted().search_request(message))
+    found = await runtime.search.search(request_for(granted(), message))
     assert found.results[0].path in ("AGENTS.md", "SOUL.md")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from psycopg.rows import DictRow
 
@@ -17,9 +16,6 @@ from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
 from reverie_server.access.reader import Reader, check_own, place_for
 from reverie_server.agents.settings import AgentSettings, effective_settings
-from reverie_server.recall.rank import Weights
-from reverie_server.recall.request import Request as SearchRequest
-from reverie_server.recall.request import Rules as SearchRules
 
 SQL = Queries(__file__)
 
@@ -40,24 +36,6 @@ class Grant:
     def author(self) -> str:
         """Who writes, for the history of files: the key by its id, or `user` where there are no keys."""
         return "user" if self.caller.key_id is None else f"key:{self.caller.key_id}"
-
-    def search_request(self, query: str, **options: Any) -> SearchRequest:
-        """What a permitted search asks for; `options` are the other fields of a request."""
-        reader = self.reader
-        return SearchRequest(
-            reader.tenant_id,
-            reader.agent_id,
-            query,
-            reader.owner_key,
-            reader.leader_agent_id,
-            **{"is_new_agent": self.is_new, **options},
-        )
-
-    def search_rules(self, base: SearchRules) -> SearchRules:
-        """The server's rules of search with the agent's own on top."""
-        own = self.settings
-        weights = Weights(own.text_weight, own.vector_weight, own.user_boost, own.context_weight)
-        return replace(base, weights=weights, language=own.language, time_zone=own.time_zone)
 
 
 class Gate:

@@ -25,6 +25,7 @@ from reverie_server.consolidate.drain import drain
 from reverie_server.consolidate.model import Work
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.provider import LanguageModel
+from reverie_server.recall.request import request_for, rules_for
 from reverie_server.runtime import Runtime
 from reverie_server.turns.model import NewMessage
 from reverie_server.workspace.forget import Target
@@ -189,8 +190,8 @@ async def _converse(runtime: Runtime, talk: Talk, day: datetime) -> None:
         at = day.replace(hour=9, minute=number)
         said += [NewMessage("user", user, at=at), NewMessage("assistant", assistant, at=at + timedelta(seconds=20))]
     for question in talk.asked:
-        request = replace(grant.search_request(question), max_results=_SEARCH_RESULTS)
-        outcome = await runtime.search.search(request, grant.search_rules(runtime.search.rules))
+        request = replace(request_for(grant, question), max_results=_SEARCH_RESULTS)
+        outcome = await runtime.search.search(request, rules_for(grant, runtime.search.rules))
         runtime.recalls.note(grant.reader.tenant_id, question, outcome.shown(), "search")
     await runtime.recalls.flush()
     await runtime.sessions.append(grant, place, session_id, said)

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import OPERATOR
 from reverie_server.bench.dreams_year import Statement, Year
+from reverie_server.recall.request import request_for, rules_for
 from reverie_server.runtime import Runtime
 
 SQL = Queries(__file__)
@@ -105,8 +106,8 @@ class Judge:
 
     async def _finds(self, statement: Statement) -> bool:
         grant = await self._runtime.gate.read(OPERATOR, self._agent_id, statement.owner)
-        request = replace(grant.search_request(statement.questions[0]), max_results=_TOP)
-        outcome = await self._runtime.search.search(request, grant.search_rules(self._runtime.search.rules))
+        request = replace(request_for(grant, statement.questions[0]), max_results=_TOP)
+        outcome = await self._runtime.search.search(request, rules_for(grant, self._runtime.search.rules))
         return any(statement.value in result.text for result in outcome.results)
 
     async def _files(self, owner: str) -> dict[str, str]:

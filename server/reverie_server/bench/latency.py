@@ -48,7 +48,7 @@ from reverie_server.bench.scratch import scratch_database
 from reverie_server.bench.synthetic_rows import TENANT
 from reverie_server.bench.synthetic_text import queries
 from reverie_server.recall.channels import CHANNEL_LIMIT
-from reverie_server.recall.request import Mode
+from reverie_server.recall.request import Mode, request_for, rules_for
 from reverie_server.runtime import Runtime
 
 PATH = f"/api/v1/agents/{AGENT}/memory/search"
@@ -201,7 +201,7 @@ async def _statements(runtime: Runtime, query: str, mode: Mode) -> list[Statemen
     """What one search sends, without the statements of the gate in front of it."""
     grant = await runtime.gate.read(Caller(TENANT, "member"), AGENT, OWNER)
     with noting() as statements:
-        await runtime.search.search(grant.search_request(query, mode=mode), grant.search_rules(runtime.search.rules))
+        await runtime.search.search(request_for(grant, query, mode=mode), rules_for(grant, runtime.search.rules))
     return statements
 
 

@@ -40,6 +40,7 @@ from reverie_server.consolidate.reports import Mode, Report, add_report, is_nigh
 from reverie_server.llm import answers
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.recall.request import request_for, rules_for
 from reverie_server.recall.search import Search
 from reverie_server.workspace.tombstones import Tombstones
 
@@ -271,9 +272,9 @@ class Emergence:
 
     async def _about(self, grant: Grant, place: Place, topic: str) -> list[int]:
         """The passages of a place that are about a topic. The system's own search: no recall of anything."""
-        request = grant.search_request(topic, max_results=_TOPIC_RESULTS, tiers=("document", "message"))
+        request = request_for(grant, topic, max_results=_TOPIC_RESULTS, tiers=("document", "message"))
         request = replace(request, owner_key=place.owner_key, leader_agent_id=None)
-        outcome = await self._parts.search.search(request, grant.search_rules(self._parts.search.rules))
+        outcome = await self._parts.search.search(request, rules_for(grant, self._parts.search.rules))
         return [r.chunk_id for r in outcome.results if r.scope == place.scope and r.relevance >= FOUND_FROM]
 
     def _new_report(self, work: Work, time_zone: str) -> Report:

@@ -22,7 +22,7 @@ from reverie_server.consolidate import episodes as stored
 from reverie_server.consolidate.episode_removal import remove_episodes
 from reverie_server.consolidate.episodes import Episode, parse_id
 from reverie_server.consolidate.episodic import entry_of, passages_of_stored
-from reverie_server.recall.request import Mode, Outcome
+from reverie_server.recall.request import Mode, Outcome, request_for, rules_for
 from reverie_server.recall.search import Search
 
 # Passages of one episode that may stand before the first of the next.
@@ -105,7 +105,8 @@ class Episodes:
 
         Raises what `Search.search` raises.
         """
-        request = grant.search_request(
+        request = request_for(
+            grant,
             asked.query,
             max_results=min(_MAX_PASSAGES, _PASSAGES_EACH * asked.max_results),
             min_score=asked.min_score,
@@ -113,7 +114,7 @@ class Episodes:
             mode=asked.mode,
             as_of=asked.as_of,
         )
-        outcome = await self._search.search(request, grant.search_rules(self._search.rules))
+        outcome = await self._search.search(request, rules_for(grant, self._search.rules))
         scores: dict[int, float] = {}
         for result in outcome.results:
             if result.episode is not None:

@@ -14,6 +14,7 @@ from reverie_server.consolidate.graph_search import GraphFound, GraphRequest
 from reverie_server.http import wire, wire_graph
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_query
 from reverie_server.http.problems import may_answer
+from reverie_server.recall.request import rules_for
 from reverie_server.runtime import Runtime
 
 router = APIRouter(prefix="/agents/{a}/graph", tags=["Consolidation"], responses=may_answer(401, 403, 404, 422, 503))
@@ -122,7 +123,7 @@ async def dismiss_duplicate(
 
 async def search(system: Runtime, grant: Grant, request: GraphRequest) -> GraphFound:
     """A permitted search by the agent's own rules."""
-    rules = grant.search_rules(system.search.rules)
+    rules = rules_for(grant, system.search.rules)
     return await system.consolidation.graph.search.search(
         grant.reader, request, language=rules.language, weights=rules.weights
     )

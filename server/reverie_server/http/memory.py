@@ -12,7 +12,7 @@ from reverie_server.http import wire, wire_memory
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.search_answer import search_response
-from reverie_server.recall.request import check_query
+from reverie_server.recall.request import check_query, request_for, rules_for
 from reverie_server.spans import span
 from reverie_server.turns.keeping import reindex_messages
 
@@ -27,7 +27,8 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
     query = check_query(body.query)
     with span("gate"):
         grant = await system.gate.read(who, a, body.resolved_owner())
-    request = grant.search_request(
+    request = request_for(
+        grant,
         query,
         max_results=body.max_results,
         min_score=body.min_score,
@@ -36,7 +37,7 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
         mode=body.mode,
         as_of=body.as_of,
     )
-    outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    outcome = await system.search.search(request, rules_for(grant, system.search.rules))
     counted(len(outcome.results))
     system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
     with span("respond"):

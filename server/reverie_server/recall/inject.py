@@ -22,7 +22,7 @@ from reverie_server.agents.settings import AgentSettings
 from reverie_server.recall.episodes import of_episode
 from reverie_server.recall.fences import strip_injected
 from reverie_server.recall.recalls import Recalls
-from reverie_server.recall.request import Outcome, Result
+from reverie_server.recall.request import Outcome, Result, request_for, rules_for
 from reverie_server.recall.search import Search
 from reverie_server.recall.section import Candidate, Entry, Held, fit, notice_of, section, select
 from reverie_server.recall.telling import RECENT_MESSAGES as RECENT_MESSAGES
@@ -166,10 +166,10 @@ class Injector:
         """What the queries find, each passage where it is the most relevant; and what went wrong."""
         best: dict[int, Result] = {}
         warnings: dict[str, None] = {}
-        rules = grant.search_rules(self._search.rules)
+        rules = rules_for(grant, self._search.rules)
 
         async def look_for(query: str, vector_query: str | None = None) -> Outcome:
-            request = grant.search_request(query, max_results=MAX_RESULTS, vector_query=vector_query)
+            request = request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query)
             outcome = await self._search.search(request, rules)
             warnings.update(dict.fromkeys(outcome.warnings))
             for result in outcome.results:

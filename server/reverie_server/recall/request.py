@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from reverie_indexer.analyse import QueryTerms
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Scope, Tier
+from reverie_server.access.gate import Grant
 from reverie_server.recall.rank import Weights
 
 Mode = Literal["hybrid", "text", "vector"]
@@ -129,6 +130,26 @@ class Outcome:
     def shown(self) -> list[tuple[int, float]]:
         """The results by id, each with its relevance."""
         return [(result.chunk_id, result.relevance) for result in self.results]
+
+
+def request_for(grant: Grant, query: str, **options: Any) -> Request:
+    """What a permitted search asks for; `options` are the other fields of a request."""
+    reader = grant.reader
+    return Request(
+        reader.tenant_id,
+        reader.agent_id,
+        query,
+        reader.owner_key,
+        reader.leader_agent_id,
+        **{"is_new_agent": grant.is_new, **options},
+    )
+
+
+def rules_for(grant: Grant, base: Rules) -> Rules:
+    """The server's rules of search with the agent's own on top."""
+    own = grant.settings
+    weights = Weights(own.text_weight, own.vector_weight, own.user_boost, own.context_weight)
+    return replace(base, weights=weights, language=own.language, time_zone=own.time_zone)
 
 
 def check_query(query: str) -> str:

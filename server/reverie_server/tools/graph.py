@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reverie_server.access.audit import counted
 from reverie_server.consolidate.graph_model import Relation, public_id
 from reverie_server.consolidate.graph_search import GraphRequest
+from reverie_server.recall.request import rules_for
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import seconds
@@ -23,7 +24,7 @@ async def knowledge_graph_search(
 ) -> dict[str, Any]:
     """Names, types and relations with their times. What is empty is left out: a model pays for every word."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    rules = grant.search_rules(system.search.rules)
+    rules = rules_for(grant, system.search.rules)
     request = GraphRequest(given.query, given.entity_id, given.entity_type, given.max_depth, given.as_of)
     found = await system.consolidation.graph.search.search(
         grant.reader, request, language=rules.language, weights=rules.weights

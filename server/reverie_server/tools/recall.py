@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie_server.access.audit import counted
 from reverie_server.consolidate.model import episode_name
 from reverie_server.recall.expand import Around, ExpandedEpisode
-from reverie_server.recall.request import Result, check_query
+from reverie_server.recall.request import Result, check_query, request_for, rules_for
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import check_markdown, seconds, shown_file
@@ -24,13 +24,14 @@ async def memory_search(system: Runtime, by: Connection, given: arguments.Memory
     """Passages, best first. What is empty is left out: a model pays for every word."""
     query = check_query(given.query)
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    request = grant.search_request(
+    request = request_for(
+        grant,
         query,
         max_results=given.max_results,
         min_score=given.min_score,
         path_prefix=given.path_prefix or None,
     )
-    outcome = await system.search.search(request, grant.search_rules(system.search.rules))
+    outcome = await system.search.search(request, rules_for(grant, system.search.rules))
     counted(len(outcome.results))
     system.recalls.note(by.caller.tenant_id, query, outcome.shown(), "search")
     answer: dict[str, Any] = {"results": [_passage(result) for result in outcome.results]}

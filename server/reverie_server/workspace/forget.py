@@ -28,7 +28,7 @@ from reverie_server.consolidate.episode_forgetting import Forgotten
 from reverie_server.consolidate.forgetting import DerivedForgetting, HeldDerived
 from reverie_server.recall.episodes import text_of
 from reverie_server.recall.rank import FOUND_FROM
-from reverie_server.recall.request import Request
+from reverie_server.recall.request import Request, rules_for
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens, estimate_tokens
 from reverie_server.turns.forgetting import Held, survey, take_out
@@ -232,7 +232,7 @@ class Forgetting:
             tiers=("document", "episodic", "message"),
             with_past=True,
         )
-        outcome = await self._search.search(request, grant.search_rules(self._search.rules))
+        outcome = await self._search.search(request, rules_for(grant, self._search.rules))
         texts = [
             text_of(result.text, result.tier)
             for result in outcome.results
