@@ -16,7 +16,8 @@ from reverie_indexer.slices import own_slices
 from reverie_server.app import assemble
 from reverie_server.consolidate.derive import line_sha256
 from reverie_server.consolidate.lines import Derived
-from reverie_server.consolidate.model import EXTRACTIVE, Outcome, Work
+from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.runtime import Runtime
 from reverie_server.workspace.forget import Target
 

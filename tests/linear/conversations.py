@@ -25,9 +25,9 @@ from reverie_server.consolidate import (
 )
 from reverie_server.consolidate.graph_answers import Known
 from reverie_server.consolidate.graph_model import Entity, Relation
-from reverie_server.consolidate.model import EXTRACTIVE
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
 from reverie_server.llm.extractive import stated
+from reverie_server.llm.generation import EXTRACTIVE
 
 ZONE = ZoneInfo("Europe/Oslo")
 STATED = stated([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])

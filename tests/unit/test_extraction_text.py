@@ -20,9 +20,9 @@ from reverie_server.consolidate.extraction_text import (
     with_statements,
 )
 from reverie_server.consolidate.extraction_writing import retry_wait_seconds
-from reverie_server.consolidate.model import Made
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.extractive import stated
+from reverie_server.llm.generation import Made
 from reverie_server.turns.model import Message, Role
 
 AT = datetime(2026, 4, 3, 22, 30, tzinfo=UTC)

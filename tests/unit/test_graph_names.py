@@ -16,7 +16,7 @@ from reverie_server.consolidate.graph_names import (
     name_key,
     windows,
 )
-from reverie_server.consolidate.model import EXTRACTIVE
+from reverie_server.llm.generation import EXTRACTIVE
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from typing import Any
 from reverie_server.consolidate.graph_model import Entity, Relation
 from reverie_server.consolidate.graph_paths import Step, in_order, needed, path_of, way_to
 from reverie_server.consolidate.graph_search import ranked
-from reverie_server.consolidate.model import EXTRACTIVE
+from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.recall.rank import Weights
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)

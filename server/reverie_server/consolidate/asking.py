@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import structlog
 from pydantic import BaseModel
 
-from reverie_server.consolidate.model import EXTRACTIVE, Made
 from reverie_server.llm.errors import LanguageModelUnavailable
+from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
 

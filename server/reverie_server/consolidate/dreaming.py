@@ -42,11 +42,12 @@ from reverie_server.consolidate.episodes import (
 )
 from reverie_server.consolidate.failing import code_of, place_of
 from reverie_server.consolidate.jobs import defer
-from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work, episode_source
+from reverie_server.consolidate.model import Outcome, Work, episode_source
 from reverie_server.consolidate.nightly import NIGHTLY_HOUR, nightly_day
 from reverie_server.consolidate.permitted import permitted
 from reverie_server.consolidate.reports import Report, add_report, new_report_id
 from reverie_server.llm import answers
+from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.daily_log import local_day

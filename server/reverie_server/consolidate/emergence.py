@@ -33,11 +33,12 @@ from reverie_server.consolidate.emergence_write import Conclusion, MemoryMoved, 
 from reverie_server.consolidate.failing import code_of, place_of
 from reverie_server.consolidate.gathering import Candidate, Passage, Setting, View, gather
 from reverie_server.consolidate.guard import GuardRules
-from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work
+from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.consolidate.nightly import NIGHTLY_HOUR, nightly_day
 from reverie_server.consolidate.permitted import permitted
 from reverie_server.consolidate.reports import Mode, Report, add_report, is_night_done, new_report_id
 from reverie_server.llm import answers
+from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.rank import FOUND_FROM
 from reverie_server.recall.request import request_for, rules_for

@@ -19,8 +19,9 @@ from reverie_server.consolidate.dreams import Dreams
 from reverie_server.consolidate.emergence_text import Proposal, told_by
 from reverie_server.consolidate.emergence_view import memory_document
 from reverie_server.consolidate.gathering import Candidate, View
-from reverie_server.consolidate.model import Made, lines_source, message_source
+from reverie_server.consolidate.model import lines_source, message_source
 from reverie_server.consolidate.reports import Report, add_report
+from reverie_server.llm.generation import Made
 from reverie_server.workspace.longterm import MEMORY
 from reverie_server.workspace.tombstones import standing
 

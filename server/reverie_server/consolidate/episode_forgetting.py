@@ -24,7 +24,8 @@ from reverie_server.consolidate.episodes import SQL as EPISODES
 from reverie_server.consolidate.episodes import Episode, remove
 from reverie_server.consolidate.episodic import defer_again, entry_of, passages_of, replaced
 from reverie_server.consolidate.jobs import Delays, publish
-from reverie_server.consolidate.model import Event, Made
+from reverie_server.consolidate.model import Event
+from reverie_server.llm.generation import Made
 from reverie_server.turns.forgetting import without_texts
 from reverie_server.workspace.redaction import INVISIBLE, anchor_of, is_in
 

@@ -16,10 +16,10 @@ from reverie_indexer.split import split, trim
 from reverie_server.consolidate.asking import Question, ask
 from reverie_server.consolidate.episode_text import abstract_of, extractive_summary, says_something
 from reverie_server.consolidate.grounding import Sources
-from reverie_server.consolidate.model import EXTRACTIVE, Made
 from reverie_server.consolidate.orders import standing_order
 from reverie_server.consolidate.topics import key_topics
 from reverie_server.llm.answers import Episodic
+from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.fences import strip_injected
 from reverie_server.recall.tokens import CountTokens

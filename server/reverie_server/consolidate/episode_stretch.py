@@ -13,7 +13,7 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
 from reverie_server.consolidate.episode_making import Before
 from reverie_server.consolidate.episodes import Episode, read_episodes
-from reverie_server.consolidate.model import Made
+from reverie_server.llm.generation import Made
 from reverie_server.turns.model import Message
 from reverie_server.turns.sessions import SQL as SESSIONS
 from reverie_server.turns.stretch import has_same_messages

@@ -23,7 +23,8 @@ from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, scope_of
 from reverie_server.consolidate.jobs import defer
-from reverie_server.consolidate.model import Method, Work, message_source
+from reverie_server.consolidate.model import Work, message_source
+from reverie_server.llm.generation import Method
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

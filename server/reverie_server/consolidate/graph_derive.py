@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from reverie_server.consolidate.graph_names import name_key
-from reverie_server.consolidate.model import Made
+from reverie_server.llm.generation import Made
 
 MAX_ALIASES = 50
 MAX_DESCRIPTION_CHARS = 2000

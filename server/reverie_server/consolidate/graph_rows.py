@@ -9,7 +9,7 @@ from reverie_indexer.db import Connection
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
 from reverie_server.consolidate.graph_model import Entity, Relation
-from reverie_server.consolidate.model import Made
+from reverie_server.llm.generation import Made
 
 SQL = Queries(__file__)
 

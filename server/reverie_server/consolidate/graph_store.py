@@ -20,7 +20,7 @@ from reverie_server.consolidate.graph_derive import Derived, Mention, derive
 from reverie_server.consolidate.graph_model import Origin, Reading, SaidEntity
 from reverie_server.consolidate.graph_names import name_key
 from reverie_server.consolidate.graph_relations import Fact, derive_relations, load_clusters
-from reverie_server.consolidate.model import Made
+from reverie_server.llm.generation import Made
 
 SQL = Queries(__file__)
 # What a word of the name, of another name and of the description says for an entity.

@@ -19,7 +19,8 @@ from reverie_server.consolidate.graph_model import Duplicate, DuplicateState, En
 from reverie_server.consolidate.graph_rows import made_of
 from reverie_server.consolidate.graph_search import SQL as SEARCH
 from reverie_server.consolidate.graph_vocabulary import EntityType
-from reverie_server.consolidate.model import Made, episode_name, message_source
+from reverie_server.consolidate.model import episode_name, message_source
+from reverie_server.llm.generation import Made
 
 SQL = Queries(__file__)
 MAX_RELATIONS = 200

@@ -12,8 +12,9 @@ from psycopg.rows import DictRow
 from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
 from reverie_indexer.queries import Queries
 from reverie_server.access.reader import Reader
-from reverie_server.consolidate.model import STAGES, Method, Stage, Status
+from reverie_server.consolidate.model import STAGES, Stage, Status
 from reverie_server.consolidate.stage_runs import StageRuns
+from reverie_server.llm.generation import Method
 from reverie_server.llm.outcomes import ModelUse, Outcomes
 
 SQL = Queries(__file__)

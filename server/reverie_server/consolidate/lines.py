@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reverie_server.consolidate.model import Made
+from reverie_server.llm.generation import Made
 from reverie_server.workspace.redaction import essence
 from reverie_server.workspace.sections import lines_of
 

@@ -26,9 +26,10 @@ from reverie_server.consolidate.compaction_proposal import (
     put_together,
 )
 from reverie_server.consolidate.derive import Derived, machine_lines, record
-from reverie_server.consolidate.model import EXTRACTIVE, Made, Outcome, Work
+from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.consolidate.permitted import permitted
 from reverie_server.llm.answers import Compaction as Answer
+from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.workspace.compaction import AUTHOR, Compaction, Proposed, compacted

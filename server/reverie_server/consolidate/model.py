@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from reverie_server.llm.generation import Method
+
 Stage = Literal["extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction"]
 STAGES: tuple[Stage, ...] = ("extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction")
 EventKind = Literal["session.completed", "episodic.created", "entity.upserted"]
 Trigger = Literal["event", "cron", "api", "retry"]
-Method = Literal["llm", "extractive"]
 Status = Literal["completed", "skipped", "failed"]
 
 
@@ -63,19 +64,6 @@ class Outcome:
     method: Method | None = None
     fallback: str | None = None
     report_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """How something was made: by which prompt and model (None: without a model)."""
-
-    method: Method
-    prompt: str | None = None
-    prompt_version: str | None = None
-    model: str | None = None
-
-
-EXTRACTIVE = Made("extractive")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
-from reverie_server.consolidate.model import Made, Trigger
+from reverie_server.consolidate.model import Trigger
+from reverie_server.llm.generation import Made
 
 SQL = Queries(__file__)
 Mode = Literal["full", "focused", "dreaming"]

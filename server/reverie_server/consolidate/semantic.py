@@ -34,9 +34,10 @@ from reverie_server.consolidate.graph_model import Origin, Reading
 from reverie_server.consolidate.graph_names import windows
 from reverie_server.consolidate.graph_store import Graph, Stored, store_readings
 from reverie_server.consolidate.jobs import Delays, defer, publish
-from reverie_server.consolidate.model import EXTRACTIVE, Event, Outcome, Work
+from reverie_server.consolidate.model import Event, Outcome, Work
 from reverie_server.consolidate.permitted import permitted
 from reverie_server.llm.answers import Semantic as SemanticAnswer
+from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.turns.model import Message
 from reverie_server.turns.stretch import has_same_messages

@@ -17,7 +17,8 @@ from reverie_indexer.queries import Queries
 from reverie_server.access.reader import Reader
 from reverie_server.consolidate.derive import entry_lines, line_sha256, origins
 from reverie_server.consolidate.episodes import read_episodes, sources_of
-from reverie_server.consolidate.model import Method, episode_name, message_source
+from reverie_server.consolidate.model import episode_name, message_source
+from reverie_server.llm.generation import Method
 from reverie_server.workspace.sections import lines_of
 
 SQL = Queries(__file__)

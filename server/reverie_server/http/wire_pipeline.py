@@ -10,8 +10,9 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from reverie_indexer.db import ALL_OWNERS
 from reverie_server.consolidate.health import DeadLetter, PipelineHealth
-from reverie_server.consolidate.model import Method, Stage, Status
+from reverie_server.consolidate.model import Stage, Status
 from reverie_server.http import wire
+from reverie_server.llm.generation import Method
 
 _HEALTH = {
     "pending": 0,

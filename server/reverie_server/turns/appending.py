@@ -23,7 +23,8 @@ from reverie_indexer.transcript import Said
 from reverie_server.access.gate import Grant
 from reverie_server.access.reader import check_own
 from reverie_server.consolidate.derive import Derived, record
-from reverie_server.consolidate.model import EXTRACTIVE, message_source
+from reverie_server.consolidate.model import message_source
+from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.recall.tokens import CountTokens, message_tokens
 from reverie_server.turns import daily_log
 from reverie_server.turns.cutting import check_passages, cut

@@ -17,7 +17,7 @@ from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import own_slices
-from reverie_server.consolidate.model import EXTRACTIVE, Made, Method
+from reverie_server.llm.generation import EXTRACTIVE, Made, Method
 from reverie_server.workspace.compaction_text import compact_text, guard
 from reverie_server.workspace.longterm import MEMORY, LongTermMemory
 

@@ -1,0 +1,21 @@
+"""How something was made: by which prompt and model, or without one. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Method = Literal["llm", "extractive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How something was made: by which prompt and model (None: without a model)."""
+
+    method: Method
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+
+
+EXTRACTIVE = Made("extractive")
