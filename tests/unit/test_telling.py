@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.recall.request import check_query
 from reverie_server.recall.telling import MAX_SENTENCES, shortened, telling_sentences, with_recent
+from reverie_server.text.query import check_query
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from reverie_server.consolidate.graph_paths import Step, in_order, needed, path_
 from reverie_server.consolidate.graph_vocabulary import EntityType
 from reverie_server.recall.query_vector import query_vector
 from reverie_server.recall.rank import Weights, effective_weights, idf
-from reverie_server.recall.request import check_query
+from reverie_server.text.query import check_query
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

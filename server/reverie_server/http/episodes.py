@@ -11,7 +11,7 @@ from reverie_server.access.audit import counted
 from reverie_server.http import wire, wire_episodes
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.recall.request import check_query
+from reverie_server.text.query import check_query
 
 router = APIRouter(prefix="/agents/{a}/episodes", tags=["Consolidation"], responses=may_answer(401, 403, 404, 422, 503))
 EpisodeId = Annotated[str, PathParameter(description="An episode's id", examples=["ep-12"])]

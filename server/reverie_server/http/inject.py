@@ -11,8 +11,8 @@ from reverie_server.http import wire_inject
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.recall.inject import Injection, InjectRequest, nothing
-from reverie_server.recall.request import check_not_blank
 from reverie_server.runtime import Runtime
+from reverie_server.text.query import check_not_blank
 from reverie_server.turns.held import held_by_prompt, visible_from
 
 router = APIRouter(

@@ -12,8 +12,9 @@ from reverie_server.http import wire, wire_memory
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.search_answer import search_response
-from reverie_server.recall.request import check_query, request_for, rules_for
+from reverie_server.recall.request import request_for, rules_for
 from reverie_server.spans import span
+from reverie_server.text.query import check_query
 from reverie_server.turns.keeping import reindex_messages
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))

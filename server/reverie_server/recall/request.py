@@ -8,14 +8,12 @@ from datetime import datetime
 from typing import Any, Literal
 
 from reverie_indexer.analyse import QueryTerms
-from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Scope, Tier
 from reverie_server.access.gate import Grant
 from reverie_server.recall.rank import Weights
 
 Mode = Literal["hybrid", "text", "vector"]
 Plan = Literal["exact", "hnsw"]
-MAX_QUERY_CHARS = 8000
 ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message")
 
 
@@ -150,20 +148,3 @@ def rules_for(grant: Grant, base: Rules) -> Rules:
     own = grant.settings
     weights = Weights(own.text_weight, own.vector_weight, own.user_boost, own.context_weight)
     return replace(base, weights=weights, language=own.language, time_zone=own.time_zone)
-
-
-def check_query(query: str) -> str:
-    """The query without the white space around it; ValidationFailed for an empty, overlong or unstorable one."""
-    query = query.strip()
-    if not query or len(query) > MAX_QUERY_CHARS:
-        raise ValidationFailed(f"a query has 1 to {MAX_QUERY_CHARS} characters")
-    if "\x00" in query or any(0xD800 <= ord(character) <= 0xDFFF for character in query):
-        raise ValidationFailed("the query has a NUL character or a lone surrogate")
-    return query
-
-
-def check_not_blank(message: str) -> str:
-    """The message; ValidationFailed for one of white space alone. A query of any length passes."""
-    if not message.strip():
-        raise ValidationFailed("a message has something in it")
-    return message

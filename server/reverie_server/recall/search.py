@@ -33,8 +33,9 @@ from reverie_server.recall.rank import (
     select,
 )
 from reverie_server.recall.repeats import may_repeat, repeated
-from reverie_server.recall.request import EpisodeOf, Mode, Outcome, Request, Result, Rules, check_query
+from reverie_server.recall.request import EpisodeOf, Mode, Outcome, Request, Result, Rules
 from reverie_server.spans import span
+from reverie_server.text.query import check_query
 
 # Below, the vector of a query says nothing, and would outweigh its words. Scripts lie far to either side.
 FAMILIAR_FROM = 0.5

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reverie_server.recall.request import MAX_QUERY_CHARS
 from reverie_server.recall.trivial import MIN_WORDS, Reading, outside_code, read
+from reverie_server.text.query import MAX_QUERY_CHARS
 
 MAX_SENTENCES = 2
 # So many of the user's last messages help with the present one, and so much of each.

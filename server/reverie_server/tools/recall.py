@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from reverie_server.access.audit import counted
 from reverie_server.consolidate.model import episode_name
 from reverie_server.recall.expand import Around, ExpandedEpisode
-from reverie_server.recall.request import Result, check_query, request_for, rules_for
+from reverie_server.recall.request import Result, request_for, rules_for
+from reverie_server.text.query import check_query
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import check_markdown, seconds, shown_file

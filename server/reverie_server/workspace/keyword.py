@@ -14,7 +14,7 @@ from reverie_indexer.model import Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
 from reverie_server.access.reader import Reader
-from reverie_server.recall.request import check_query
+from reverie_server.text.query import check_query
 from reverie_server.workspace.keyword_text import KeywordHit, Terms, hits_of, patterns_of, score_of, terms_of
 
 SQL = Queries(__file__)

@@ -1,0 +1,24 @@
+"""The words of a query as they come from outside. Pure."""
+
+from __future__ import annotations
+
+from reverie_indexer.errors import ValidationFailed
+
+MAX_QUERY_CHARS = 8000
+
+
+def check_query(query: str) -> str:
+    """The query without the white space around it; ValidationFailed for an empty, overlong or unstorable one."""
+    query = query.strip()
+    if not query or len(query) > MAX_QUERY_CHARS:
+        raise ValidationFailed(f"a query has 1 to {MAX_QUERY_CHARS} characters")
+    if "\x00" in query or any(0xD800 <= ord(character) <= 0xDFFF for character in query):
+        raise ValidationFailed("the query has a NUL character or a lone surrogate")
+    return query
+
+
+def check_not_blank(message: str) -> str:
+    """The message; ValidationFailed for one of white space alone. A query of any length passes."""
+    if not message.strip():
+        raise ValidationFailed("a message has something in it")
+    return message
