@@ -51,9 +51,9 @@ from reverie_server.consolidate.extraction_writing import (
 )
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.files.well_known import note_path
 from reverie_server.llm.answers import Extraction as Answer
 from reverie_server.llm.generation import EXTRACTIVE, Method
-from reverie_server.recall.context_files import note_path
 from reverie_server.turns.daily_log import local_day
 from reverie_server.turns.model import Message
 from reverie_server.workspace.longterm import MEMORY, STAND_IN

@@ -19,8 +19,8 @@ from reverie_server.consolidate.extraction_store import Pending, Retry
 from reverie_server.consolidate.extraction_text import ExtractionRules, lines_not_in
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import Work
+from reverie_server.files.well_known import note_path
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.recall.context_files import note_path
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns import transcript
 from reverie_server.turns.model import Message

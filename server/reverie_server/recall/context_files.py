@@ -14,6 +14,7 @@ from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
 from reverie_server.access.reader import Reader
+from reverie_server.files.well_known import note_path
 from reverie_server.recall.context import LONG_TERM, PromptFile, PromptFiles
 
 SQL = Queries(__file__)
@@ -60,11 +61,6 @@ async def read_prompt_files(
         notes=notes,
         today=today,
     )
-
-
-def note_path(day: date) -> str:
-    """Where the daily note of a day is."""
-    return f"memory/{day.isoformat()}.md"
 
 
 async def _files(connection: Connection, agent_id: str, owner_key: str | None, params: dict[str, Any]) -> list[DictRow]:

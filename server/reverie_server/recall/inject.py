@@ -19,6 +19,7 @@ from reverie_indexer.model import Tier
 from reverie_indexer.resources import read_resource
 from reverie_server.access.gate import Grant
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.recall.episodes import of_episode
 from reverie_server.recall.fences import strip_injected
 from reverie_server.recall.recalls import Recalls
@@ -30,7 +31,6 @@ from reverie_server.recall.telling import shortened, telling_sentences, with_rec
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.recall.trivial import is_trivial
 from reverie_server.spans import span
-from reverie_server.workspace.clear import INSTRUCTIONS
 
 log = structlog.get_logger()
 Skipped = Literal["trivial", "disabled", "no_match", "budget"]

@@ -20,12 +20,12 @@ from reverie_server.consolidate.derive import Derived, record
 from reverie_server.consolidate.grounding import Sources, refusal
 from reverie_server.consolidate.model import message_source
 from reverie_server.consolidate.orders import standing_order
+from reverie_server.files.well_known import note_path
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.extractive import noted, summarise
 from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.recall.context_files import note_path
 from reverie_server.turns import transcript
 from reverie_server.turns.daily_log import local_day
 from reverie_server.turns.model import Message, NewCompaction, Session, is_of_cron

@@ -14,11 +14,10 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice, scope_of
 from reverie_server.consolidate import reports_forgetting
 from reverie_server.consolidate.episode_removal import clear_episodes
+from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.turns.keeping import clear_messages
 
 SQL = Queries(__file__)
-# What tells a shared agent how to be is no memory: cleared only where the prefix says so.
-INSTRUCTIONS = ("AGENTS.md", "SOUL.md")
 
 
 @dataclass(frozen=True, slots=True)
