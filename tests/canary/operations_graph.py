@@ -12,7 +12,7 @@ from tests.canary.operations_derived import check_ids, found_as_seen, shared_wit
 from tests.canary.operations_memory import FAR_AHEAD, LONG_AGO
 from tests.canary.world import Acting, Home, World
 
-from reverie_server.consolidate.graph_vocabulary import ENTITY_TYPES
+from reverie_server.text.graph_terms import ENTITY_TYPES
 
 GRAPH = f"{AGENT}/graph"
 

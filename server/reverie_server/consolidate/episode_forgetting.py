@@ -19,13 +19,14 @@ from reverie_indexer.queries import Queries
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodeText
 from reverie_server.consolidate.episode_stretch import messages_of
-from reverie_server.consolidate.episode_text import abstract_of, spoken
+from reverie_server.consolidate.episode_text import abstract_of
 from reverie_server.consolidate.episodes import SQL as EPISODES
 from reverie_server.consolidate.episodes import Episode, remove
 from reverie_server.consolidate.episodic import defer_again, entry_of, passages_of, replaced
 from reverie_server.consolidate.jobs import Delays, publish
 from reverie_server.consolidate.model import Event
 from reverie_server.llm.generation import Made
+from reverie_server.sessions.spoken import spoken
 from reverie_server.turns.forgetting import without_texts
 from reverie_server.workspace.redaction import INVISIBLE, anchor_of, is_in
 

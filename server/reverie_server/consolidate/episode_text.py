@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 
 from reverie_indexer.analyse import SOUTH_EAST
 from reverie_server.llm.extractive import summarise
 from reverie_server.llm.salience import sentences
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.recall.trivial import is_trivial, read
+from reverie_server.sessions.spoken import spoken
 from reverie_server.turns.model import Message
 
 CountTokens = Callable[[str], int]
@@ -22,13 +22,7 @@ _RUN_TOKENS = 1500
 _EDGE_LINES = 3
 _EDGE_CHARS = 200
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
-_SPEAKER = re.compile(r"(?:User|Assistant):\s+")
-# List marks, quotations and headings, boxes, before what a line says.
-_MARKS = re.compile(r"(?:\s*+(?:[-*+•·‣–—>]++|\(?\d{1,3}[.)、]|#{1,6}|\[[ xX]\])\s++)*+")
 _HEADING = re.compile(r"\s*+#{1,6}\s|\s*+(?:\*\*|__)[^*_]++(?:\*\*|__)\s*+(?::\s*+)?$")
-_EMPHASIS = re.compile(r"[*_`]")
-# Longer runs of back quotes than this one close nothing.
-_EMPHASIS_MARKS = ("**", "__", "*", "_", *("`" * length for length in range(8, 0, -1)))
 _NOT_TEXT = re.compile(r"\s*+(?:[-=*_|+~\s]*+|\|.*\|\s*+|```.*|~~~.*)")
 # With the marks that close a quotation; what follows begins a sentence unless it is lower case, and most short forms
 # are followed by a name or a number.
@@ -121,14 +115,6 @@ def abstract_of(summary: str) -> str:
     return cut(neutralise(telling or first), ABSTRACT_CHARS)
 
 
-def spoken(line: str) -> str:
-    """What a line of a summary says: without list marks, without who says it, without emphasis, on one line."""
-    marks = _MARKS.match(line)
-    line = line[marks.end() if marks else 0 :]
-    line = _SPEAKER.sub("", line.strip(), count=1) if _SPEAKER.match(line.strip()) else line
-    return _SPACE.sub(" ", _without_emphasis(line)).strip()
-
-
 def sayings(text: str) -> list[str]:
     """The sentences of a text in any script, as topics are looked for in them."""
     return [sentence for line in sentences(text) for sentence in _sentences(spoken(line))]
@@ -144,34 +130,6 @@ def cut(text: str, max_chars: int) -> str:
     if gap is not None and gap.start() >= max_chars // 2:
         head = head[: gap.start()]
     return f"{head.rstrip()}…"
-
-
-def _without_emphasis(line: str) -> str:
-    """A line without the marks of emphasis and of code around words."""
-    pieces: list[str] = []
-    done = 0
-    # A mark that nothing closes behind one place has nothing that closes it behind a later one.
-    open_ended: set[str] = set()
-    start = _EMPHASIS.search(line)
-    while start is not None:
-        end = start.start() + 1
-        for mark in _EMPHASIS_MARKS:
-            inside = start.start() + len(mark)
-            if mark in open_ended or not line.startswith(mark, start.start()) or line[inside : inside + 1].isspace():
-                continue
-            closing = _closing(mark).search(line, inside + 1)
-            if closing is not None:
-                pieces += line[done : start.start()], line[inside : closing.start()]
-                done = end = closing.end()
-                break
-            open_ended.add(mark)
-        start = _EMPHASIS.search(line, end)
-    return "".join([*pieces, line[done:]])
-
-
-@cache
-def _closing(mark: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<=\S){re.escape(mark)}")
 
 
 def _without_greeting(sentence: str) -> str:

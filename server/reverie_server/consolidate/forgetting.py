@@ -19,9 +19,9 @@ from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate import episode_forgetting, graph_forgetting, reports_forgetting
 from reverie_server.consolidate.episode_forgetting import Forgotten, HeldEpisodes
 from reverie_server.consolidate.episode_making import EpisodeMaking
-from reverie_server.consolidate.episode_text import spoken
 from reverie_server.consolidate.jobs import Delays
 from reverie_server.consolidate.lines import entry_lines, line_sha256
+from reverie_server.sessions.spoken import spoken
 from reverie_server.workspace.redaction import INVISIBLE, Folded, anchor_of, is_telling, pattern_of
 
 SQL = Queries(__file__)

@@ -14,10 +14,11 @@ from typing import Any
 
 from reverie_server.consolidate.graph_model import SaidEntity, SaidRelation
 from reverie_server.consolidate.graph_names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
-from reverie_server.consolidate.graph_vocabulary import EntityType, entity_type, relation_name
+from reverie_server.consolidate.graph_vocabulary import entity_type, relation_name
 from reverie_server.consolidate.orders import standing_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.recall.fences import neutralise, strip_injected
+from reverie_server.text.graph_terms import EntityType
 from reverie_server.turns.model import Message
 
 MAX_MESSAGE_CHARS = 2000

@@ -15,9 +15,9 @@ from reverie_server.consolidate.graph_answers import Known, parse_instant
 from reverie_server.consolidate.graph_model import SaidEntity, SaidRelation
 from reverie_server.consolidate.graph_names import external_id_of, name_key
 from reverie_server.consolidate.graph_phrases import NAME, Phrase, Phrases, all_phrases
-from reverie_server.consolidate.graph_vocabulary import EntityType, RelationName
 from reverie_server.llm.cues import cues_of, folded
 from reverie_server.llm.salience import asks, sentences
+from reverie_server.text.graph_terms import EntityType, RelationName
 from reverie_server.turns.model import Message
 
 # How sure a phrase, a thing that is only named, and somebody's own name are.

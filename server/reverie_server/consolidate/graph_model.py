@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Scope
-from reverie_server.consolidate.graph_vocabulary import EntityType, RelationName
 from reverie_server.llm.generation import Made
+from reverie_server.text.graph_terms import EntityType, RelationName
 
 DuplicateState = Literal["open", "dismissed", "merged"]
 Kind = Literal["entity", "relation", "merge", "duplicate"]

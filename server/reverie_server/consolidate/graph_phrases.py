@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reverie_server.consolidate.graph_vocabulary import EntityType, RelationName, entity_type, relation_name
+from reverie_server.consolidate.graph_vocabulary import entity_type, relation_name
+from reverie_server.text.graph_terms import EntityType, RelationName
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĖĘĚĞĢĪĮİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŴŶŸŹŻŽ"
 # Of bounded length: a longer run of letters is no name, and would be looked at again from each of its parts.

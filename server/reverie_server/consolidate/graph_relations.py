@@ -13,7 +13,8 @@ from psycopg.rows import DictRow
 from reverie_indexer.db import Connection
 from reverie_indexer.queries import Queries
 from reverie_server.consolidate.graph_periods import Period, Said, periods
-from reverie_server.consolidate.graph_vocabulary import NESTING, End, EntityType, RelationName, unique_end
+from reverie_server.consolidate.graph_vocabulary import NESTING, End, unique_end
+from reverie_server.text.graph_terms import EntityType, RelationName
 
 SQL = Queries(__file__)
 

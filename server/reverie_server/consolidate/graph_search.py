@@ -23,9 +23,9 @@ from reverie_server.consolidate import graph_rows
 from reverie_server.consolidate.graph_model import Entity, Relation, parse_id
 from reverie_server.consolidate.graph_names import windows
 from reverie_server.consolidate.graph_paths import Step, in_order, needed, path_of
-from reverie_server.consolidate.graph_vocabulary import EntityType
 from reverie_server.recall.query_vector import query_vector
 from reverie_server.recall.rank import Weights, effective_weights, idf
+from reverie_server.text.graph_terms import EntityType
 from reverie_server.text.query import check_query
 
 log = structlog.get_logger()

@@ -18,9 +18,9 @@ from reverie_server.consolidate import graph_rows
 from reverie_server.consolidate.graph_model import Duplicate, DuplicateState, Entity, Merge, Relation, parse_id
 from reverie_server.consolidate.graph_rows import made_of
 from reverie_server.consolidate.graph_search import SQL as SEARCH
-from reverie_server.consolidate.graph_vocabulary import EntityType
 from reverie_server.consolidate.model import episode_name, message_source
 from reverie_server.llm.generation import Made
+from reverie_server.text.graph_terms import EntityType
 
 SQL = Queries(__file__)
 MAX_RELATIONS = 200

@@ -2,46 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
-EntityType = Literal[
-    "person",
-    "organization",
-    "project",
-    "product",
-    "technology",
-    "task",
-    "event",
-    "document",
-    "concept",
-    "location",
-]
-RelationName = Literal[
-    "works_on",
-    "manages",
-    "reports_to",
-    "collaborates_with",
-    "belongs_to",
-    "part_of",
-    "depends_on",
-    "blocks",
-    "created",
-    "completed",
-    "assigned_to",
-    "scheduled_for",
-    "located_in",
-    "based_at",
-    "uses",
-    "implements",
-    "integrates_with",
-    "authored",
-    "references",
-    "provides",
-    "requires",
-    "related_to",
-]
-ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
-RELATION_NAMES: tuple[RelationName, ...] = get_args(RelationName)
+from reverie_server.text.graph_terms import ENTITY_TYPES, RELATION_NAMES, EntityType, RelationName
+
 End = Literal["source", "target"]
 
 # Relations that lie within one another: somebody in Lisbon is in Portugal too.

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.json_schema import SkipJsonSchema
 
-from reverie_server.consolidate.graph_vocabulary import ENTITY_TYPES, RELATION_NAMES
+from reverie_server.text.graph_terms import ENTITY_TYPES, RELATION_NAMES
 
 # What a model writes beyond it is cut off by nobody: it is asked to write shorter.
 MAX_LINE_CHARS = 500

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reverie_indexer.analyse import fold
 from reverie_indexer.model import Tier
-from reverie_server.consolidate.episode_text import spoken
+from reverie_server.sessions.spoken import spoken
 from reverie_server.turns.daily_log import parts_of, repeats
 from reverie_server.workspace.redaction import body_of
 
