@@ -86,7 +86,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.http.problems._described": _described,
     "reverie_server.http.snapshots.takes_archive": lambda text: snapshots.takes_archive(_scope(text)),
-    "reverie_server.http.wire._checked": _no_text,
+    "reverie_server.text.fields._checked": _no_text,
     "reverie_server.http.wire_memory._DAY_FIRST": wire_memory._DAY_FIRST.match,
     "reverie_server.mcp.message.check_message": lambda text: message.check_message(text.encode("utf-8", "replace")),
     "reverie_server.mcp.message.check_message:params": lambda text: message.check_message(

@@ -15,6 +15,7 @@ from reverie_server.access.audit import counted
 from reverie_server.http import wire
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
+from reverie_server.text.fields import LineNumber
 from reverie_server.workspace.files import Write, etag_of, parse_if_match
 
 
@@ -92,7 +93,7 @@ async def list_versions(
 async def restore_version(
     a: Agent,
     path: FilePath,
-    version: wire.LineNumber,
+    version: LineNumber,
     response: Response,
     system: System,
     who: Who,

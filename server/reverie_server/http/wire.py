@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -13,22 +12,8 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.files import check_agent_id, check_owner_key
 from reverie_indexer.model import Scope
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.text.fields import MAX_INT, LineNumber, Text
 from reverie_server.workspace.files import Strategy
-
-MAX_INT = 2**31 - 1
-LineNumber = Annotated[int, Field(ge=1, le=MAX_INT)]
-_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
-
-
-def _checked(text: str) -> str:
-    if _NO_TEXT.search(text):
-        raise ValueError("a text has no NUL character and no lone surrogate")
-    return text
-
-
-# What is compared with, or becomes part of, what the database holds.
-Text = Annotated[str, AfterValidator(_checked)]
-
 
 _FILE = {
     "path": "memory/2026-04-03.md",

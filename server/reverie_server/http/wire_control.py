@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_server.http.wire import Owner, Page, Text, example, shown
+from reverie_server.http.wire import Owner, Page, example, shown
+from reverie_server.text.fields import Text
 
 _REPORT = "5f2c9a01d4b7e683"
 _PARTS = {"frequency": 0.58, "recency": 0.91, "diversity": 0.4, "freshness": 0.9, "consolidation": 0.33}

@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 from reverie_indexer.db import ALL_OWNERS
 from reverie_server.consolidate.episode_catalogue import EpisodeQuery, FoundEpisode, ShownEpisode
 from reverie_server.consolidate.model import episode_name
-from reverie_server.http.wire import Owner, Page, Text, example, shown
+from reverie_server.http.wire import Owner, Page, example, shown
 from reverie_server.http.wire_memory import Instant, Timing
 from reverie_server.recall.request import Outcome
+from reverie_server.text.fields import Text
 
 _EPISODE = {
     "id": "ep-12",

@@ -12,8 +12,9 @@ from reverie_indexer.model import Scope
 from reverie_server.consolidate.graph_model import Duplicate, DuplicateState, Entity, Merge, Relation, public_id
 from reverie_server.consolidate.graph_search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.consolidate.graph_view import EntityView, Source
-from reverie_server.http.wire import Owner, Page, Text, example, shown
+from reverie_server.http.wire import Owner, Page, example, shown
 from reverie_server.http.wire_memory import Instant
+from reverie_server.text.fields import Text
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 _MADE = {"method": "llm", "prompt": "semantic", "prompt_version": "1", "model": "a-model"}

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reverie_indexer.model import Tier
-from reverie_server.http.wire import Owner, Text, example
+from reverie_server.http.wire import Owner, example
+from reverie_server.text.fields import Text
 from reverie_server.turns.model import check_session_id
 
 _MEMORY: dict[str, Any] = {

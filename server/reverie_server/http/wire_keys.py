@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from reverie_server.access.keys import KeyEntry, NewKey, Role
-from reverie_server.http.wire import Owner, Text, example, shown
+from reverie_server.http.wire import Owner, example, shown
 from reverie_server.http.wire_memory import Instant
+from reverie_server.text.fields import Text
 
 _KEY = {
     "id": "3f9c2a71b04de586",

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope
-from reverie_server.http.wire import Owner, Text, example, shown
+from reverie_server.http.wire import Owner, example, shown
+from reverie_server.text.fields import Text
 
 BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"
 

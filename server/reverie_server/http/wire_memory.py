@@ -10,7 +10,8 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
 
 from reverie_indexer.db import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
-from reverie_server.http.wire import Owner, Text, example, shown
+from reverie_server.http.wire import Owner, example, shown
+from reverie_server.text.fields import Text
 from reverie_server.workspace.clear import Selection
 from reverie_server.workspace.forget import ForgetTier, Target
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from reverie_server.http.wire import Owner, Text, example, shown
+from reverie_server.http.wire import Owner, example, shown
 from reverie_server.http.wire_memory import Instant
+from reverie_server.text.fields import Text
 from reverie_server.turns.given import MAX_ID_CHARS, MAX_MESSAGES
 from reverie_server.turns.model import Message, NewMessage, Role, Session, State
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope
-from reverie_server.http.wire import ScopedOwner, Text, shown
+from reverie_server.http.wire import ScopedOwner, shown
+from reverie_server.text.fields import Text
 from reverie_server.workspace.snapshots import FileChange, Report
 
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"

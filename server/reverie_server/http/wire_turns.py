@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_server.http.wire import Owner, Text, example, shown
+from reverie_server.http.wire import Owner, example, shown
 from reverie_server.http.wire_inject import InjectResponse
+from reverie_server.text.fields import Text
 from reverie_server.turns.model import check_session_id
 from reverie_server.turns.turn import TurnRequest
 

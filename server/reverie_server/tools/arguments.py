@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.consolidate.graph_answers import parse_instant
 from reverie_server.consolidate.graph_search import MAX_DEPTH
-from reverie_server.http.wire import LineNumber, Text
+from reverie_server.text.fields import LineNumber, Text
 from reverie_server.text.graph_terms import EntityType
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.access.audit import Action, counted
-from reverie_server.http.wire_memory import Receipt
 from reverie_server.tools import arguments
 from reverie_server.tools.connection import Connection
 from reverie_server.workspace.forget import Target
@@ -41,4 +41,4 @@ async def forget_memory(system: Runtime, by: Connection, given: arguments.Forget
     target = Target(query=given.query, id=given.id, text=given.text)
     receipt = await system.forgetting.forget(grant, place, target, dry_run=not given.confirm)
     counted(len(receipt.items))
-    return Receipt.model_validate(receipt, from_attributes=True).model_dump(mode="json")
+    return asdict(receipt)
