@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -42,6 +42,7 @@ from reverie_server.consolidate.sources import LineSources
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.search import Search
 from reverie_server.recall.tokens import CountTokens
+from reverie_server.runtime import Consolidation, KnowledgeGraph
 from reverie_server.turns.sessions import Sessions
 from reverie_server.workspace.compaction import Compaction
 from reverie_server.workspace.longterm import LongTermMemory
@@ -72,35 +73,6 @@ class GivenStages:
     llm: LanguageModel | None
     count_tokens: CountTokens
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidation:
-    """What works in the background, and what is asked of it."""
-
-    delays: Delays
-    stages: Mapping[Stage, Runs]
-    queue: Queue
-    runner: StageRunner
-    cron: Cron
-    health: Health
-    episodes: Episodes
-    graph: KnowledgeGraph
-    forgetting: DerivedForgetting
-    emergence: Emergence
-    reports: Reports
-    morning: Morning
-    sources: LineSources
-    compaction: Compaction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnowledgeGraph:
-    """What is asked of the knowledge graph, and changed in it by people."""
-
-    search: GraphSearch
-    view: GraphView
-    upkeep: GraphUpkeep
 
 
 def wire_consolidation(given: GivenStages) -> Consolidation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reverie_indexer.db import Database
@@ -12,7 +13,21 @@ from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.agents.agents import Agents
-from reverie_server.app_consolidate import Consolidation
+from reverie_server.consolidate.cron import Cron
+from reverie_server.consolidate.emergence import Emergence
+from reverie_server.consolidate.episode_catalogue import Episodes
+from reverie_server.consolidate.forgetting import DerivedForgetting
+from reverie_server.consolidate.graph_search import GraphSearch
+from reverie_server.consolidate.graph_upkeep import GraphUpkeep
+from reverie_server.consolidate.graph_view import GraphView
+from reverie_server.consolidate.health import Health
+from reverie_server.consolidate.jobs import Delays
+from reverie_server.consolidate.model import Runs, Stage
+from reverie_server.consolidate.morning import Morning
+from reverie_server.consolidate.queue import Queue
+from reverie_server.consolidate.reports import Reports
+from reverie_server.consolidate.running import StageRunner
+from reverie_server.consolidate.sources import LineSources
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.expand import Expansion
 from reverie_server.recall.inject import Injector
@@ -34,6 +49,35 @@ from reverie_server.workspace.longterm import LongTermMemory
 from reverie_server.workspace.owners import Owners
 from reverie_server.workspace.snapshots import Snapshots
 from reverie_server.workspace.tombstones import Tombstones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeGraph:
+    """What is asked of the knowledge graph, and changed in it by people."""
+
+    search: GraphSearch
+    view: GraphView
+    upkeep: GraphUpkeep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """What works in the background, and what is asked of it."""
+
+    delays: Delays
+    stages: Mapping[Stage, Runs]
+    queue: Queue
+    runner: StageRunner
+    cron: Cron
+    health: Health
+    episodes: Episodes
+    graph: KnowledgeGraph
+    forgetting: DerivedForgetting
+    emergence: Emergence
+    reports: Reports
+    morning: Morning
+    sources: LineSources
+    compaction: Compaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from reverie_server import app
-from reverie_server.app_consolidate import Consolidation, GivenStages
+from reverie_server.app_consolidate import GivenStages
 from reverie_server.cli import main
 from reverie_server.consolidate.model import Outcome, Work
 from reverie_server.consolidate.running import StageRunner
 from reverie_server.recall.search import Search
+from reverie_server.runtime import Consolidation
 
 _EXPONENTIAL = re.compile(r"(?:a+)+b")
 
