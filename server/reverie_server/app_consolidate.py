@@ -104,12 +104,12 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
     )
     queue = Queue(given.database, rules)
     defaults = NightlyDefaults(
-        settings.time_zone,
-        settings.memory_enabled,
-        settings.emergence_enabled,
-        settings.compaction_enabled,
-        settings.nightly_hour,
-        settings.memory_compact_from_chars,
+        time_zone=settings.time_zone,
+        memory_enabled=settings.memory_enabled,
+        emergence_enabled=settings.emergence_enabled,
+        compaction_enabled=settings.compaction_enabled,
+        hour=settings.nightly_hour,
+        from_chars=settings.memory_compact_from_chars,
     )
     return Consolidation(
         delays=delays_of(settings),

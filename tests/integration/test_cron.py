@@ -18,6 +18,7 @@ from reverie_server.consolidate.cron import Cron, NightlyDefaults
 from reverie_server.consolidate.drain import drain
 from reverie_server.consolidate.model import Work
 from reverie_server.runtime import Runtime
+from reverie_server.workspace.compaction_text import THRESHOLD_CHARS
 
 EVENING = datetime(2026, 4, 2, 18, 0, tzinfo=UTC)
 
@@ -37,7 +38,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def cron(database: Database, clock: Clock) -> Cron:
-    return Cron(database, NightlyDefaults(time_zone="Europe/Berlin"), now=clock)
+    return Cron(database, NightlyDefaults(from_chars=THRESHOLD_CHARS, time_zone="Europe/Berlin"), now=clock)
 
 
 async def write(runtime: Runtime, owner: str | None, agent: str = "wren", text: str = "lantern") -> None:

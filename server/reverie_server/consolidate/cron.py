@@ -14,7 +14,6 @@ from reverie_indexer.queries import Queries
 from reverie_server.consolidate.jobs import defer_many
 from reverie_server.consolidate.model import Work
 from reverie_server.consolidate.nightly import NIGHTLY_HOUR, nightly_days
-from reverie_server.workspace.compaction_text import THRESHOLD_CHARS
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
@@ -24,17 +23,17 @@ PAGE = 500
 Nightly = Literal["emergence", "compaction"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyDefaults:
     """What holds for agents that set nothing themselves; the hour of the night, and from how many characters on a
     MEMORY.md is compacted, hold for all."""
 
+    from_chars: int
     time_zone: str = "UTC"
     memory_enabled: bool = True
     emergence_enabled: bool = True
     compaction_enabled: bool = True
     hour: int = NIGHTLY_HOUR
-    from_chars: int = THRESHOLD_CHARS
 
 
 class Cron:
