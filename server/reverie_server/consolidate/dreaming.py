@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import read_documents
 from reverie_server.access.gate import Gate, Grant
@@ -103,10 +104,6 @@ class _Made:
     fallback: str | None
 
 
-class _MovedMeanwhile(Exception):
-    """An episode is no longer what it was when it was read, or somebody else took it."""
-
-
 class Dreaming:
     """The stage `dreaming`. `now` gives the time, with its zone."""
 
@@ -130,25 +127,21 @@ class Dreaming:
         grant, place = allowed
         report = self._new_report(work, grant.settings.time_zone)
         try:
-            return await self._attempts(work, grant, place, report)
+            attempt = partial(self._attempt, work, grant, place, report)
+            return await until_stable(attempt, attempts=_ATTEMPTS, what="the episodes")
         except Exception as error:
             # The edge of a run: for good it may not fail without a trace. Whoever runs jobs hears of it too.
             if work.is_last_attempt or work.trigger == "api":
                 await self._say_failed(place, report, error)
             raise
 
-    async def _attempts(self, work: Work, grant: Grant, place: Place, report: Report) -> Outcome:
-        for _ in range(_ATTEMPTS):
-            batch = await self._batch(grant, place, report.started_at)
-            if len(batch.episodes) < self._rules.min_episodes:
-                needed = self._rules.min_episodes
-                return Outcome("skipped", f"{len(batch.episodes)} episodes wait, {needed} are needed")
-            made = await self._made(work, grant, batch)
-            try:
-                return await self._store(work, grant, (place, report), batch, made)
-            except _MovedMeanwhile:
-                continue
-        raise Conflict("the episodes were changed all the time; try again")
+    async def _attempt(self, work: Work, grant: Grant, place: Place, report: Report) -> Outcome:
+        batch = await self._batch(grant, place, report.started_at)
+        if len(batch.episodes) < self._rules.min_episodes:
+            needed = self._rules.min_episodes
+            return Outcome("skipped", f"{len(batch.episodes)} episodes wait, {needed} are needed")
+        made = await self._made(work, grant, batch)
+        return await self._store(work, grant, (place, report), batch, made)
 
     async def _batch(self, grant: Grant, place: Place, now: datetime) -> _Batch:
         zone = grant.settings.time_zone
@@ -218,7 +211,7 @@ class Dreaming:
     async def _mark(
         self, connection: Connection, slice_: Slice, place: Place, batch: _Batch, *, has_lines: bool
     ) -> None:
-        """Mark the episodes, if they are what they were when they were read. Raises _MovedMeanwhile."""
+        """Mark the episodes, if they are what they were when they were read. Raises Superseded."""
         ids = [episode.episode_id for episode in batch.episodes]
         now = self._now()
         found = await read_episodes(
@@ -226,10 +219,10 @@ class Dreaming:
         )
         is_forgetful = await standing(connection, place.tenant_id, [slice_.slice_id]) != batch.standing
         if is_forgetful or _by_id(found) != _by_id(batch.episodes):
-            raise _MovedMeanwhile
+            raise Superseded
         path = batch.path if has_lines else ""
         if await mark_promoted(connection, place.tenant_id, slice_.slice_id, ids, path, now) != len(ids):
-            raise _MovedMeanwhile
+            raise Superseded
 
     def _told(self, report: Report, batch: _Batch, lines: Sequence[Line], reason: str) -> Report:
         sessions = {episode.session_id for episode in batch.episodes}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from reverie_indexer.db import Database
-from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Within
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import read_documents
 from reverie_server.consolidate import diary
@@ -31,14 +31,12 @@ class Dreams:
 
         Raises what `write_many` raises.
         """
-        for _ in range(_ATTEMPTS):
+
+        async def attempt() -> None:
             entries = [] if dream is None else await self._changes(place, dream)
-            try:
-                await self._pipeline.write_many(place, [*changes, *entries], within)
-            except _Moved:
-                continue
-            return
-        raise Conflict(f"others wrote {diary.PATH} all the time; try again")
+            await self._pipeline.write_many(place, [*changes, *entries], within)
+
+        await until_stable(attempt, attempts=_ATTEMPTS, what=diary.PATH, on=_Rolled)
 
     async def latest(self, place: Place) -> str | None:
         """The newest entry of a place's diary; None where there is none."""
@@ -65,7 +63,7 @@ class Dreams:
             rolled = diary.written(text, entry, max_chars=self._max_chars)
             # The files of one write are named beforehand.
             if rolled.moved.keys() != planned.moved.keys():
-                raise _Moved
+                raise _Rolled
             return rolled.text
 
         def archive(month: str, text: str | None) -> str:
@@ -75,8 +73,8 @@ class Dreams:
         return [change, *(_archive_change(month, partial(archive, month)) for month in _months(planned))]
 
 
-class _Moved(Exception):
-    """The diary is not what it was when it was looked at."""
+class _Rolled(Superseded):
+    """Other months than those that were planned leave the diary."""
 
 
 def _months(rolled: Rolled) -> list[str]:

@@ -16,10 +16,10 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.retry import until_stable
 from reverie_server.access.gate import Gate, Grant
 from reverie_server.consolidate.asking import Question, ask
 from reverie_server.consolidate.candidates import Rules
@@ -29,7 +29,7 @@ from reverie_server.consolidate.dreams import Dreams
 from reverie_server.consolidate.emergence_text import Proposal, extractive, modelled
 from reverie_server.consolidate.emergence_told import candidate_line, concluded, seen, told, why_nothing
 from reverie_server.consolidate.emergence_view import Wanted, read_passages, read_view
-from reverie_server.consolidate.emergence_write import Conclusion, MemoryMoved, NightDone, write_conclusion
+from reverie_server.consolidate.emergence_write import Conclusion, NightDone, write_conclusion
 from reverie_server.consolidate.failing import code_of, place_of
 from reverie_server.consolidate.gathering import Candidate, Passage, Setting, View, gather
 from reverie_server.consolidate.guard import GuardRules
@@ -128,7 +128,7 @@ class Emergence:
         grant, place = allowed
         run = _Run(work, grant, place, self._new_report(work, grant.settings.time_zone))
         try:
-            return await self._attempts(run)
+            return await until_stable(partial(self._attempt, run), attempts=_ATTEMPTS, what="the memory")
         except NightDone:
             return Outcome("skipped", "this night has its report")
         except Exception as error:
@@ -141,14 +141,6 @@ class Emergence:
         """The candidates of a place as they are now, best first."""
         _, found = await self._gathered(grant, place, None)
         return found
-
-    async def _attempts(self, run: _Run) -> Outcome:
-        for _ in range(_ATTEMPTS):
-            try:
-                return await self._attempt(run)
-            except MemoryMoved:
-                continue
-        raise Conflict("others wrote the memory all the time; try again")
 
     async def _attempt(self, run: _Run) -> Outcome:
         if run.by_night and await self._is_done(run):

@@ -11,6 +11,7 @@ from typing import Any
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change
+from reverie_indexer.retry import Superseded
 from reverie_indexer.store import read_documents
 from reverie_server.consolidate.archive import archive_change
 from reverie_server.consolidate.derive import Derived, added_lines, record
@@ -26,10 +27,6 @@ from reverie_server.workspace.longterm import MEMORY
 from reverie_server.workspace.tombstones import standing
 
 _BY = "server"
-
-
-class MemoryMoved(Exception):
-    """The memory, or an entry that something was concluded from, is not what it was when it was read."""
 
 
 class NightDone(Exception):
@@ -50,14 +47,18 @@ class Conclusion:
 
 
 async def write_conclusion(dreams: Dreams, conclusion: Conclusion, dream: Dream) -> None:
-    """Write it. Raises MemoryMoved to begin again, NightDone, and what `write_many` raises."""
+    """Write it.
+
+    Raises Superseded where the memory, or an entry that something was concluded from, has changed, NightDone, and what
+    `write_many` raises.
+    """
     memory, proposal = conclusion.view.memory, conclusion.proposal
     before, after = memory.text if memory else None, proposal.text or ""
     path = memory.path if memory else MEMORY
 
     def edit(text: str | None) -> str:
         if text != before:
-            raise MemoryMoved
+            raise Superseded
         return after
 
     changes = [Change(path, edit, _BY, "emergence")]
@@ -112,10 +113,10 @@ async def _check(connection: Connection, slice_: Slice, conclusion: Conclusion, 
     found = await memory_document(connection, tenant_id, slice_.slice_id)
     is_forgetful = await standing(connection, tenant_id, [slice_.slice_id]) != conclusion.view.standing
     if found is None or found[0].path != path or is_forgetful:
-        raise MemoryMoved
+        raise Superseded
     entries = [entry for candidate in conclusion.proposal.promoted for entry in candidate.entries]
     paths = sorted({entry.path for entry in entries})
     files = await read_documents(connection, tenant_id, [slice_.slice_id], paths)
     texts = {document.path: text for document, text in files if document.deleted_at is None}
     if any(entry.raw not in texts.get(entry.path, "") for entry in entries):
-        raise MemoryMoved
+        raise Superseded

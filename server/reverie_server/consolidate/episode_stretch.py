@@ -10,6 +10,7 @@ from typing import Any
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded
 from reverie_indexer.slices import own_slices
 from reverie_server.consolidate.episode_making import Before
 from reverie_server.consolidate.episodes import Episode, read_episodes
@@ -41,10 +42,6 @@ class Stretch:
     before: Before | None
     number: int | None
     forgotten: tuple[Any, ...]
-
-
-class ChangedMeanwhile(Exception):
-    """What an episode was to be made of is no longer what it was, or somebody was faster."""
 
 
 async def next_stretch(
@@ -132,7 +129,7 @@ async def messages_of(connection: Connection, tenant_id: str, episode: Episode) 
 
 
 async def check_unchanged(connection: Connection, place: Place, slice_: Slice, stretch: Stretch) -> None:
-    """ChangedMeanwhile where messages, or a summary that was used, are not what they were, or something was forgotten.
+    """Superseded where messages, or a summary that was used, are not what they were, or something was forgotten.
 
     The caller holds the slice's lock: what is forgotten later finds what is now made.
     """
@@ -142,18 +139,18 @@ async def check_unchanged(connection: Connection, place: Place, slice_: Slice, s
         "slice_ids": [slice_.slice_id],
     }
     if stretch.messages and not await has_same_messages(connection, place.tenant_id, stretch, stretch.messages):
-        raise ChangedMeanwhile
+        raise Superseded
     if stretch.before is not None:
         used = {**params, "number": stretch.number, "summary": stretch.before.summary}
         stands = await (await connection.execute(SQL["compaction_stands"], used)).fetchone()
         if not (stands or {})["found"]:
-            raise ChangedMeanwhile
+            raise Superseded
     if await _forgotten_mark(connection, params) != stretch.forgotten:
-        raise ChangedMeanwhile
+        raise Superseded
 
 
 async def move_cursor(connection: Connection, place: Place, slice_: Slice, stretch: Stretch) -> None:
-    """Mark the session summarised so far; ChangedMeanwhile where somebody was faster, or it is gone."""
+    """Mark the session summarised so far; Superseded where somebody was faster, or it is gone."""
     params = {
         "tenant_id": place.tenant_id,
         "session_key": stretch.session_key,
@@ -162,7 +159,7 @@ async def move_cursor(connection: Connection, place: Place, slice_: Slice, stret
         "through": stretch.through,
     }
     if await (await connection.execute(SQL["move_cursor"], params)).fetchone() is None:
-        raise ChangedMeanwhile
+        raise Superseded
 
 
 async def _up_to_cron(connection: Connection, params: dict[str, Any], after: int, through: int) -> tuple[int, bool]:

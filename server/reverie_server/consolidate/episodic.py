@@ -11,17 +11,16 @@ import structlog
 
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.episode_index import EpisodeEntry, index_episode, passages_of_episode
-from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.pipeline import Rules as IndexRules
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Gate
 from reverie_server.agents.settings import AgentSettings
 from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodeText
 from reverie_server.consolidate.episode_stretch import (
-    ChangedMeanwhile,
     Stretch,
     check_unchanged,
     move_cursor,
@@ -99,7 +98,8 @@ class Episodic:
     ) -> bool:
         """Summarise the next stretch, and add what was made to `made` (None: no episode); whether there may be more."""
         rules, has_model = self._making.rules, self._making.has_model
-        for _ in range(_ATTEMPTS):
+
+        async def attempt() -> bool:
             stretch = await next_stretch(
                 self._database,
                 place,
@@ -112,17 +112,15 @@ class Episodic:
                 return False
             clean = await self._parts.tombstones.without_forgotten(place)
             text = await self._making.make(place.tenant_id, stretch.messages, stretch.before, clean)
-            try:
-                await self._store(place, settings, stretch, text)
-            except ChangedMeanwhile:
-                continue
+            await self._store(place, settings, stretch, text)
             made.append(text)
             log.info("session_summarised", messages=len(stretch.messages), method=text.made.method if text else None)
             return True
-        raise Conflict("others changed the session all the time; try again")
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what="the session")
 
     async def _store(self, place: Place, settings: AgentSettings, stretch: Stretch, text: EpisodeText | None) -> None:
-        """Cursor, episode, index, event and what follows in one transaction; ChangedMeanwhile undoes it."""
+        """Cursor, episode, index, event and what follows in one transaction; Superseded undoes it."""
         passages = passages_of(settings, text, stretch.messages[-1].at) if text is not None else []
         ready = await self._pipeline.embed(place.tenant_id, passages) if passages else None
         waiting = 0
@@ -220,14 +218,14 @@ class Episodic:
             await check_unchanged(connection, place, slice_, stretch)
             params = {"tenant_id": place.tenant_id, **replaced(episode, text, attempts=episode.attempts)}
             if await (await connection.execute(EPISODES["rewrite"], params)).fetchone() is None:
-                raise ChangedMeanwhile
+                raise Superseded
             model_id = ready.model_id if ready else None
             await index_episode(connection, place, slice_, entry_of(episode), passages, model_id)
             await self._publish(connection, place, slice_, episode.episode_id, episode.session_key)
 
         try:
             await self._pipeline.write_many(place, [], within)
-        except ChangedMeanwhile:
+        except Superseded:
             # The next run sees what it is by then.
             await self._failed_again(place, episode, episode.fallback or "changed")
             return False, None

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
+from itertools import count
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection
-from reverie_indexer.errors import Conflict, PayloadTooLarge
+from reverie_indexer.errors import PayloadTooLarge
 from reverie_indexer.model import Place
+from reverie_indexer.retry import until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.consolidate import extraction_store
@@ -41,7 +44,6 @@ from reverie_server.consolidate.extraction_text import (
     transcript_of,
 )
 from reverie_server.consolidate.extraction_writing import (
-    ChangedMeanwhileError,
     DoneMeanwhileError,
     ExtractionTools,
     Read,
@@ -192,28 +194,31 @@ class Run:
 
     async def _do(self, round_: Round) -> None:
         """Read, propose and store; begun again where something changed meanwhile, at last without whole files."""
-        session = round_.pending.session
-        for attempt in range(_ATTEMPTS):
-            read = await self._read(round_)
-            proposal = await self._propose(read)
-            if proposal.fallback is not None and round_.retry is not None:
-                await self._postpone(round_.retry, proposal.fallback)
-                return
-            if attempt == _ATTEMPTS - 1:
-                proposal = replace(proposal, files=())
-            try:
-                lines = await self._store(round_, read, proposal)
-            except DoneMeanwhileError:
-                return
-            except ChangedMeanwhileError:
+        numbers = count()
+
+        async def attempt() -> None:
+            nonlocal round_
+            number = next(numbers)
+            if number > 0:
                 again = await self._again(round_)
                 if again is None:
                     return
                 round_ = again
-                continue
-            self._note(session.session_key, proposal, lines)
+            await self._attempt(round_, with_files=number < _ATTEMPTS - 1)
+
+        with suppress(DoneMeanwhileError):
+            await until_stable(attempt, attempts=_ATTEMPTS, what="what is extracted")
+
+    async def _attempt(self, round_: Round, *, with_files: bool) -> None:
+        read = await self._read(round_)
+        proposal = await self._propose(read)
+        if proposal.fallback is not None and round_.retry is not None:
+            await self._postpone(round_.retry, proposal.fallback)
             return
-        raise Conflict("others changed what is extracted all the time; try again")
+        if not with_files:
+            proposal = replace(proposal, files=())
+        lines = await self._store(round_, read, proposal)
+        self._note(round_.pending.session.session_key, proposal, lines)
 
     async def _again(self, round_: Round) -> Round | None:
         """The round as it now is; None where it is done or nothing of it is left."""
@@ -313,7 +318,7 @@ class Run:
     async def _store(self, round_: Round, read: Read, proposal: Proposal) -> int:
         """Files, their origins and the marks in one transaction; how many lines the note got.
 
-        Raises ChangedMeanwhileError or DoneMeanwhileError, with nothing written.
+        Raises Superseded or DoneMeanwhileError, with nothing written.
         """
         writing = Writing(self._tools, self._place, self._work, round_, read, proposal)
         try:

@@ -10,6 +10,7 @@ from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.retry import Superseded
 from reverie_server.access.gate import Gate
 from reverie_server.consolidate import extraction_store
 from reverie_server.consolidate.archive import archive_change
@@ -33,10 +34,6 @@ AUTHOR = "server"
 # When the model failed: asked again after so long, then after twice as long each time, for a bit more than a day.
 RETRY_SECONDS = 300.0
 MAX_RETRY_SECONDS = 6 * 3600.0
-
-
-class ChangedMeanwhileError(Exception):
-    """Something that a round was made of is no longer what it was."""
 
 
 class DoneMeanwhileError(Exception):
@@ -124,11 +121,11 @@ class Writing:
         """The marks, if all is as it was read; and where the lines come from."""
         tenant_id, round_, session = self.place.tenant_id, self.round_, self.round_.pending.session
         if not await is_unchanged(connection, tenant_id, session, round_.messages):
-            raise ChangedMeanwhileError
+            raise Superseded
         if await standing(connection, tenant_id, [slice_.slice_id]) != self.read.standing:
-            raise ChangedMeanwhileError
+            raise Superseded
         if self.proposal.files and not await self._is_memory(connection, slice_):
-            raise ChangedMeanwhileError
+            raise Superseded
         if round_.retry is not None:
             is_first = await extraction_store.drop_retry(connection, tenant_id, slice_.slice_id, round_.retry)
         else:
@@ -166,7 +163,7 @@ def retry_wait_seconds(attempts: int) -> float:
 def _whole(file: NewFile) -> Change:
     def edit(text: str | None) -> str:
         if text != file.before:
-            raise ChangedMeanwhileError
+            raise Superseded
         return file.text
 
     return Change(file.path, edit, AUTHOR, STAGE)

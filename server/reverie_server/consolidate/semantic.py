@@ -6,14 +6,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
 
 from reverie_indexer.db import Connection, Database
-from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Gate
 from reverie_server.consolidate.asking import Question, ask
@@ -107,23 +109,24 @@ class Semantic:
         if isinstance(allowed, Outcome):
             return allowed
         grant, place = allowed
-        for _ in range(_ATTEMPTS):
-            seen = await self._look(place, work.episode_id)
-            if seen is None:
-                return Outcome("skipped", "the episode is gone")
-            if seen.episode.semantic_at is not None:
-                return Outcome("skipped", "the graph has the episode already")
-            readings, fallback = await self._read(place, seen)
-            try:
-                stored = await self._store(place, seen, readings, grant.settings.language, fallback)
-            except NotFound:
-                return Outcome("skipped", "the agent is gone")
-            if stored is not None:
-                methods = {reading.made.method for reading in readings}
-                reason = f"{stored.entities} entities, {stored.relations} relations"
-                log.info("graph_extended", entities=stored.entities, relations=stored.relations, parts=len(readings))
-                return Outcome("completed", reason, "llm" if "llm" in methods else "extractive", fallback)
-        raise Conflict("the episode is changed all the time; try again")
+        attempt = partial(self._attempt, place, work.episode_id, grant.settings.language)
+        return await until_stable(attempt, attempts=_ATTEMPTS, what="the episode")
+
+    async def _attempt(self, place: Place, episode_id: int, language: str) -> Outcome:
+        seen = await self._look(place, episode_id)
+        if seen is None:
+            return Outcome("skipped", "the episode is gone")
+        if seen.episode.semantic_at is not None:
+            return Outcome("skipped", "the graph has the episode already")
+        readings, fallback = await self._read(place, seen)
+        try:
+            stored = await self._store(place, seen, readings, language, fallback)
+        except NotFound:
+            return Outcome("skipped", "the agent is gone")
+        methods = {reading.made.method for reading in readings}
+        reason = f"{stored.entities} entities, {stored.relations} relations"
+        log.info("graph_extended", entities=stored.entities, relations=stored.relations, parts=len(readings))
+        return Outcome("completed", reason, "llm" if "llm" in methods else "extractive", fallback)
 
     async def _look(self, place: Place, episode_id: int) -> _Seen | None:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -184,8 +187,8 @@ class Semantic:
 
     async def _store(
         self, place: Place, seen: _Seen, readings: Sequence[Reading], language: str, fallback: str | None
-    ) -> Stored | None:
-        """Store what was read, in one transaction; None, with nothing written, where the episode is not as it was.
+    ) -> Stored:
+        """Store what was read, in one transaction; Superseded where the episode is not as it was.
 
         After a `fallback` the model is asked again later, and what it then says replaces this.
         """
@@ -198,8 +201,7 @@ class Semantic:
                 and (not seen.stored or await has_same_messages(connection, place.tenant_id, episode, seen.stored))
             )
             if not is_same or not await self._take(connection, place, episode, fallback):
-                await connection.rollback()
-                return None
+                raise Superseded
             said_at = {message.seq: message.at for message in seen.messages}
             origin = Origin(episode.episode_id, episode.session_key, episode.session_id, said_at, now)
             graph = Graph(connection, place.tenant_id, slice_.slice_id, now, language)

@@ -18,6 +18,7 @@ from reverie_indexer.errors import Conflict, PayloadTooLarge, ValidationFailed
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Change, Pipeline
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.transcript import Said
 from reverie_server.access.gate import Grant
@@ -39,10 +40,6 @@ log = structlog.get_logger()
 MAX_ATTEMPTS = 50
 LOG_AUTHOR = "server"
 LOG_REASON = "daily_log"
-
-
-class _RacedError(Exception):
-    """Another writer changed the session since it was looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +87,15 @@ class _Recording:
     waiting: int = 0
 
     async def run(self, connection: Connection, slice_: Slice) -> None:
-        """Store the messages with their passages; raises _RacedError when they were prepared for another state."""
+        """Store the messages with their passages; raises Superseded when they were prepared for another state."""
         locked = await lock_session(connection, slice_, self.key)
         if locked is None:
-            raise _RacedError
+            raise Superseded
         session, self.is_new = locked
         seen_seq = self.seen.session.last_seq if self.seen.session else 0
         tombstones = await standing(connection, self.key.tenant_id, [slice_.slice_id])
         if session.last_seq != seen_seq or session.state == "terminated" or tombstones != self.seen.tombstones:
-            raise _RacedError
+            raise Superseded
         messages = self.prepared.messages
         seqs = range(session.last_seq + 1, session.last_seq + 1 + len(messages))
         params = {
@@ -185,25 +182,25 @@ class Recorder:
         check_own(grant.reader, seen.place)
         # Before it is this call's turn: cutting and embedding take longer than all the rest.
         prepared = await self._prepare(grant, seen, given, now)
+
+        async def attempt() -> tuple[Appended, Place]:
+            nonlocal prepared
+            seen = await self._look(key, place, given)
+            if seen.basis != prepared.basis:
+                prepared = await self._prepare(grant, seen, given, now)
+            if seen.session is not None and not prepared.messages:
+                return Appended(seen.session, 0), seen.place
+            if seen.session is not None and seen.session.state == "terminated":
+                raise Conflict("the session is terminated: make it active before anything is added")
+            recording = _Recording(key, seen, prepared)
+            await self._commit(grant, recording)
+            if recording.waiting:
+                self._pipeline.backfill_wanted.set()
+            assert recording.outcome is not None
+            return Appended(recording.outcome, len(prepared.messages), recording.is_new), seen.place
+
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
-            for _ in range(MAX_ATTEMPTS):
-                seen = await self._look(key, place, given)
-                if seen.basis != prepared.basis:
-                    prepared = await self._prepare(grant, seen, given, now)
-                if seen.session is not None and not prepared.messages:
-                    return Appended(seen.session, 0), seen.place
-                if seen.session is not None and seen.session.state == "terminated":
-                    raise Conflict("the session is terminated: make it active before anything is added")
-                recording = _Recording(key, seen, prepared)
-                try:
-                    await self._commit(grant, recording)
-                except _RacedError:
-                    continue
-                if recording.waiting:
-                    self._pipeline.backfill_wanted.set()
-                if recording.outcome is not None:
-                    return Appended(recording.outcome, len(prepared.messages), recording.is_new), seen.place
-        raise Conflict(f"{MAX_ATTEMPTS} other writes to the session came first; try again")
+            return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
 
     async def _look(self, key: Key, place: Place, given: Sequence[NewMessage]) -> _Seen:
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:

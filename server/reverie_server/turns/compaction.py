@@ -15,6 +15,7 @@ from reverie_indexer.db import Connection, Slice
 from reverie_indexer.errors import Conflict, PayloadTooLarge, ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.consolidate.derive import Derived, record
 from reverie_server.consolidate.grounding import Sources, refusal
@@ -83,10 +84,6 @@ class _Made:
     written: Summary | None
 
 
-class _ChangedMeanwhile(Exception):
-    """A message of the stretch is no longer what it was when it was read."""
-
-
 class SessionCompaction:
     """Compacts sessions. `now` gives the time, with its zone."""
 
@@ -123,25 +120,27 @@ class SessionCompaction:
         """
         tenant_id = grant.reader.tenant_id
         reader = replace(grant.reader, owner_key=session.owner_key)
+
+        async def attempt() -> Compacted:
+            present = await self._sessions.find(reader, session.session_id)
+            live = await self._sessions.live(reader, present)
+            stretch = stretch_before(live, keep_last)
+            if not stretch:
+                return Compacted(0, len(live), present.summary, 0, "extractive")
+            clean = await self._tombstones.without_forgotten(place)
+            # Of what came by the clock nothing is noted down where it is not kept.
+            is_noted = not (grant.settings.skip_cron_conversations and is_of_cron(present.session_id))
+            made = await self._make(tenant_id, present, stretch, clean, is_noted=is_noted)
+            try:
+                flushed = await self._store(grant, place, present, stretch, made)
+            except Conflict:
+                raise Superseded from None
+            method: Literal["llm", "extractive"] = "llm" if made.written else "extractive"
+            log.info("session_compacted", messages=len(stretch), flushed=flushed, method=method)
+            return Compacted(len(stretch), len(live) - len(stretch), made.summary, flushed, method)
+
         async with self.lock(session):
-            for _ in range(_ATTEMPTS):
-                session = await self._sessions.find(reader, session.session_id)
-                live = await self._sessions.live(reader, session)
-                stretch = stretch_before(live, keep_last)
-                if not stretch:
-                    return Compacted(0, len(live), session.summary, 0, "extractive")
-                clean = await self._tombstones.without_forgotten(place)
-                # Of what came by the clock nothing is noted down where it is not kept.
-                is_noted = not (grant.settings.skip_cron_conversations and is_of_cron(session.session_id))
-                made = await self._make(tenant_id, session, stretch, clean, is_noted=is_noted)
-                try:
-                    flushed = await self._store(grant, place, session, stretch, made)
-                except (Conflict, _ChangedMeanwhile):
-                    continue
-                method: Literal["llm", "extractive"] = "llm" if made.written else "extractive"
-                log.info("session_compacted", messages=len(stretch), flushed=flushed, method=method)
-                return Compacted(len(stretch), len(live) - len(stretch), made.summary, flushed, method)
-        raise Conflict("others changed the session all the time; try again")
+            return await until_stable(attempt, attempts=_ATTEMPTS, what="the session")
 
     async def _make(
         self,
@@ -221,7 +220,7 @@ class SessionCompaction:
 
         async def mark(connection: Connection, slice_: Slice) -> None:
             if not await is_unchanged(connection, tenant_id, session, stretch):
-                raise _ChangedMeanwhile
+                raise Superseded
             by = made.written
             done = NewCompaction(
                 from_seq=stretch[0].seq,

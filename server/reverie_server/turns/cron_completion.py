@@ -9,10 +9,10 @@ from functools import partial
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.access.reader import Reader, check_own
@@ -28,10 +28,6 @@ SQL = Queries(__file__)
 MAX_ATTEMPTS = 50
 
 
-class _RacedError(Exception):
-    """Somebody wrote to the session meanwhile."""
-
-
 async def complete_without_log(
     database: Database, pipeline: Pipeline, delays: Delays, grant: Grant, session_id: str
 ) -> list[Deferred] | None:
@@ -41,18 +37,17 @@ async def complete_without_log(
     session is written to all the time, and Forbidden as `publish_completed`.
     """
     key = Key.of(grant.reader, session_id)
-    for _ in range(MAX_ATTEMPTS):
+
+    async def attempt() -> list[Deferred] | None:
         found = await _read(database, key, grant.settings.time_zone)
         if found is None:
             return None
         check_own(grant.reader, found.place)
         publishing = _Publishing(grant.reader, session_id, delays, found.last_seq)
-        try:
-            await pipeline.write_many(found.place, found.changes, publishing.run)
-        except _RacedError:
-            continue
+        await pipeline.write_many(found.place, found.changes, publishing.run)
         return publishing.deferred
-    raise Conflict(f"{MAX_ATTEMPTS} other writes to the session came first; try again")
+
+    return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +73,7 @@ class _Publishing:
         """Publish the stretch, if it still ends where it did; the slice is locked."""
         found = await look_up(connection, Key.of(self.reader, self.session_id))
         if found is None or found[0].last_seq != self.last_seq:
-            raise _RacedError
+            raise Superseded
         done = await publish_completed(connection, self.reader, self.session_id, CRON, self.delays)
         self.deferred = list(done or ())
 

@@ -7,15 +7,17 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import BACKUP
 from reverie_indexer.index import purge_documents
 from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.llm.generation import EXTRACTIVE, Made, Method
 from reverie_server.workspace.compaction_text import compact_text, guard
@@ -108,12 +110,14 @@ class Compaction:
         still is what was compacted; otherwise the new text is compacted. NotFound where there is no memory,
         Conflict when others wrote it every time.
         """
-        for attempt in range(_ATTEMPTS):
+        numbers = count()
+
+        async def attempt() -> Compacted:
             found = await self._memory.current(place)
             if found is None:
                 raise NotFound(f"there is no {place.scope} {MEMORY} to compact")
             document, text = found
-            proposed = await self._propose(place, document, text, attempt)
+            proposed = await self._propose(place, document, text, next(numbers))
             method, fallback = proposed.made.method, proposed.fallback
             size = document.size
             if proposed.text is None:
@@ -122,9 +126,10 @@ class Compaction:
             try:
                 written = await self._replace(place, (document, text), proposed, name, by)
             except StaleVersion:
-                continue
+                raise Superseded from None
             return Compacted(True, None, method, name, size, written.bytes_written, written.version, fallback)
-        raise Conflict(f"others wrote {MEMORY} {_ATTEMPTS} times while it was compacted; try again")
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what=MEMORY)
 
     async def backups(self, place: Place) -> list[Backup]:
         """The place's backups, newest first."""
@@ -134,7 +139,8 @@ class Compaction:
     async def restore(self, place: Place, name: str, *, by: str) -> Written:
         """Make a backup's text the memory's, as a new version. NotFound for no such backup, ValidationFailed for a
         blank one, Conflict when the backup is changed all the time."""
-        for _ in range(_ATTEMPTS):
+
+        async def attempt() -> Written:
             text = await self._backup_text(place, name)
             if text is None:
                 raise NotFound(f"there is no backup {name!r}")
@@ -143,11 +149,9 @@ class Compaction:
             current = await self._memory.current(place)
             path = current[0].path if current else MEMORY
             change = overwrite(path, text, by=by, reason=f"restore of {name}")
-            try:
-                return (await self._pipeline.write_many(place, [change], _still(place, name, text)))[0]
-            except _ForgottenMeanwhile:
-                continue
-        raise Conflict(f"{name} was changed {_ATTEMPTS} times while it was restored; try again")
+            return (await self._pipeline.write_many(place, [change], _still(place, name, text)))[0]
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what=f"the backup {name}")
 
     async def _backup_text(self, place: Place, name: str) -> str | None:
         if not _time_of(name):
@@ -184,16 +188,12 @@ class Compaction:
         return (await self._pipeline.write_many(place, [backup, change, *proposed.more], within))[1]
 
 
-class _ForgottenMeanwhile(Exception):
-    """A backup is no longer what it was when it was read."""
-
-
 def _still(place: Place, name: str, text: str) -> Within:
     """The check, under the slice's lock, that what is restored was not forgotten or cleared since it was read."""
 
     async def check(connection: Connection, slice_: Slice) -> None:
         if await _living_text(connection, place, [slice_.slice_id], name) != text:
-            raise _ForgottenMeanwhile
+            raise Superseded
 
     return check
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
-from reverie_indexer.errors import Conflict, NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import check_path
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import Version
 from reverie_server.access.reader import Reader
@@ -187,7 +187,8 @@ class Workspace:
         A write: it goes where any write of the reader goes, never to what a read would fall back to.
         """
         check_path(write.path)
-        for _ in range(_RESTORE_ATTEMPTS):
+
+        async def attempt() -> Written:
             async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
                 document, _ = await self._resolve(
                     connection, reader, write.path, place.scope, with_deleted=True, with_stand_in=False
@@ -198,11 +199,9 @@ class Workspace:
             # A deleted file comes back with the flags it had, not with those of a new one.
             as_before = replace(write, enabled=document.enabled, sort_order=document.sort_order)
             text, within = old.content or "", _as_it_was(place, document, old)
-            try:
-                return await self._write(place, as_before, partial(_the_text, text), overwrites=True, within=within)
-            except _ForgottenMeanwhile:
-                continue
-        raise Conflict("the history of the file changes all the time; try again")
+            return await self._write(place, as_before, lambda _: text, overwrites=True, within=within)
+
+        return await until_stable(attempt, attempts=_RESTORE_ATTEMPTS, what="the history of the file")
 
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
@@ -279,23 +278,15 @@ class Workspace:
         return version
 
 
-class _ForgottenMeanwhile(Exception):
-    """A version is no longer what it was when it was read."""
-
-
 def _as_it_was(place: Place, document: Document, old: Version) -> Within:
     """The check, under the slice's lock, that what is restored was not forgotten or cleared since it was read."""
 
     async def check(connection: Connection, _: Slice) -> None:
         now = await store.read_version(connection, document, place.tenant_id, old.version)
         if now is None or now.content != old.content:
-            raise _ForgottenMeanwhile
+            raise Superseded
 
     return check
-
-
-def _the_text(text: str, _: str | None) -> str:
-    return text
 
 
 def parse_if_match(header: str | None) -> int | None:

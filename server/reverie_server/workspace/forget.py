@@ -13,13 +13,14 @@ from psycopg.rows import DictRow
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice, visible_slices
-from reverie_indexer.errors import Conflict, NotFound, ReverieError, ValidationFailed
+from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.files import SEARCHABLE, is_backup
 from reverie_indexer.index import forget_embeddings, purge_chunks
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place, Tier
 from reverie_indexer.pipeline import Change, Pipeline, Rules, passages_of
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.agents.settings import AgentSettings
@@ -92,10 +93,6 @@ class Receipt:
     embeddings: int
     tombstones: int
     still_shared: Sequence[str]
-
-
-class _ChangedError(ReverieError):
-    """Another writer changed what holds the text while it was being forgotten."""
 
 
 @dataclass(slots=True)
@@ -264,27 +261,24 @@ class Forgetting:
 
     async def _erase(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
         await self._tombstones.load_secret()
-        for _ in range(MAX_ATTEMPTS):
-            texts = await self._with_remnants(place, texts)
-            before = await self._survey(place, texts)
-            paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
-            changes = [
-                Change(path, partial(_edited, path, texts), grant.author, "forget", reserved=True) for path in paths
-            ]
-            rules = (grant.settings, self._count, self._derived)
-            erasure = _Erasure(self._tombstones, place, texts, set(paths), *rules)
-            try:
-                await self._pipeline.write_many(place, changes, erasure.run)
-            except _ChangedError:
-                continue
-            if erasure.receipt is not None:
-                # What is left of a message is embedded anew.
-                self._pipeline.backfill_wanted.set()
-                # What the new versions themselves took out of the index is not there any more to be counted.
-                passages = max(before.removed["document"].passages, erasure.receipt.removed["document"].passages)
-                removed = replace(erasure.receipt.removed["document"], passages=passages)
-                return replace(erasure.receipt, removed={**erasure.receipt.removed, "document": removed})
-        raise Conflict("others write this text all the time; try again")
+        attempt = partial(self._erase_once, grant, place, texts)
+        return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="what holds this text")
+
+    async def _erase_once(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
+        texts = await self._with_remnants(place, texts)
+        before = await self._survey(place, texts)
+        paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
+        changes = [Change(path, partial(_edited, path, texts), grant.author, "forget", reserved=True) for path in paths]
+        rules = (grant.settings, self._count, self._derived)
+        erasure = _Erasure(self._tombstones, place, texts, set(paths), *rules)
+        await self._pipeline.write_many(place, changes, erasure.run)
+        assert erasure.receipt is not None
+        # What is left of a message is embedded anew.
+        self._pipeline.backfill_wanted.set()
+        # What the new versions themselves took out of the index is not there any more to be counted.
+        passages = max(before.removed["document"].passages, erasure.receipt.removed["document"].passages)
+        removed = replace(erasure.receipt.removed["document"], passages=passages)
+        return replace(erasure.receipt, removed={**erasure.receipt.removed, "document": removed})
 
     async def _still_shared(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[str]:
         if place.scope != "personal":
@@ -316,7 +310,7 @@ class _Erasure:
     receipt: Receipt | None = None
 
     async def run(self, connection: Connection, slice_: Slice) -> None:
-        """Rewrite the history, purge index and cache, leave tombstones; raises _ChangedError to begin again."""
+        """Rewrite the history, purge index and cache, leave tombstones; raises Superseded to begin again."""
         tenant_id = self.place.tenant_id
         own = await own_slices(connection, self.place, with_past=True)
         found = _Found(present=self.present)
@@ -324,7 +318,7 @@ class _Erasure:
         rules = Rules(chunk_max_chars=self.settings.chunk_max_chars, language=self.settings.language)
         async for row, held in _versions(connection, tenant_id, own, self.texts):
             if row["is_present"]:
-                raise _ChangedError("the text came back")
+                raise Superseded("the text came back")
             found.note(row["path"], held)
             size = len(row["content"])
             hashes |= await isolated(_hashes, row["path"], row["content"], self.texts, rules, chars=size)
@@ -338,7 +332,7 @@ class _Erasure:
         await purge_chunks(connection, tenant_id, found.passages)
         found.said = await take_out(connection, self.place, slice_, self.texts, self.settings, self.count)
         if not set(found.said.remnants) <= set(self.texts):
-            raise _ChangedError("more was said meanwhile")
+            raise Superseded("more was said meanwhile")
         forgotten_now = Forgotten(self.texts, found.said.found)
         found.derived = await self.derived.take_out(connection, self.place, slice_, forgotten_now, self.settings)
         # A transcript that is sent again is known by the lines of its messages, of which the text may be a part.
@@ -379,7 +373,7 @@ def _anchors(texts: Sequence[str]) -> dict[str, Any]:
 
 def _edited(path: str, texts: Sequence[str], content: str | None) -> str:
     if content is None:
-        raise _ChangedError("the file was deleted meanwhile")
+        raise Superseded("the file was deleted meanwhile")
     return _without(path, texts, content)
 
 

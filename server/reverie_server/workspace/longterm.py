@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Slice
-from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Within
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.workspace import memory_text
 from reverie_server.workspace.files import Workspace, Write
 
@@ -86,34 +87,29 @@ class LongTermMemory:
 
     async def _edit(self, place: Place, edit: Callable[[str | None], str], by: str, reason: str) -> Written:
         """Edit the file that is the memory, also when that becomes another one while this looks for it."""
-        for _ in range(_ATTEMPTS):
+
+        async def attempt() -> Written:
             found = await self.current(place)
             path = found[0].path if found else MEMORY
 
-            def of_this_file(text: str | None, *, is_there: bool = found is not None) -> str:
-                if (text is not None) != is_there:
-                    raise _Moved
+            def of_this_file(text: str | None) -> str:
+                if (text is not None) != (found is not None):
+                    raise Superseded
                 return edit(text)
 
             # MEMORY.md that is there is the memory, whatever else there is. Any other choice holds only as long as
             # there is no file of the other name, which is looked at under the slice's lock.
             other = None if path == MEMORY and found else STAND_IN if path == MEMORY else MEMORY
             within = None if other is None else _absent(place, other)
-            try:
-                return await self._workspace.edit(place, Write(path, by, reason), of_this_file, within)
-            except _Moved:
-                continue
-        raise Conflict(f"{MEMORY} came and went {_ATTEMPTS} times while it was to be written; try again")
+            return await self._workspace.edit(place, Write(path, by, reason), of_this_file, within)
 
-
-class _Moved(Exception):
-    """Another file is the memory than the one that was looked at."""
+        return await until_stable(attempt, attempts=_ATTEMPTS, what=f"which file is {MEMORY}")
 
 
 def _absent(place: Place, path: str) -> Within:
     async def check(connection: Connection, slice_: Slice) -> None:
         found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], [path])
         if any(document.deleted_at is None for document, _ in found):
-            raise _Moved
+            raise Superseded
 
     return check

@@ -11,19 +11,20 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, BinaryIO
 
 from psycopg.rows import DictRow
 
 from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.access.reader import Reader, place_for
 from reverie_server.workspace import archive
@@ -35,10 +36,6 @@ SQL = Queries(__file__)
 _BATCH_BYTES = 1024 * 1024
 _MAX_ATTEMPTS = 5
 TextFilter = Callable[[str], str]
-
-
-class _ForgottenMeanwhileError(Exception):
-    """Something of the archive was forgotten while it was being imported: the import begins again."""
 
 
 async def keep_everything(place: Place) -> TextFilter:
@@ -168,10 +165,9 @@ class Snapshots:
         Raises what `read_snapshot` and `Pipeline.write_many` raise.
         """
         async with self._importing:
-            for _ in range(_MAX_ATTEMPTS):
-                with suppress(_ForgottenMeanwhileError):
-                    return await self._apply_once(place, file, by)
-        raise Conflict("passages of the archive are being forgotten all the time; try again")
+            return await until_stable(
+                partial(self._apply_once, place, file, by), attempts=_MAX_ATTEMPTS, what="what is forgotten"
+            )
 
     async def _apply_once(self, place: Place, file: BinaryIO, by: str) -> Report:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -187,7 +183,7 @@ class Snapshots:
         async def check_again(connection: Connection, slice_: Slice) -> None:
             # Vectors take their time. Who forgets from here on waits for this transaction, and finds what it wrote.
             if await _count_forgotten(connection, place, [slice_.slice_id]) != known:
-                raise _ForgottenMeanwhileError
+                raise Superseded
 
         written = await self._pipeline.write_many(place, changes, within=check_again) if changes else []
         return replace(report, waiting=sum(not result.embedded for result in written))

@@ -1,0 +1,32 @@
+"""Work that begins again when somebody else was faster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from reverie_indexer.errors import Conflict
+
+T = TypeVar("T")
+
+
+class Superseded(Exception):
+    """Somebody else changed what an attempt was based on. Its transaction is undone, and the attempt begins again."""
+
+
+async def until_stable(
+    attempt: Callable[[], Awaitable[T]], *, attempts: int, what: str, on: type[Superseded] = Superseded
+) -> T:
+    """The result of the first attempt that nobody supersedes.
+
+    An attempt reads, prepares without holding a connection, and writes in one transaction that raises Superseded where
+    what it read has changed. Where attempts are nested, the inner one names its own kind, `on`: any other ends it, and
+    is the outer one's. Raises Conflict, which says that `what` was changed, after so many `attempts`.
+    """
+    for number in range(attempts):
+        with suppress(on):
+            return await attempt()
+        await asyncio.sleep(0.001 * number)
+    raise Conflict(f"others changed {what} {attempts} times meanwhile; try again")
