@@ -41,7 +41,7 @@ def worker_services(
 async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
     """Run jobs until told to end."""
     from reverie_server.app import open_runtime
-    from reverie_server.cli_frame import announce
+    from reverie_server.line_stream import announce
     from reverie_server.stall import ends_when_stalled
     from reverie_server.upkeep import upkeep
 

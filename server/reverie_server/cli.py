@@ -14,13 +14,14 @@ import typer
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
 from reverie_server.cli_admin import embeddings_cli, keys_cli, models_cli
 from reverie_server.cli_bench import bench_cli
-from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, announce, load_settings, owner_of, run
+from reverie_server.cli_frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
 from reverie_server.cli_index import index
 from reverie_server.cli_jobs import jobs_cli, worker
 from reverie_server.cli_mcp import mcp
 from reverie_server.cli_snapshots import export_snapshot, import_snapshot
 from reverie_server.cli_turns import chat, context, inject
 from reverie_server.cli_upgrade import upgrade
+from reverie_server.line_stream import announce
 from reverie_server.recall.request import request_for, rules_for
 
 if TYPE_CHECKING:

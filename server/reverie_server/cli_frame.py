@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import select
 import signal
 import sys
 from collections.abc import Coroutine
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
+
+from reverie_server.line_stream import LineStream
 
 if TYPE_CHECKING:
     from reverie_indexer.settings import Settings
@@ -20,46 +19,6 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 DataDir = Annotated[Path | None, typer.Option(help="Where the embedded PostgreSQL and the models are.")]
 AgentName = Annotated[str, typer.Option("--agent", help="The agent.")]
 OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, such as user:42; none: shared memory.")]
-
-# How long a line waits for whoever reads the lines, once; the next is lost at once while nobody does.
-_READER_PATIENCE_SECONDS = 0.1
-
-
-class LineStream:
-    """Writes lines to a stream, and loses them where they cannot be written: nobody reads on, or the disk is full.
-
-    What is worth a line must not stop, or end, because of it.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._loses = False
-
-    def write(self, line: str) -> None:
-        """Write a line and its end in one: several processes write to the same place. Never raises."""
-        with suppress(OSError, ValueError):
-            descriptor = self._descriptor()
-            if descriptor is None:
-                self._stream.write(line)
-                return
-            patience_seconds = 0.0 if self._loses else _READER_PATIENCE_SECONDS
-            self._loses = not select.select([], [descriptor], [], patience_seconds)[1]
-            if not self._loses:
-                os.write(descriptor, line.encode(errors="backslashreplace"))
-
-    def flush(self) -> None:
-        """Nothing is left unwritten."""
-
-    def _descriptor(self) -> int | None:
-        try:
-            return self._stream.fileno()
-        except (OSError, ValueError):
-            return None  # of a test, or of a notebook
-
-
-def announce(line: str) -> None:
-    """Say on stderr what a program does now."""
-    LineStream(sys.stderr).write(f"{line}\n")
 
 
 def load_settings(**overrides: object) -> Settings:

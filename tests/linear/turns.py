@@ -9,6 +9,7 @@ from tests.growth import Reading
 from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, talk
 
 from reverie_server.agents.settings import AgentSettings
+from reverie_server.heuristics import notes
 from reverie_server.turns import chat, cutting, daily_log, given, transcript, window
 from reverie_server.turns.model import Message
 
@@ -74,9 +75,9 @@ TABLE: Mapping[str, Reading] = {
         lines_of_talk(text), "summary"
     ),
     "reverie_server.turns.transcript.parts": lambda text: transcript.parts(lines_of_talk(text), 5),
-    "reverie_server.turns.transcript.note_lines": lambda text: transcript.note_lines([text, *text.split("\n")]),
-    "reverie_server.turns.transcript.new_lines": lambda text: transcript.new_lines(text.split("\n"), f"x{text}"),
-    "reverie_server.turns.transcript.bullets": lambda text: transcript.bullets(text.split("\n")),
+    "reverie_server.heuristics.notes.note_lines": lambda text: notes.note_lines([text, *text.split("\n")]),
+    "reverie_server.heuristics.notes.new_lines": lambda text: notes.new_lines(text.split("\n"), f"x{text}"),
+    "reverie_server.heuristics.notes.bullets": lambda text: notes.bullets(text.split("\n")),
     "reverie_server.turns.transcript.clipped": lambda text: transcript.clipped(text, 500, count),
     "reverie_server.turns.transcript.clipped:all": lambda text: transcript.clipped(text, count(text) // 2, count),
     "reverie_server.turns.window.Window.is_filling": lambda text: window.Window(1000, 10).is_filling(

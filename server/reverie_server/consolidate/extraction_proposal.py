@@ -22,11 +22,11 @@ from reverie_server.consolidate.guard import GuardRules, check
 from reverie_server.consolidate.lines import Derived, added_lines, line_sha256
 from reverie_server.consolidate.model import Stage, message_source
 from reverie_server.consolidate.orders import standing_order
+from reverie_server.heuristics.notes import bullets, note_lines
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.extractive import Stated, introduced, noted, stated
 from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.turns.model import Message
-from reverie_server.turns.transcript import bullets, note_lines
 
 STAGE: Stage = "extraction"
 UNGROUNDED = "ungrounded"

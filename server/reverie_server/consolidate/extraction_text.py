@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 from reverie_indexer.analyse import analyse
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
+from reverie_server.heuristics import notes
 from reverie_server.llm.extractive import Stated, asks_to_remember
 from reverie_server.recall.fences import neutralise, strip_injected
-from reverie_server.turns import transcript
 from reverie_server.turns.model import Message
 from reverie_server.workspace import memory_text
 from reverie_server.workspace.outline import blocks_of, folded
@@ -86,8 +86,8 @@ def cleaned(text: str, clean: Callable[[str], str]) -> str:
 def entry_lines_of(daily_entry: str, clean: Callable[[str], str]) -> list[str]:
     """The lines of a daily entry, without what was forgotten and lines without words."""
     lines = [line for line in daily_entry.splitlines() if not re.match(r" {0,3}#{1,6}(?: |$)", line)]
-    kept = clean(transcript.bullets(transcript.note_lines(lines)))
-    return [line for line in transcript.note_lines(kept.splitlines()) if _WORD.search(line)]
+    kept = clean(notes.bullets(notes.note_lines(lines)))
+    return [line for line in notes.note_lines(kept.splitlines()) if _WORD.search(line)]
 
 
 def lines_not_in(lines: Sequence[str], text: str) -> list[str]:
@@ -95,7 +95,7 @@ def lines_not_in(lines: Sequence[str], text: str) -> list[str]:
     whole = folded([text])
     return [
         line
-        for line in transcript.new_lines(lines, text)
+        for line in notes.new_lines(lines, text)
         if not memory_text.contains(whole, folded([line]).rstrip(".!?。！？ "))
     ]
 

@@ -21,9 +21,9 @@ from reverie_server.consolidate.extraction_text import ExtractionRules, lines_no
 from reverie_server.consolidate.jobs import defer
 from reverie_server.consolidate.model import Work
 from reverie_server.files.well_known import note_path
+from reverie_server.heuristics import notes
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.recall.tokens import CountTokens
-from reverie_server.turns import transcript
 from reverie_server.turns.model import Message
 from reverie_server.turns.stretch import is_unchanged
 from reverie_server.workspace import sections
@@ -113,9 +113,9 @@ class Writing:
     def _with_lines(self, text: str | None) -> str:
         lines = [line for line, *_ in self.proposal.lines]
         held = text or ""
-        new = lines_not_in(lines, held) if self.proposal.lines_inside else transcript.new_lines(lines, held)
+        new = lines_not_in(lines, held) if self.proposal.lines_inside else notes.new_lines(lines, held)
         self.added = new
-        return sections.append(text, transcript.bullets(new), self.read.note_path) if new else held
+        return sections.append(text, notes.bullets(new), self.read.note_path) if new else held
 
     async def within(self, connection: Connection, slice_: Slice) -> None:
         """The marks, if all is as it was read; and where the lines come from."""

@@ -22,6 +22,7 @@ from reverie_server.consolidate.grounding import Sources, refusal
 from reverie_server.consolidate.model import message_source
 from reverie_server.consolidate.orders import standing_order
 from reverie_server.files.well_known import note_path
+from reverie_server.heuristics.notes import bullets, new_lines, note_lines
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.extractive import noted, summarise
 from reverie_server.llm.generation import EXTRACTIVE, Made
@@ -192,7 +193,7 @@ class SessionCompaction:
         left = deadline - asyncio.get_running_loop().time()
         if self._model is None or left <= 0:
             return None
-        inputs = {"previous": transcript.bullets([note.line for note in notes]), "transcript": said}
+        inputs = {"previous": bullets([note.line for note in notes]), "transcript": said}
         try:
             answer = await self._model.structured(
                 tenant_id, load_prompt("flush"), inputs, Flush, max_tokens=_FLUSH_TOKENS, timeout_seconds=left
@@ -215,8 +216,8 @@ class SessionCompaction:
 
         def edit(text: str | None) -> str:
             nonlocal added
-            added = transcript.new_lines([note.line for note in made.notes], text or "")
-            return sections.append(text, transcript.bullets(added), path) if added else text or ""
+            added = new_lines([note.line for note in made.notes], text or "")
+            return sections.append(text, bullets(added), path) if added else text or ""
 
         async def mark(connection: Connection, slice_: Slice) -> None:
             if not await is_unchanged(connection, tenant_id, session, stretch):
@@ -252,7 +253,7 @@ def _grounded(lines: Sequence[str], part: Sequence[Message]) -> list[str]:
     """The lines that follow from the messages, and are no orders to the agent."""
     sources = Sources(part)
     kept: list[str] = []
-    for line in transcript.note_lines(lines):
+    for line in note_lines(lines):
         if (reason := refusal(line, sources, about_user=False)) is None:
             kept.append(line)
         else:
@@ -262,11 +263,7 @@ def _grounded(lines: Sequence[str], part: Sequence[Message]) -> list[str]:
 
 def _cleaned(notes: Sequence[_Note], clean: Callable[[str], str]) -> list[_Note]:
     """The notes without what was forgotten."""
-    kept = [
-        replace(note, line=line)
-        for note in notes
-        for line in transcript.note_lines(clean(transcript.bullets([note.line])).splitlines())
-    ]
+    kept = [replace(note, line=line) for note in notes for line in note_lines(clean(bullets([note.line])).splitlines())]
     return _distinct(kept)
 
 
@@ -274,7 +271,7 @@ def _distinct(notes: Sequence[_Note]) -> list[_Note]:
     """The notes as lines of a note, those that say the same once."""
     found: dict[str, _Note] = {}
     for note in notes:
-        for line in transcript.note_lines([note.line]):
+        for line in note_lines([note.line]):
             found.setdefault(essence(line), replace(note, line=line))
     return list(found.values())
 

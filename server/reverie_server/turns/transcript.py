@@ -6,18 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from reverie_server.consolidate.grounding_vocabulary import month_of
 from reverie_server.recall.fences import neutralise, strip_injected
 from reverie_server.recall.tokens import CountTokens
 from reverie_server.turns.model import Message
-from reverie_server.workspace.redaction import essence
 
 SUMMARY_CHARS = 300
 # A model takes notes better of a part of this size than of all at once.
 PART_TOKENS = 8000
 _NAMES = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool result"}
-# What a line may begin with that is no part of what it says: of a list, of a heading.
-_MARK = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
 _SPACE = re.compile(r"\s+")
 Detail = Literal["summary", "notes"]
 
@@ -53,38 +49,6 @@ def parts(messages: Sequence[Message], most: int) -> list[list[Message]]:
         found[-1].append(message)
         before += message.tokens
     return [part for part in found if part]
-
-
-def note_lines(texts: Sequence[str]) -> list[str]:
-    """What a model or an extractive pass noted, as lines of a note: no bullets, nothing twice, nothing empty."""
-    found: dict[str, str] = {}
-    for text in texts:
-        line = _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
-        line = _without_mark(line)
-        if kept := essence(line):
-            found.setdefault(kept, line)
-    return list(found.values())
-
-
-def _without_mark(line: str) -> str:
-    """The line without the mark of a list or a heading at its beginning. The day in `3. April` is no mark."""
-    mark = _MARK.match(line)
-    if mark is None:
-        return line
-    rest = line[mark.end() :].strip()
-    is_day = mark[0][0].isdigit() and month_of(rest.partition(" ")[0].casefold().strip(".,:;")) is not None
-    return line if is_day else rest
-
-
-def new_lines(lines: Sequence[str], note: str) -> list[str]:
-    """The lines that a note does not hold yet, however they are written there."""
-    held = {essence(line) for line in note.splitlines()}
-    return [line for line in lines if essence(line) not in held]
-
-
-def bullets(lines: Sequence[str]) -> str:
-    """Lines as a list of markdown."""
-    return "\n".join(f"- {line}" for line in lines)
 
 
 def clipped(text: str, max_tokens: int, count: CountTokens) -> str:
