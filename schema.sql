@@ -384,7 +384,7 @@ CREATE TABLE IF NOT EXISTS recalls (
 CREATE INDEX IF NOT EXISTS recalls_of_slice ON recalls (tenant_id, slice_id, at);
 
 -- Where the lines of files come from that the server wrote by itself: of which stage, made by which prompt and model, of
--- which messages, lines or episodes. A line is known by the hash of its essence (workspace/redaction.py), so that it
+-- which messages, lines or episodes. A line is known by the hash of its essence (text/redact.py), so that it
 -- keeps its origin when the file is sorted anew; a line without a row here was written by a person.
 CREATE TABLE IF NOT EXISTS derivations (
     tenant_id      text COLLATE "C" NOT NULL,

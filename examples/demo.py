@@ -16,7 +16,7 @@ import httpx
 from rich.console import Console
 
 MEMORY = Path(__file__).parent / "memory"
-REVERIE = [sys.executable, "-m", "reverie_server.cli"]
+REVERIE = [sys.executable, "-m", "reverie_server.cli.main"]
 QUERIES = [
     ("a paraphrase: the passage says «fiddle» and «gig»", "Who is the violinist and when is the concert?"),
     ("an exact identifier", "SQLSTATE 40P01"),

@@ -34,12 +34,12 @@ from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.resources import read_resource, resource
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble, create_app
-from reverie_server.cli import tcp_socket
+from reverie_server.app.wiring import assemble, create_app
+from reverie_server.cli.main import tcp_socket
+from reverie_server.files.files import Workspace
 from reverie_server.http.server import http_server
-from reverie_server.recall.search import Search
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Workspace
+from reverie_server.search.search import Search
 
 # Tests start the program dozens of times; where its bytecode is not kept, each start compiles all of it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

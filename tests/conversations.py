@@ -8,9 +8,9 @@ from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
+from reverie_server.access.settings import AgentSettings
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import Appended, Message, NewMessage
+from reverie_server.sessions.model import Appended, Message, NewMessage
 
 SESSION = "web:1"
 

@@ -12,9 +12,9 @@ from tests.scripted_model import Asked, Reply, says, says_json
 from tests.talks import Talk
 
 from reverie_indexer.db import Database
-from reverie_server.consolidate.episode_catalogue import ShownEpisode
-from reverie_server.consolidate.model import Outcome, Work
-from reverie_server.recall.request import request_for
+from reverie_server.browse.episodes import ShownEpisode
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.search.request import request_for
 
 
 @dataclass

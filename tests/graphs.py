@@ -12,10 +12,10 @@ from tests.scripted_model import Asked, Reply, ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
 from reverie_server.access.reader import Reader
-from reverie_server.consolidate.graph_search import GraphFound, GraphRequest
-from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.graph.search import GraphFound, GraphRequest
+from reverie_server.jobs.model import Outcome, Work
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
+from reverie_server.sessions.model import NewMessage
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TYPES = {

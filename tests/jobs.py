@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from psycopg.rows import DictRow
 
 from reverie_indexer.db import Database
-from reverie_server.consolidate.jobs import defer
-from reverie_server.consolidate.model import Outcome, Runs, Stage, Work
-from reverie_server.consolidate.queue import JobRules, Queue
-from reverie_server.consolidate.running import StageRunner
+from reverie_server.jobs.defer import defer
+from reverie_server.jobs.model import Outcome, Runs, Stage, Work
+from reverie_server.jobs.queue import JobRules, Queue
+from reverie_server.jobs.runner import StageRunner
 from reverie_server.runtime import Runtime
 
 DONE = Outcome("completed", "done", "extractive")

@@ -16,12 +16,12 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
-from reverie_server.app import assemble
-from reverie_server.consolidate.model import Outcome, Trigger, Work
-from reverie_server.consolidate.reports import Report
-from reverie_server.recall.request import request_for
+from reverie_server.app.wiring import assemble
+from reverie_server.files.files import Write
+from reverie_server.jobs.model import Outcome, Trigger, Work
+from reverie_server.nights.reports import Report
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Write
+from reverie_server.search.request import request_for
 
 ADA = "user:ada"
 TEA = "Prefers tea to coffee in the morning."

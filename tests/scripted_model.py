@@ -17,7 +17,7 @@ from typing import Any
 
 import uvicorn
 
-from reverie_server.cli import tcp_socket
+from reverie_server.cli.main import tcp_socket
 
 
 @dataclass(frozen=True)

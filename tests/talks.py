@@ -10,11 +10,11 @@ from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
+from reverie_server.files.files import Write
+from reverie_server.prompt.session_compaction import Compacted
+from reverie_server.prompt.turn import Turn, TurnRequest
 from reverie_server.runtime import Runtime
-from reverie_server.turns.compaction import Compacted
-from reverie_server.turns.model import Message, NewMessage, Role, Session
-from reverie_server.turns.turn import Turn, TurnRequest
-from reverie_server.workspace.files import Write
+from reverie_server.sessions.model import Message, NewMessage, Role, Session
 
 ADA = "user:ada"
 

@@ -23,7 +23,7 @@ from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.queries import Queries
 from reverie_indexer.settings import Settings
 from reverie_indexer.vectors import activate_or_check, promote_slice
-from reverie_server.app import data_dir_of
+from reverie_server.app.wiring import data_dir_of
 from reverie_server.bench import origin
 from reverie_server.bench.memory import settle
 from reverie_server.bench.report import rounded
@@ -31,9 +31,9 @@ from reverie_server.bench.scratch import scratch_database
 from reverie_server.bench.synthetic import Material, Owner, fill, material_of
 from reverie_server.bench.synthetic_rows import TENANT
 from reverie_server.bench.synthetic_text import made_up_sentences, pool_of
-from reverie_server.recall.channels import QueryVector, open_slices, propose
-from reverie_server.recall.pool import Pool
-from reverie_server.recall.request import Request, Rules
+from reverie_server.search.candidates import Pool
+from reverie_server.search.request import Request, Rules
+from reverie_server.search.store import QueryVector, open_slices, propose
 from reverie_server.tune_figures import Crossover, Measured, crossover, is_decided
 
 SQL = Queries(__file__)

@@ -23,7 +23,7 @@ from tests.releases.restore import empty_database, restored
 from reverie_indexer.upgrade import shipped_program
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-REVERIE = [sys.executable, "-m", "reverie_server.cli"]
+REVERIE = [sys.executable, "-m", "reverie_server.cli.main"]
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable, NotFound
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
-from reverie_server.cli import cli
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import Work
-from reverie_server.consolidate.queue import JobRules
+from reverie_server.app.pending_jobs import drain
+from reverie_server.app.wiring import assemble
+from reverie_server.cli.main import cli
+from reverie_server.jobs.model import Work
+from reverie_server.jobs.queue import JobRules
 
 ADA = Work("dedup", "default", "wren", "user:1")
 
@@ -90,7 +90,7 @@ def test_a_worker_works_until_it_is_told_to_end(conninfo: str) -> None:
     asyncio.run(defer_one())
     given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "reverie_server.cli", "worker", "--concurrency", "1"],
+        [sys.executable, "-m", "reverie_server.cli.main", "worker", "--concurrency", "1"],
         env={**given, "REVERIE_DATABASE_URL": conninfo, "REVERIE_EMBEDDER": "none", "REVERIE_LOG_FORMAT": "json"},
         stderr=subprocess.PIPE,
         text=True,

@@ -21,7 +21,7 @@ from tests.clusters import cluster_directory
 
 from reverie_server.runtime import Runtime
 
-COMMAND = ["-m", "reverie_server.cli", "mcp"]
+COMMAND = ["-m", "reverie_server.cli.main", "mcp"]
 PATIENCE_SECONDS = 120
 HANDSHAKE = {
     "method": "initialize",

@@ -13,7 +13,7 @@ import pytest
 from tests.archives import Raw, snapshot
 from tests.clusters import cluster_directory
 
-REVERIE = [sys.executable, "-m", "reverie_server.cli"]
+REVERIE = [sys.executable, "-m", "reverie_server.cli.main"]
 
 
 @pytest.fixture(scope="module")

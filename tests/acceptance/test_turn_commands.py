@@ -42,7 +42,7 @@ class Shell:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "reverie_server.cli",
+            "reverie_server.cli.main",
             *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

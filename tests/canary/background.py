@@ -19,7 +19,7 @@ from tests.canary.talks import TalkKey
 from tests.canary.words import canaries_in, full, strange
 from tests.canary.world import MEMORY_NAMES, Home, Job, World
 
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
 
 # What waits for a while is done too: the cooldown of extraction, the debounce of dreaming.

@@ -13,7 +13,7 @@ import structlog
 from tests.canary.calls import SECRET, LeakError
 from tests.canary.words import canaries_in
 
-from reverie_server.cli_frame import load_settings
+from reverie_server.cli.frame import load_settings
 
 # The test's own client speaks in the same process; the parser tells of every rule that it tries on every line.
 _SILENT = ("httpx", "httpcore", "markdown_it")

@@ -14,7 +14,7 @@ from tests.canary.operations import AGENT, Operation, may_write
 from tests.canary.operations_memory import FAR_AHEAD, LONG_AGO, MEMORY, place_of
 from tests.canary.world import Acting, Home, Job, World
 
-from reverie_server.consolidate.model import STAGES
+from reverie_server.jobs.model import STAGES
 
 EPISODES = f"{AGENT}/episodes"
 PIPELINE = f"{AGENT}/pipeline"

@@ -16,7 +16,7 @@ from tests.canary.talks import Said
 from tests.canary.words import canaries_in, full
 from tests.canary.world import Acting, World
 
-from reverie_server.turns.chat import conversation_of
+from reverie_server.proxy.chat import conversation_of
 
 CHAT = "/v1/chat/completions"
 

@@ -24,25 +24,23 @@ from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller, Keys
-from reverie_server.consolidate import (
-    asking,
-    episode_removal,
-    episodes,
-    extraction_store,
-    graph_forgetting,
-    graph_known,
-    graph_search,
-    reports,
-)
-from reverie_server.recall import channels, context_files
-from reverie_server.recall.request import Outcome, Request
-from reverie_server.recall.search import Search
+from reverie_server.episodes import store as episodes
+from reverie_server.extraction import store as extraction_store
+from reverie_server.files.files import Workspace, Write
+from reverie_server.forgetting import episode_removal, forget
+from reverie_server.graph import erase as graph_forgetting
+from reverie_server.graph import known as graph_known
+from reverie_server.graph import search as graph_search
+from reverie_server.llm import ask as asking
+from reverie_server.nights import reports
+from reverie_server.prompt import context_files
 from reverie_server.runtime import Runtime
-from reverie_server.turns import lookup, sessions
-from reverie_server.turns.appending import Recorder
-from reverie_server.turns.model import Session
-from reverie_server.workspace import forget
-from reverie_server.workspace.files import Workspace, Write
+from reverie_server.search import store as channels
+from reverie_server.search.request import Outcome, Request
+from reverie_server.search.search import Search
+from reverie_server.sessions import lookup, sessions
+from reverie_server.sessions.append import Recorder
+from reverie_server.sessions.model import Session
 
 Break = Callable[[pytest.MonkeyPatch], None]
 SEED = 20260403
@@ -222,7 +220,7 @@ def logs_what_it_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
         log.debug("model_asked", inputs=question.inputs)
         return await ask(model, tenant_id, question)
 
-    monkeypatch.setattr("reverie_server.consolidate.semantic.ask", talkative)
+    monkeypatch.setattr("reverie_server.graph.stage.ask", talkative)
 
 
 def forgets_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:

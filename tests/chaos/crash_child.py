@@ -21,17 +21,20 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.consolidate.episode_making import EpisodeMaking, EpisodicRules
-from reverie_server.consolidate.forgetting import DerivedForgetting
-from reverie_server.consolidate.jobs import Delays
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
-from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.turns import appending, sessions, stretch
-from reverie_server.turns.model import Appended, NewMessage
-from reverie_server.workspace import forget, tombstones
-from reverie_server.workspace.clear import Clearing, Selection
+from reverie_server.access.settings import AgentSettings
+from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
+from reverie_server.forgetting import forget
+from reverie_server.forgetting.clear import Clearing, Selection
+from reverie_server.forgetting.derived import DerivedForgetting
+from reverie_server.jobs.defer import Delays
+from reverie_server.provenance import tombstones
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
+from reverie_server.sessions import append as appending
+from reverie_server.sessions import message_range as stretch
+from reverie_server.sessions import sessions
+from reverie_server.sessions.model import Appended, NewMessage
+from reverie_server.text.tokens import estimate_tokens
 
 TEAM = Place("default", "wren", "team")
 SAID_AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
@@ -107,7 +110,7 @@ async def compact_session(database: Database, slot: ModelSlot) -> None:
     from tests.talks import Talk
 
     from reverie_indexer.settings import Settings
-    from reverie_server.app import assemble
+    from reverie_server.app.wiring import assemble
 
     await Talk(assemble(Settings(embedder="hashing"), database, slot)).compact()
 

@@ -13,13 +13,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from reverie_server import app
-from reverie_server.app_consolidate import GivenStages
-from reverie_server.cli import main
-from reverie_server.consolidate.model import Outcome, Work
-from reverie_server.consolidate.running import StageRunner
-from reverie_server.recall.search import Search
+from reverie_server.app import wiring as app
+from reverie_server.app.background import GivenStages
+from reverie_server.cli.main import main
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.jobs.runner import StageRunner
 from reverie_server.runtime import Consolidation
+from reverie_server.search.search import Search
 
 _EXPONENTIAL = re.compile(r"(?:a+)+b")
 

@@ -38,7 +38,16 @@ class Server:
 
     def start(self, timeout_seconds: float = 60) -> None:
         given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
-        command = [sys.executable, "-m", "reverie_server.cli", "serve", "--port", "0", "--data-dir", str(self.data_dir)]
+        command = [
+            sys.executable,
+            "-m",
+            "reverie_server.cli.main",
+            "serve",
+            "--port",
+            "0",
+            "--data-dir",
+            str(self.data_dir),
+        ]
         process = self._process = subprocess.Popen(
             command,
             env={**given, **self._settings},

@@ -10,7 +10,7 @@ from tests.talks import Talk, contents
 
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 
 DECISION = "We decided to use PostgreSQL 17 for the kite project."
 SAID = [DECISION, "Noted.", "asking", "answering"]

@@ -18,10 +18,10 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.recall.request import Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Workspace
+from reverie_server.files.files import Workspace
+from reverie_server.search.request import Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 ROOT = Path(__file__).parents[2]
 READER = Reader("default", "wren", None)

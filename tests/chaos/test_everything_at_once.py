@@ -16,9 +16,9 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, migrate, overwrite
 from reverie_indexer.slot import ModelSlot, Ready
 from reverie_indexer.vectors import promote_large_slices
-from reverie_server.recall.request import Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 PLACES = [
     Place(tenant, agent, scope, owner)

@@ -20,8 +20,8 @@ from tests.jobs import deferred, jobs_of
 
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
-from reverie_server.app import assemble
-from reverie_server.consolidate.model import Work
+from reverie_server.app.wiring import assemble
+from reverie_server.jobs.model import Work
 
 GOOD = [Work("dedup", tenant, "wren", f"user:{number}") for tenant in ("acme", "umbra") for number in range(4)]
 
@@ -97,7 +97,7 @@ async def test_a_worker_that_is_killed_again_and_again_does_each_job_once(
     database: Database, conninfo: str, programs: list[Program], kills: int
 ) -> None:
     system = assemble(Settings(embedder="hashing"), database, await filled_slot(database, MoodyEmbedder(384)))
-    program = Program("serve", "--port", "0", module="reverie_server.cli", REVERIE_DATABASE_URL=conninfo)
+    program = Program("serve", "--port", "0", module="reverie_server.cli.main", REVERIE_DATABASE_URL=conninfo)
     programs.append(program)
     await asyncio.to_thread(program.url)
     await asyncio.to_thread(program.until, lambda: program.pid_of("server"))
@@ -132,7 +132,7 @@ async def test_a_worker_that_is_killed_again_and_again_does_each_job_once(
 def test_the_children_of_a_killed_program_are_gone(
     conninfo: str, programs: list[Program], arguments: tuple[str, ...]
 ) -> None:
-    program = Program(*arguments, module="reverie_server.cli", REVERIE_DATABASE_URL=conninfo)
+    program = Program(*arguments, module="reverie_server.cli.main", REVERIE_DATABASE_URL=conninfo)
     programs.append(program)
     program.until(lambda: len(program.children()) == len(arguments) // 2 + 1)
     program.process.kill()

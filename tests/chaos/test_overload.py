@@ -70,7 +70,7 @@ def health_seconds(server: Server) -> float:
 
 
 def make_key(server: Server) -> None:
-    command = [sys.executable, "-m", "reverie_server.cli", "keys", "create", "--role", "admin"]
+    command = [sys.executable, "-m", "reverie_server.cli.main", "keys", "create", "--role", "admin"]
     subprocess.run([*command, "--data-dir", server.data_dir], check=True, capture_output=True)
 
 

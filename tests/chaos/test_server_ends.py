@@ -21,7 +21,7 @@ from tests.conftest import PLAIN
 from tests.jobs import deferred, jobs_of
 
 from reverie_indexer.db import Database
-from reverie_server.consolidate.model import Work
+from reverie_server.jobs.model import Work
 
 GRACE_SECONDS = 6.0
 # What the machine may take on top, of which the server knows nothing.
@@ -182,7 +182,7 @@ def test_a_server_that_stands_still_is_started_again_and_connections_wait(
 
 def test_clients_that_hang_up_on_their_answers_do_not_end_it(conninfo: str, stack: ExitStack) -> None:
     settings = {"REVERIE_DATABASE_URL": conninfo, "REVERIE_STALL_SECONDS": "20"}
-    program = Program("serve", "--port", "0", module="reverie_server.cli", **settings)
+    program = Program("serve", "--port", "0", module="reverie_server.cli.main", **settings)
     stack.callback(program.stop)
     url = program.url()
     where = urlsplit(url)

@@ -143,7 +143,7 @@ def test_a_folder_is_indexed_whole_although_the_indexer_is_killed(server: Server
     for number in range(200):
         (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\nlantern {number}\n" * 20)
     given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
-    command = [sys.executable, "-m", "reverie_server.cli", "index", str(tmp_path), "--agent", "wren"]
+    command = [sys.executable, "-m", "reverie_server.cli.main", "index", str(tmp_path), "--agent", "wren"]
     command += ["--data-dir", str(server.data_dir)]
     environment = {**given, "REVERIE_EMBEDDER": "hashing"}
     for _ in range(4):

@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from reverie_server.cli_frame import load_settings
-from reverie_server.supervisor import Link, Service, supervise
+from reverie_server.app.supervisor import Link, Service, supervise
+from reverie_server.cli.frame import load_settings
 
 GRACE_SECONDS = 0.5
 PR_SET_CHILD_SUBREAPER = 36

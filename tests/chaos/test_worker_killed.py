@@ -16,7 +16,7 @@ from tests.talks import Talk
 
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 
 OWNERS = ("user:1", "user:2", None)

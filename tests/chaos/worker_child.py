@@ -14,10 +14,10 @@ from tests.jobs import with_stages
 
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
-from reverie_server.app import assemble
-from reverie_server.app_consolidate import wire_worker
-from reverie_server.consolidate.model import Outcome, Runs, Work
-from reverie_server.consolidate.queue import JobRules
+from reverie_server.app.background import wire_worker
+from reverie_server.app.wiring import assemble
+from reverie_server.jobs.model import Outcome, Runs, Work
+from reverie_server.jobs.queue import JobRules
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Slow:
 def start_worker(conninfo: str, seconds: float) -> ForkServerProcess:
     """Start one; what it needs is imported once for all of them."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.chaos.worker_child", "reverie_server.consolidate.worker"])
+    context.set_forkserver_preload(["tests.chaos.worker_child", "reverie_server.jobs.worker"])
     process = context.Process(target=work, args=(conninfo, seconds), daemon=True)
     process.start()
     return process

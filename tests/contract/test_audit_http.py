@@ -20,13 +20,13 @@ from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.audit import Audit, activity, prune
+from reverie_server.access.connection import Connection, connect
 from reverie_server.access.keys import OPERATOR
-from reverie_server.app import assemble
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
+from reverie_server.app.wiring import assemble
 from reverie_server.mcp.server import build_server
 from reverie_server.runtime import Runtime
 from reverie_server.tools.catalogue import REGISTRY
-from reverie_server.tools.connection import Connection, connect
 
 Check = Callable[[httpx.Response, int, str], dict[str, Any]]
 ADA = {"owner_key": "user:ada"}

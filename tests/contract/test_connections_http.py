@@ -15,7 +15,7 @@ from tests.conftest import ServeRuntime
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Connect = Callable[[], Awaitable[Stream]]

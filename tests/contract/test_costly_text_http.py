@@ -13,8 +13,8 @@ import pytest
 from tests.contract.conftest import check_problem
 
 from reverie_indexer import isolate, pipeline
-from reverie_server.consolidate import emergence
-from reverie_server.workspace import sections
+from reverie_server.nights.emergence import stage as emergence
+from reverie_server.text import markdown_edit as sections
 
 HERE = os.getpid()
 LONG = "The tall lantern is lit.\n\n" * 3000

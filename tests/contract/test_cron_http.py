@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
-from reverie_server.turns.completion import complete_idle_sessions
+from reverie_server.sessions.completion import complete_idle_sessions
 
 ADA = {"owner_key": "user:ada"}
 AT = "2026-04-03T09:30:00Z"

@@ -10,8 +10,8 @@ import pytest
 import typer.main
 
 from reverie_indexer.settings import Settings
-from reverie_server.app import create_app
-from reverie_server.cli import cli
+from reverie_server.app.wiring import create_app
+from reverie_server.cli.main import cli
 from reverie_server.runtime import Runtime
 
 README = (Path(__file__).parents[2] / "README.md").read_text()

@@ -21,7 +21,7 @@ from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 
 SEARCH = "/agents/wren/memory/search"

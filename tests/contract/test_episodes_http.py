@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from tests.contract.test_keeping_http import keyed
 
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
 
 FIELDS = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from reverie_server.recall.fences import for_prompt
+from reverie_server.text.fences import for_prompt
 
 OWNER = "user:42"
 HOSTILE = (

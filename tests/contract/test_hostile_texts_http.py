@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.jobs import jobs_of
 
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import Work
+from reverie_server.app.pending_jobs import drain
+from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 
 ADA = {"owner_key": "user:ada"}

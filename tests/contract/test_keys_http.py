@@ -18,7 +18,7 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble, bootstrap_key
+from reverie_server.app.wiring import assemble, bootstrap_key
 from reverie_server.runtime import Runtime
 
 Check = Callable[[httpx.Response, int, str], dict[str, Any]]

@@ -20,7 +20,7 @@ from reverie_indexer.db import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 
 ADA = {"X-Reverie-Agent": "wren", "X-Reverie-Owner": "user:ada"}

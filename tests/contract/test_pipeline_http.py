@@ -18,9 +18,9 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import STAGES, Work
-from reverie_server.consolidate.queue import JobRules
+from reverie_server.app.pending_jobs import drain
+from reverie_server.jobs.model import STAGES, Work
+from reverie_server.jobs.queue import JobRules
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.endpoint import Endpoint, EndpointConfig
 from reverie_server.llm.errors import LanguageModelUnavailable

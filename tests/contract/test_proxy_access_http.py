@@ -16,7 +16,7 @@ from tests.scripted_model import ScriptedModel
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 
 CHAT = {"messages": [user(QUESTION)]}

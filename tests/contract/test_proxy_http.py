@@ -13,7 +13,7 @@ from tests import scripted_model as reply
 from tests.proxied import FACT, OWNER, QUESTION, Served, ask, assistant, user
 from tests.scripted_model import ScriptedModel
 
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
 
 
 async def test_memory_reaches_the_provider_and_the_answer_comes_back(served: Served, scripted: ScriptedModel) -> None:

@@ -16,13 +16,13 @@ from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
+from reverie_server.access.connection import Connection as Whose
 from reverie_server.access.keys import OPERATOR
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
+from reverie_server.proxy import proxy as proxy_module
+from reverie_server.proxy.chat import conversation_of
+from reverie_server.proxy.proxy import ChatAnswer, ChatRequest, Proxy
 from reverie_server.runtime import Runtime
-from reverie_server.tools.connection import Connection as Whose
-from reverie_server.turns import proxy as proxy_module
-from reverie_server.turns.chat import conversation_of
-from reverie_server.turns.proxy import ChatAnswer, ChatRequest, Proxy
 
 SYSTEM = {"role": "system", "content": "You are Wren."}
 

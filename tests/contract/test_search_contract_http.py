@@ -14,10 +14,10 @@ from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.pipeline import Pipeline, Rules
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.files.files import Workspace
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Workspace
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 RESULT_FIELDS = {
     "id", "tier", "path", "start_line", "end_line", "text", "score", "text_score", "vector_score", "boost", "scope",

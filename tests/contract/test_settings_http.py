@@ -17,8 +17,8 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
-from reverie_server.consolidate.nightly import nightly_at
+from reverie_server.app.wiring import assemble
+from reverie_server.jobs.nights_due import nightly_at
 from reverie_server.runtime import Runtime
 
 Serve = Callable[..., Awaitable[Agent]]

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from reverie_server.recall.fences import SUMMARY_MARK
 from reverie_server.runtime import Runtime
+from reverie_server.text.fences import SUMMARY_MARK
 
 ADA = {"owner_key": "user:ada"}
 DECISION = "We decided to use PostgreSQL 17 for the kite project."

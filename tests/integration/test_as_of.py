@@ -10,8 +10,8 @@ from tests.consistency import assert_index_consistent
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
-from reverie_server.recall.request import Request, Rules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Request, Rules
+from reverie_server.search.search import Search
 
 PLACE = Place("default", "wren", "personal", "user:1")
 TEAM = Place("default", "wren", "team")

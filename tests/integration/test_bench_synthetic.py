@@ -10,8 +10,8 @@ from reverie_indexer.db import Database
 from reverie_indexer.slot import ModelSlot
 from reverie_server.bench.synthetic import Owner, fill, material_of
 from reverie_server.bench.synthetic_text import made_up_sentences, pool_of
-from reverie_server.recall.request import Request
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Request
+from reverie_server.search.search import Search
 
 OWNERS = [
     Owner(0, "first", "user:0", 45, (("rare", 0.25), ("notes", 0.75))),

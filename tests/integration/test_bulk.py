@@ -16,7 +16,7 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.workspace.files import Workspace
+from reverie_server.files.files import Workspace
 
 TEAM = Place("default", "wren", "team")
 READER = Reader("default", "wren", None)

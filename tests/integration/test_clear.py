@@ -13,13 +13,13 @@ from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.reindex import Reindexed, reindex
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.recall.request import Request
-from reverie_server.recall.search import Search
+from reverie_server.access.settings import AgentSettings
+from reverie_server.files.files import Workspace
+from reverie_server.files.retention import prune_history
+from reverie_server.forgetting.clear import Selection
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.files import Workspace
-from reverie_server.workspace.retention import prune_history
+from reverie_server.search.request import Request
+from reverie_server.search.search import Search
 
 MINE = Place("default", "wren", "personal", "user:1")
 OTHER = Place("default", "wren", "personal", "user:2")

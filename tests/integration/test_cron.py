@@ -12,13 +12,13 @@ from tests.jobs import Recorded, deferred, jobs_of, stage_rows, with_stages
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
-from reverie_server.consolidate import cron as cron_module
-from reverie_server.consolidate import queue as queue_module
-from reverie_server.consolidate.cron import Cron, NightlyDefaults
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import Work
+from reverie_server.app.pending_jobs import drain
+from reverie_server.jobs import queue as queue_module
+from reverie_server.jobs import schedule as cron_module
+from reverie_server.jobs.model import Work
+from reverie_server.jobs.schedule import Cron, NightlyDefaults
+from reverie_server.long_term.compaction_text import THRESHOLD_CHARS
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.compaction_text import THRESHOLD_CHARS
 
 EVENING = datetime(2026, 4, 2, 18, 0, tzinfo=UTC)
 

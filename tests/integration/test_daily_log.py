@@ -13,9 +13,9 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
-from reverie_server.workspace import sections
+from reverie_server.text import markdown_edit as sections
 
 AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 DAY = "2026-04-03"

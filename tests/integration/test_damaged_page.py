@@ -22,7 +22,7 @@ from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 
 PAGE = 8192
 

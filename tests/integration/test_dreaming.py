@@ -13,9 +13,10 @@ from reverie_indexer.errors import Conflict, DatabaseUnavailable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.consolidate import derive, dreaming
-from reverie_server.recall.request import request_for
-from reverie_server.workspace.forget import Target
+from reverie_server.forgetting.forget import Target
+from reverie_server.nights.dreaming import stage as dreaming
+from reverie_server.provenance import record as derive
+from reverie_server.search.request import request_for
 
 FILE = "_system/dreaming/20260403-consolidated.md"
 JOBS = "SELECT count(*) AS count FROM procrastinate_jobs WHERE task_name = 'dreaming' AND status = 'todo'"

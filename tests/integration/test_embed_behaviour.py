@@ -19,7 +19,7 @@ from reverie_indexer.embed.endpoint import EndpointConfig, connect_endpoint
 from reverie_indexer.embed.local import LocalEmbedder, find_weights, load_local
 from reverie_indexer.embed.sentence import SentenceEmbedder, load_sentence
 from reverie_indexer.errors import EmbedderUnavailable
-from reverie_server.recall.search import FAMILIAR_FROM
+from reverie_server.search.search import FAMILIAR_FROM
 
 TEXTS = [
     "The deployment failed because the certificate had expired.",

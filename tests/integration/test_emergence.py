@@ -15,12 +15,13 @@ from reverie_indexer.errors import DatabaseUnavailable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.consolidate import derive, emergence_view
-from reverie_server.consolidate.gathering import View
-from reverie_server.consolidate.nightly import next_nightly
-from reverie_server.recall.request import request_for
-from reverie_server.workspace.files import Write
-from reverie_server.workspace.forget import Target
+from reverie_server.files.files import Write
+from reverie_server.forgetting.forget import Target
+from reverie_server.jobs.nights_due import next_nightly
+from reverie_server.nights.emergence import inputs as emergence_view
+from reverie_server.nights.emergence.collect import View
+from reverie_server.provenance import record as derive
+from reverie_server.search.request import request_for
 
 
 @pytest.fixture
@@ -175,7 +176,7 @@ async def test_what_is_forgotten_while_a_run_thinks_is_not_written(
     ada: Nights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ada.ready()
-    from reverie_server.consolidate import emergence
+    from reverie_server.nights.emergence import stage as emergence
 
     grant, place = await ada.runtime.gate.write(OPERATOR, ada.agent_id, ADA, None)
     write, met = emergence.write_conclusion, []
@@ -242,7 +243,7 @@ async def test_without_notes_or_switched_off_nothing_happens_and_it_says_so(ada:
 
 async def test_a_run_that_fails_for_good_leaves_a_report(ada: Nights, monkeypatch: pytest.MonkeyPatch) -> None:
     await ada.ready()
-    from reverie_server.consolidate import emergence
+    from reverie_server.nights.emergence import stage as emergence
 
     async def fail(*_: Any) -> None:
         raise DatabaseUnavailable("secret words")

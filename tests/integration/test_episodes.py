@@ -18,17 +18,17 @@ from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.reader import Reader
-from reverie_server.app import assemble
-from reverie_server.consolidate import episodes as stored
-from reverie_server.consolidate.episode_catalogue import EpisodeQuery
-from reverie_server.consolidate.model import episode_name
-from reverie_server.recall.expand import ExpandedEpisode
-from reverie_server.recall.inject import Injection, InjectRequest
-from reverie_server.recall.request import request_for
+from reverie_server.app.wiring import assemble
+from reverie_server.browse.episodes import EpisodeQuery
+from reverie_server.browse.expand import ExpandedEpisode
+from reverie_server.episodes import store as stored
+from reverie_server.forgetting.clear import Selection
+from reverie_server.forgetting.forget import Target
+from reverie_server.inject.inject import Injection, InjectRequest
+from reverie_server.jobs.model import episode_name
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.forget import Target
+from reverie_server.search.request import request_for
+from reverie_server.sessions.model import NewMessage
 
 REVIEW = "We decided to move the review with Ada Lovelace to Thursday."
 QUESTION = "When is the review with Ada Lovelace?"

@@ -14,10 +14,10 @@ from tests.scripted_model import ScriptedModel
 from tests.talks import Talk
 
 from reverie_indexer.db import Database
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import Work
+from reverie_server.app.pending_jobs import drain
+from reverie_server.forgetting.forget import Receipt, Target
+from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.forget import Receipt, Target
 
 SECRET = "The vault opens with 4711-quince."
 REVIEW = "We decided to move the review with Ada Lovelace to Thursday."

@@ -26,13 +26,13 @@ from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says
 from tests.talks import Talk
 
 from reverie_indexer.db import Database
-from reverie_server.consolidate import episode_making
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.episode_making import UNGROUNDED
-from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE
+from reverie_server.app.pending_jobs import drain
+from reverie_server.episodes import make as episode_making
+from reverie_server.episodes.make import UNGROUNDED
+from reverie_server.forgetting.forget import Target
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.forget import Target
+from reverie_server.sessions.model import NewMessage
+from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE
 
 REVIEW = "We decided to move the review with Ada Lovelace to Thursday."
 TEA = "I prefer tea to coffee."

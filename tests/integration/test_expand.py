@@ -10,10 +10,10 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.recall.expand import Expanded, Expansion
-from reverie_server.recall.request import Request
-from reverie_server.recall.search import Search
+from reverie_server.browse.expand import Expanded, Expansion
 from reverie_server.runtime import Runtime
+from reverie_server.search.request import Request
+from reverie_server.search.search import Search
 
 ADA = Place("acme", "wren", "personal", "user:ada")
 BO = Place("acme", "wren", "personal", "user:bo")

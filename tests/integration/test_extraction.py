@@ -14,12 +14,12 @@ from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_
 from tests.talks import ADA, Talk
 
 from reverie_indexer.pipeline import Change
-from reverie_server.app import assemble
-from reverie_server.consolidate.derive import line_sha256
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.app.pending_jobs import drain
+from reverie_server.app.wiring import assemble
+from reverie_server.forgetting.forget import Target
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.provenance.record import line_sha256
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.forget import Target
 
 TALKED = (
     "I moved the review of the Zephyr project to Thursday.",
@@ -514,7 +514,7 @@ class TestFailuresAndRaces:
             raise asyncio.CancelledError
 
         with monkeypatch.context() as patched:
-            patched.setattr("reverie_server.consolidate.extraction_writing.record", die)
+            patched.setattr("reverie_server.extraction.write.record", die)
             with pytest.raises(asyncio.CancelledError):
                 await extract(runtime, talk)
         assert await file(talk, "MEMORY.md") is None

@@ -18,13 +18,13 @@ from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.recall.request import Request
-from reverie_server.recall.search import Search
+from reverie_server.access.settings import AgentSettings
+from reverie_server.files.files import Workspace, Write
+from reverie_server.forgetting import forget as forget_module
+from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
-from reverie_server.workspace import forget as forget_module
-from reverie_server.workspace.files import Workspace, Write
-from reverie_server.workspace.forget import Receipt, Target
+from reverie_server.search.request import Request
+from reverie_server.search.search import Search
 
 SECRET = "The vault opens with 4711-quince."
 MINE = Place("default", "wren", "personal", "user:1")

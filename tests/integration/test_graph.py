@@ -11,7 +11,7 @@ from tests.graphs import Graph, answer, answers, day, thing
 from tests.scripted_model import Reply, ScriptedModel, says, says_json
 from tests.talks import Talk
 
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
 
 WORKS = ("Ada", "works_on", "Reverie")

@@ -10,9 +10,9 @@ from tests.scripted_model import ScriptedModel
 from tests.talks import ADA
 
 from reverie_server.access.keys import OPERATOR
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
+from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.forget import Receipt, Target
 
 TABLES = ("entities", "mentions", "entity_terms", "entity_names", "relations", "statements", "duplicates", "merges")
 

@@ -15,9 +15,9 @@ from reverie_indexer.errors import Conflict, EmbeddingRejected, NotFound, Valida
 from reverie_indexer.settings import Settings
 from reverie_indexer.slices import lock_slice
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
-from reverie_server.consolidate.graph_forgetting import drop_episodes
-from reverie_server.consolidate.graph_vectors import embed_waiting
+from reverie_server.app.wiring import assemble
+from reverie_server.graph.erase import drop_episodes
+from reverie_server.graph.vectors import embed_waiting
 from reverie_server.runtime import Runtime
 
 PART = "designs the index and the search of the whole memory server and writes its tests and its documents by hand"

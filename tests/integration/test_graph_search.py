@@ -12,9 +12,9 @@ from tests.scripted_model import ScriptedModel
 from reverie_indexer.errors import NotFound, SearchTimeout, ValidationFailed
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
-from reverie_server.consolidate.graph_search import GraphRequest, GraphRules, GraphSearch
-from reverie_server.recall.rank import Weights
+from reverie_server.graph.search import GraphRequest, GraphRules, GraphSearch
 from reverie_server.runtime import Runtime
+from reverie_server.search.rank import Weights
 
 CHAIN = [
     ("Ada", "works_on", "Reverie"),

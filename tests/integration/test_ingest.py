@@ -23,11 +23,11 @@ from reverie_indexer.pipeline import Pipeline, Rules
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.watch import scan
 from reverie_server.access.reader import Reader
+from reverie_server.files import ingest
+from reverie_server.files.files import Workspace, Write
+from reverie_server.files.ingest import Progress, Summary, index_folder
+from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Runtime
-from reverie_server.workspace import ingest
-from reverie_server.workspace.files import Workspace, Write
-from reverie_server.workspace.ingest import Progress, Summary, index_folder
-from reverie_server.workspace.tombstones import Tombstones
 
 TEAM = Place("default", "wren", "team")
 READER = Reader("default", "wren", None)
@@ -348,7 +348,7 @@ def test_a_watched_folder_is_followed_until_ctrl_c(conninfo: str, folder: Path, 
     fill(folder, a="one")
     given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "reverie_server.cli", "index", str(folder), "--agent", "wren", "--watch"],
+        [sys.executable, "-m", "reverie_server.cli.main", "index", str(folder), "--agent", "wren", "--watch"],
         env={**given, "REVERIE_DATABASE_URL": conninfo, "REVERIE_EMBEDDER": "hashing"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

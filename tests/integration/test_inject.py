@@ -21,15 +21,15 @@ from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.app import assemble
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE
-from reverie_server.recall.inject import Injection, InjectRequest
-from reverie_server.recall.request import Request, request_for
-from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.access.settings import AgentSettings
+from reverie_server.app.wiring import assemble
+from reverie_server.inject.inject import Injection, InjectRequest
+from reverie_server.prompt.contents import held_by_prompt
 from reverie_server.runtime import Runtime
-from reverie_server.turns.held import held_by_prompt
-from reverie_server.turns.model import NewMessage
+from reverie_server.search.request import Request, request_for
+from reverie_server.sessions.model import NewMessage
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE
+from reverie_server.text.tokens import estimate_tokens
 
 NOTE = "memory/2026-04-03.md"
 MINE = Place("default", "wren", "personal", "user:1")

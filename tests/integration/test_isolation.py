@@ -18,9 +18,9 @@ from reverie_indexer.db import ALL_OWNERS, Database, prepare_database, visible_s
 from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, migrate, overwrite
-from reverie_server.recall.request import Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 SPOKEN = ("sessions", "messages", "compactions", "window_summaries", "events", "recalls")
 OF_A_SLICE = ("tombstones", "documents", "versions", "chunks", "postings", "vectors", *SPOKEN)

@@ -14,12 +14,12 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.health import Health
-from reverie_server.consolidate.jobs import defer
-from reverie_server.consolidate.model import Outcome, Work
-from reverie_server.consolidate.presence import Presence
-from reverie_server.consolidate.queue import JobRules, Queue
+from reverie_server.app.pending_jobs import drain
+from reverie_server.jobs.defer import defer
+from reverie_server.jobs.health import Health
+from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.jobs.queue import JobRules, Queue
 from reverie_server.runtime import Runtime
 
 ADA = Work("dedup", "default", "wren", "user:1")

@@ -15,10 +15,10 @@ from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Change, Pipeline, overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.workspace import keyword as keyword_module
-from reverie_server.workspace.files import Workspace
-from reverie_server.workspace.keyword import MAX_FILES, KeywordSearch
-from reverie_server.workspace.keyword_text import hits_of, patterns_of, terms_of
+from reverie_server.files import keyword_search as keyword_module
+from reverie_server.files.files import Workspace
+from reverie_server.files.keyword_match import hits_of, patterns_of, terms_of
+from reverie_server.files.keyword_search import MAX_FILES, KeywordSearch
 
 TEAM = Place("default", "wren", "team")
 GLOBAL = Place("default", "wren", "global")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from reverie_server.cli import tcp_socket
+from reverie_server.cli.main import tcp_socket
 
 
 async def test_a_response_does_not_wait_for_an_acknowledgement() -> None:

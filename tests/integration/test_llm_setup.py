@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from reverie_indexer.db import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.settings import Settings
-from reverie_server.app_turns import language_model
-from reverie_server.doctor import effective
+from reverie_server.app.turns import language_model
+from reverie_server.cli.doctor import effective
 from reverie_server.runtime import Runtime
 
 URL = "http://127.0.0.1:9/v1"

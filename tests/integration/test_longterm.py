@@ -15,10 +15,10 @@ from reverie_indexer.errors import Conflict, DuplicateDetected, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.workspace import compaction as compaction_module
-from reverie_server.workspace.compaction import KEPT_BACKUPS, Compaction
-from reverie_server.workspace.files import Workspace, Write
-from reverie_server.workspace.longterm import LongTermMemory
+from reverie_server.files.files import Workspace, Write
+from reverie_server.long_term import compaction as compaction_module
+from reverie_server.long_term.compaction import KEPT_BACKUPS, Compaction
+from reverie_server.long_term.longterm import LongTermMemory
 
 ADA = Place("default", "wren", "personal", "user:ada")
 TEAM = Place("default", "wren", "team")

@@ -13,13 +13,13 @@ from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_
 from tests.talks import ADA, Talk
 
 from reverie_indexer.slices import own_slices
-from reverie_server.app import assemble
-from reverie_server.consolidate.derive import line_sha256
-from reverie_server.consolidate.lines import Derived
-from reverie_server.consolidate.model import Outcome, Work
+from reverie_server.app.wiring import assemble
+from reverie_server.forgetting.forget import Target
+from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.provenance.line_identity import Derived
+from reverie_server.provenance.record import line_sha256
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.forget import Target
 
 SECTIONS = ("Preferences", "Projects", "Notes")
 BY_HAND = "- She wrote this line herself, and nobody else may change it.\n"
@@ -50,7 +50,7 @@ async def remember(talk: Talk, text: str = "") -> str:
     await talk.put("MEMORY.md", text)
     _, place = await talk.grant()
     lines = [line for line in text.splitlines() if line and line not in BY_HAND]
-    from reverie_server.consolidate.derive import record
+    from reverie_server.provenance.record import record
 
     async with talk.runtime.database.tenant("default") as connection:
         [slice_id] = await own_slices(connection, place)
@@ -208,7 +208,7 @@ class TestTheModel:
             raise asyncio.CancelledError
 
         with monkeypatch.context() as patched:
-            patched.setattr("reverie_server.consolidate.memory_compaction.record", die)
+            patched.setattr("reverie_server.long_term.stage.record", die)
             with pytest.raises(asyncio.CancelledError):
                 await run(talking)
         _, place = await talk.grant()

@@ -20,9 +20,9 @@ from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, migrate, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.request import Outcome, Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Outcome, Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
 
@@ -237,7 +237,7 @@ async def test_a_slice_promoted_during_the_migration_has_an_index_for_the_new_mo
 def run_cli(conninfo: str, arguments: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
     return subprocess.run(
-        [sys.executable, "-m", "reverie_server.cli", *arguments],
+        [sys.executable, "-m", "reverie_server.cli.main", *arguments],
         env={**given, "REVERIE_DATABASE_URL": conninfo, "REVERIE_EMBEDDER": "hashing", **environment},
         capture_output=True,
         text=True,

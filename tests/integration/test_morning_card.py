@@ -9,9 +9,9 @@ from tests.talks import Talk
 
 from reverie_indexer.db import Database
 from reverie_indexer.slot import ModelSlot
-from reverie_server.consolidate.morning import Morning
-from reverie_server.recall.context import CARD, card_parts
-from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.nights.digest import Morning
+from reverie_server.prompt.context import CARD, card_parts
+from reverie_server.text.tokens import estimate_tokens
 
 
 async def test_the_first_conversation_of_a_day_carries_it_after_what_is_stable(

@@ -23,10 +23,10 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
-from reverie_server.consolidate.drain import drain
+from reverie_server.app.pending_jobs import drain
+from reverie_server.app.wiring import assemble
+from reverie_server.forgetting import owners
 from reverie_server.runtime import Runtime
-from reverie_server.workspace import owners
 
 ADA, BEN = "user:adalovelace", "user:benfranklin"
 # Of Ada alone, and of Ben alone; each in every text that they have.

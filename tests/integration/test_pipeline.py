@@ -21,10 +21,10 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.vectors import promote_large_slices
 from reverie_server.access.reader import Reader
-from reverie_server.recall.request import Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Workspace
+from reverie_server.files.files import Workspace
+from reverie_server.search.request import Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
 READER = Reader("default", "wren", None)

@@ -18,9 +18,9 @@ from reverie_indexer.embed import Embedding
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.request import Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
 PERSONAL = Place("default", "wren", "personal", "user:1")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from reverie_server.access.keys import OPERATOR
 from reverie_server.llm.streamed import Answered
+from reverie_server.proxy.chat import conversation_of
+from reverie_server.proxy.recording import RETRY_WITHIN, ProxiedTurns
 from reverie_server.runtime import Runtime
-from reverie_server.turns.chat import conversation_of
-from reverie_server.turns.proxied import RETRY_WITHIN, ProxiedTurns
 
 
 async def record(runtime: Runtime, answer: str | None, at: datetime) -> list[tuple[str, str]]:

@@ -15,18 +15,18 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
 from reverie_indexer.reindex import reindex
 from reverie_indexer.settings import Settings
+from reverie_server.access.connection import Connection
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.app import assemble, open_runtime
-from reverie_server.recall.inject import InjectRequest
-from reverie_server.recall.recalls import Recalls, query_hash
-from reverie_server.recall.request import Request
+from reverie_server.access.settings import AgentSettings
+from reverie_server.app.wiring import assemble, open_runtime
+from reverie_server.forgetting.forget import Target
+from reverie_server.inject.inject import InjectRequest
 from reverie_server.runtime import Runtime
+from reverie_server.search.recall_log import Recalls, query_hash
+from reverie_server.search.request import Request
 from reverie_server.tools.catalogue import REGISTRY
-from reverie_server.tools.connection import Connection
-from reverie_server.workspace.forget import Target
 
 MINE = Place("default", "wren", "personal", "user:1")
 GRANT = Grant(OPERATOR, Reader("default", "wren", "user:1"), AgentSettings())
@@ -187,7 +187,7 @@ async def test_the_running_system_writes_them_by_itself_and_at_last_when_it_ends
         running.recalls.note("default", "x", shown, "search")
         while not rows(conninfo):  # noqa: ASYNC110 - what is waited for is in the database
             await asyncio.sleep(0.05)
-        monkeypatch.setattr("reverie_server.recall.recalls.INTERVAL_SECONDS", 3600.0)
+        monkeypatch.setattr("reverie_server.search.recall_log.INTERVAL_SECONDS", 3600.0)
         running.recalls.note("default", "y", shown, "search")
     assert len(rows(conninfo)) == 2
 

@@ -9,9 +9,9 @@ from reverie_indexer.db import Database
 from reverie_indexer.slices import own_slices
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.consolidate import reports_forgetting
-from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.forget import Target
+from reverie_server.forgetting.clear import Selection
+from reverie_server.forgetting.forget import Target
+from reverie_server.nights import report_erase as reports_forgetting
 
 QUOTED = 'The "kiln" stands behind the barn, as Ada says.'
 

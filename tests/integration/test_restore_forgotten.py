@@ -11,10 +11,10 @@ from tests.integration.test_forget import GRANT, MINE, READER, SECRET, leftovers
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Change, Pipeline, Within
+from reverie_server.files.files import Write
+from reverie_server.forgetting.clear import Selection
+from reverie_server.forgetting.forget import Target
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.files import Write
-from reverie_server.workspace.forget import Target
 
 BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"
 

@@ -15,10 +15,10 @@ from reverie_indexer.errors import EmbedderUnavailable, NotFound, ValidationFail
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.pipeline import Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.rank import FOUND_FROM, Weights
-from reverie_server.recall.request import Outcome, Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.search.rank import FOUND_FROM, Weights
+from reverie_server.search.request import Outcome, Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 # A paragraph each, so a chunk each. No headings: a chunk's terms are its words.
 HARBOUR = "lantern harbour harbour"

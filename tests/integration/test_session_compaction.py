@@ -15,12 +15,13 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
+from reverie_server.forgetting.forget import Target
+from reverie_server.prompt import session_compaction as compaction
+from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
 from reverie_server.runtime import Runtime
-from reverie_server.turns import compaction, transcript
-from reverie_server.turns.compaction import FlushRules, SessionCompaction
-from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.forget import Target
+from reverie_server.sessions import transcript
+from reverie_server.sessions.model import NewMessage
 
 DECISION = "We decided to use PostgreSQL 17 for the kite project."
 
@@ -422,7 +423,7 @@ class TestBesideRequests:
 
 def _again(runtime: Runtime, rules: FlushRules, *, summary_seconds: float) -> SessionCompaction:
     """The runtime's compaction with other limits of time."""
-    from reverie_server.turns.summary import Summaries
+    from reverie_server.prompt.summary import Summaries
 
     summaries = Summaries(runtime.llm, runtime.count_tokens, max_tokens=300, timeout_seconds=summary_seconds)
     return SessionCompaction(runtime.pipeline, runtime.sessions, runtime.tombstones, runtime.llm, summaries, rules)

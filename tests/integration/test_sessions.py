@@ -23,11 +23,11 @@ from reverie_indexer.errors import (
 )
 from reverie_indexer.settings import Settings
 from reverie_server.access.reader import Reader
-from reverie_server.app import assemble
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, SUMMARY_MARK
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import Appended, NewCompaction, NewMessage, Session
-from reverie_server.turns.sessions import mark_compacted
+from reverie_server.sessions.model import Appended, NewCompaction, NewMessage, Session
+from reverie_server.sessions.sessions import mark_compacted
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, SUMMARY_MARK
 
 MORNING = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 

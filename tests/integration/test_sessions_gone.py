@@ -30,12 +30,12 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Tier
 from reverie_indexer.slices import lock_slice
-from reverie_server.recall.request import Request
+from reverie_server.forgetting.clear import Selection
+from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewCompaction, NewMessage
-from reverie_server.turns.sessions import mark_compacted
-from reverie_server.workspace.clear import Selection
-from reverie_server.workspace.forget import Receipt, Target
+from reverie_server.search.request import Request
+from reverie_server.sessions.model import NewCompaction, NewMessage
+from reverie_server.sessions.sessions import mark_compacted
 
 AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 SECRET = "The vault opens with 4711-quince."

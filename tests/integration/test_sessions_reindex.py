@@ -13,11 +13,11 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.reindex import Reindexed
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
-from reverie_server.recall.request import Request
+from reverie_server.access.settings import AgentSettings
+from reverie_server.forgetting import retention as keeping
 from reverie_server.runtime import Runtime
-from reverie_server.turns import keeping
-from reverie_server.turns.model import Message, NewMessage, Session
+from reverie_server.search.request import Request
+from reverie_server.sessions.model import Message, NewMessage, Session
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Tier
 from reverie_indexer.pipeline import overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.recall.request import Request, Result
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
+from reverie_server.search.request import Request, Result
+from reverie_server.sessions.model import NewMessage
 
 AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 LONG = "The gantry crane is inspected by Marguerite every second Wednesday, " + "and then again. " * 30

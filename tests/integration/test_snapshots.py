@@ -22,12 +22,12 @@ from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.settings import Settings
 from reverie_server.access.reader import Reader
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
+from reverie_server.files.files import Workspace, Write
+from reverie_server.files.snapshot_format import Snapshot, read_snapshot
+from reverie_server.files.snapshots import Digest, FileChange, Report, Snapshots, place_to_export
+from reverie_server.files.strict_zip import Limits
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.archive import Snapshot, read_snapshot
-from reverie_server.workspace.files import Workspace, Write
-from reverie_server.workspace.snapshots import Digest, FileChange, Report, Snapshots, place_to_export
-from reverie_server.workspace.strict_zip import Limits
 
 SEEDS = ("AGENTS.md", "MEMORY.md", "PROFILE.md", "SOUL.md")
 TEAM = Place("default", "wren", "team")

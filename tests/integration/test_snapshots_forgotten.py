@@ -22,11 +22,11 @@ from reverie_indexer.settings import Settings
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.reader import Reader
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
+from reverie_server.files.files import Write
+from reverie_server.files.snapshots import Report, Snapshots, TextFilter
+from reverie_server.forgetting.forget import Target
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Write
-from reverie_server.workspace.forget import Target
-from reverie_server.workspace.snapshots import Report, Snapshots, TextFilter
 
 ADA = Place("default", "wren", "personal", "user:ada")
 

@@ -8,11 +8,11 @@ import httpx
 from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.lines import line_sha256
+from reverie_server.app.pending_jobs import drain
+from reverie_server.forgetting.forget import Target
+from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.forget import Target
+from reverie_server.sessions.model import NewMessage
 
 
 async def found(client: httpx.AsyncClient, query: str, **more: Any) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from reverie_indexer.faults import Faults
 from reverie_indexer.postgres import EmbeddedPostgres
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 
 AS_ROOT = os.geteuid() == 0
 MIB = 1 << 20

@@ -11,9 +11,9 @@ from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, overwrite
 from reverie_server.access.reader import Reader
-from reverie_server.recall.request import Request
-from reverie_server.recall.search import Search
-from reverie_server.workspace.files import Workspace
+from reverie_server.files.files import Workspace
+from reverie_server.search.request import Request
+from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
 PERSONAL = Place("default", "wren", "personal", "user:1")

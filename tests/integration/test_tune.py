@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from reverie_indexer.errors import DatabaseUnavailable, SetupError
 from reverie_indexer.settings import Settings
 from reverie_server.bench import scratch
-from reverie_server.doctor import say_tuned
+from reverie_server.cli.doctor import say_tuned
 from reverie_server.tune import TuneOptions, tune, write_result
 
 

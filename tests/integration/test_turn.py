@@ -13,11 +13,11 @@ from tests.talks import ADA, Talk
 
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
-from reverie_server.app import assemble
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
+from reverie_server.app.wiring import assemble
+from reverie_server.prompt.turn import Turn
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
-from reverie_server.turns.turn import Turn
+from reverie_server.sessions.model import NewMessage
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
 
 NOTES = "## Today's Notes"
 

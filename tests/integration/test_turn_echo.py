@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from tests.talks import Talk
 
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
+from reverie_server.sessions.model import NewMessage
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
 
 FACT = "The lighthouse stands on the northern pier."
 PROFILE = "Ada repairs clocks in Bergen."

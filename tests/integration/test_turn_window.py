@@ -14,11 +14,11 @@ from tests.talks import Talk
 from reverie_indexer.db import Database
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble
-from reverie_server.recall.fences import SUMMARY_MARK
+from reverie_server.app.wiring import assemble
+from reverie_server.forgetting.forget import Target
+from reverie_server.prompt.turn import Turn
 from reverie_server.runtime import Runtime
-from reverie_server.turns.turn import Turn
-from reverie_server.workspace.forget import Target
+from reverie_server.text.fences import SUMMARY_MARK
 
 MakeRuntime = Callable[..., Runtime]
 # With what the seed files take, so many long exchanges fill three quarters of the window of 4,000 tokens.

@@ -34,9 +34,9 @@ from reverie_indexer.slot import ModelSlot
 from reverie_indexer.upgrade import Program, Step, load_migrations, shipped_program
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
-from reverie_server.app import assemble
-from reverie_server.doctor import examine
-from reverie_server.recall.request import Request
+from reverie_server.app.wiring import assemble
+from reverie_server.cli.doctor import examine
+from reverie_server.search.request import Request
 
 FIRST = "0.1.0"
 

@@ -17,9 +17,9 @@ from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall.request import Outcome, Request
-from reverie_server.recall.request import Rules as SearchRules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Outcome, Request
+from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
 

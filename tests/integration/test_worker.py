@@ -15,10 +15,10 @@ from tests.jobs import DONE, Recorded, deferred, jobs_of, with_stages
 
 from reverie_indexer.db import Database
 from reverie_indexer.errors import DatabaseUnavailable
-from reverie_server.consolidate import worker as worker_module
-from reverie_server.consolidate.jobs import defer
-from reverie_server.consolidate.model import Outcome, Work
-from reverie_server.consolidate.worker import Periodic, Worker, WorkerRules
+from reverie_server.jobs import worker as worker_module
+from reverie_server.jobs.defer import defer
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.jobs.worker import Periodic, Worker, WorkerRules
 from reverie_server.runtime import Runtime
 
 # Nothing here waits for the queue to be looked at: what wakes a worker must wake it.

@@ -8,23 +8,19 @@ from datetime import timedelta
 from tests.growth import Reading
 from tests.linear.texts import DAY, MEMORY, NOTE, NOW, TITLE, count, unchanged
 
-from reverie_server.consolidate import (
-    archive,
-    candidates,
-    compaction_proposal,
-    diary,
-    dreaming_text,
-    emergence_text,
-    entries,
-    gathering,
-    guard,
-    likeness,
-    lines,
-    statement_index,
-)
-from reverie_server.consolidate.dreaming_text import Kind
+from reverie_server.heuristics import entries, statement_index
+from reverie_server.heuristics import statements as likeness
 from reverie_server.llm.answers import Compaction, Replaced
-from reverie_server.workspace.redaction import essence
+from reverie_server.long_term import archive, guard
+from reverie_server.long_term import proposal as compaction_proposal
+from reverie_server.nights import diary
+from reverie_server.nights.dreaming import text as dreaming_text
+from reverie_server.nights.dreaming.text import Kind
+from reverie_server.nights.emergence import candidates
+from reverie_server.nights.emergence import collect as gathering
+from reverie_server.nights.emergence import text as emergence_text
+from reverie_server.provenance import line_identity as lines
+from reverie_server.text.redact import essence
 
 RULES = guard.GuardRules(max_chars=10_000_000, max_growth=None, max_loss=1.0)
 SETTING = gathering.Setting(candidates.Rules(), NOW, "UTC", "english")
@@ -106,121 +102,121 @@ def _put_together(text: str) -> object:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.consolidate.archive.archived": lambda text: archive.archived(text, DAY, ["- Ada", text]),
-    "reverie_server.consolidate.archive.archived:lines": lambda text: archive.archived(None, DAY, [text, f"{text}x"]),
-    "reverie_server.consolidate.compaction_proposal.parts_of": lambda text: compaction_proposal.parts_of(text, count),
-    "reverie_server.consolidate.compaction_proposal.put_together": _put_together,
-    "reverie_server.consolidate.compaction_proposal.explained_by": lambda text: compaction_proposal.explained_by(
+    "reverie_server.long_term.archive.archived": lambda text: archive.archived(text, DAY, ["- Ada", text]),
+    "reverie_server.long_term.archive.archived:lines": lambda text: archive.archived(None, DAY, [text, f"{text}x"]),
+    "reverie_server.long_term.proposal.parts_of": lambda text: compaction_proposal.parts_of(text, count),
+    "reverie_server.long_term.proposal.put_together": _put_together,
+    "reverie_server.long_term.proposal.explained_by": lambda text: compaction_proposal.explained_by(
         [Replaced(old=text, new="Ada"), Replaced(old="Ada", new=text)], f"{text}\n- Ada", text
     ),
-    "reverie_server.consolidate.compaction_proposal.lines_with_sources": lambda text: list(
+    "reverie_server.long_term.proposal.lines_with_sources": lambda text: list(
         compaction_proposal.lines_with_sources("MEMORY.md", text, f"{text}\n- {text[:300]} x")
     ),
-    "reverie_server.consolidate.compaction_proposal.lines_with_sources:each": lambda text: list(
+    "reverie_server.long_term.proposal.lines_with_sources:each": lambda text: list(
         compaction_proposal.lines_with_sources("MEMORY.md", text, text.replace("\n", " Ada\n"))
     ),
-    "reverie_server.consolidate.diary.entry_of": lambda text: diary.entry_of(
+    "reverie_server.nights.diary.entry_of": lambda text: diary.entry_of(
         diary.Dream(NOW, "emergence", text, "r1", [("kept", text)])
     ),
-    "reverie_server.consolidate.diary.written": lambda text: diary.written(f"# Dreams\n\n{text}", f"{HEADING}x\n"),
-    "reverie_server.consolidate.diary.rolled": lambda text: diary.rolled(f"# Dreams\n\n{HEADING}a\n\n{text}"),
-    "reverie_server.consolidate.diary.rolled:months": lambda text: diary.rolled(
+    "reverie_server.nights.diary.written": lambda text: diary.written(f"# Dreams\n\n{text}", f"{HEADING}x\n"),
+    "reverie_server.nights.diary.rolled": lambda text: diary.rolled(f"# Dreams\n\n{HEADING}a\n\n{text}"),
+    "reverie_server.nights.diary.rolled:months": lambda text: diary.rolled(
         "".join(f"## {at:04}-04-03 02:00 a\n\n{text[at : at + 40]}\n\n" for at in range(0, min(len(text), 9999), 20))
     ),
-    "reverie_server.consolidate.diary.archived": lambda text: diary.archived(
+    "reverie_server.nights.diary.archived": lambda text: diary.archived(
         f"{HEADING}a\n\n{text}", "2026-04", [f"{HEADING}a\n\n{line}" for line in text.split("\n")]
     ),
-    "reverie_server.consolidate.diary.latest": lambda text: diary.latest(f"{HEADING}a\n{text}\n{HEADING}b"),
-    "reverie_server.consolidate.dreaming_text.as_data": lambda text: dreaming_text.as_data(_episodes(text)),
-    "reverie_server.consolidate.dreaming_text.proposed": lambda text: dreaming_text.proposed(
+    "reverie_server.nights.diary.latest": lambda text: diary.latest(f"{HEADING}a\n{text}\n{HEADING}b"),
+    "reverie_server.nights.dreaming.text.as_data": lambda text: dreaming_text.as_data(_episodes(text)),
+    "reverie_server.nights.dreaming.text.proposed": lambda text: dreaming_text.proposed(
         _proposed(text), _episodes(text), "english"
     ),
-    "reverie_server.consolidate.dreaming_text.extractive": lambda text: dreaming_text.extractive(
-        _episodes(text), "english"
-    ),
-    "reverie_server.consolidate.dreaming_text.merged": lambda text: dreaming_text.merged(
+    "reverie_server.nights.dreaming.text.extractive": lambda text: dreaming_text.extractive(_episodes(text), "english"),
+    "reverie_server.nights.dreaming.text.merged": lambda text: dreaming_text.merged(
         text, DAY, _dreamed(text)[:50], "english"
     ),
-    "reverie_server.consolidate.dreaming_text.within_tokens": lambda text: dreaming_text.within_tokens(
+    "reverie_server.nights.dreaming.text.within_tokens": lambda text: dreaming_text.within_tokens(
         _dreamed(text)[:50], 1000, count
     ),
-    "reverie_server.consolidate.dreaming_text.without_forgotten": lambda text: dreaming_text.without_forgotten(
+    "reverie_server.nights.dreaming.text.without_forgotten": lambda text: dreaming_text.without_forgotten(
         _episodes(text), unchanged
     ),
-    "reverie_server.consolidate.emergence_text.extractive": lambda text: emergence_text.extractive(
+    "reverie_server.nights.emergence.text.extractive": lambda text: emergence_text.extractive(
         _memory(MEMORY, is_machine=True), _gathered(text)[:20], RULES, "english"
     ),
-    "reverie_server.consolidate.emergence_text.extractive:memory": lambda text: emergence_text.extractive(
+    "reverie_server.nights.emergence.text.extractive:memory": lambda text: emergence_text.extractive(
         _memory(text, is_machine=True), _gathered("- I live in Oslo.\n- I prefer tea.\n"), RULES, "english"
     ),
-    "reverie_server.consolidate.emergence_text.modelled": lambda text: emergence_text.modelled(
+    "reverie_server.nights.emergence.text.modelled": lambda text: emergence_text.modelled(
         _memory(MEMORY), _gathered(text), MEMORY + text, RULES, "english"
     ),
-    "reverie_server.consolidate.emergence_text.modelled:memory": lambda text: emergence_text.modelled(
+    "reverie_server.nights.emergence.text.modelled:memory": lambda text: emergence_text.modelled(
         _memory(MEMORY + text, is_machine=True), _gathered("- I live in Oslo.\n"), f"{MEMORY}{text}x", RULES, "english"
     ),
-    "reverie_server.consolidate.emergence_text.told_by": lambda text: emergence_text.told_by(
+    "reverie_server.nights.emergence.text.told_by": lambda text: emergence_text.told_by(
         text, _gathered(text), "english"
     ),
-    "reverie_server.consolidate.entries.entries_of": lambda text: entries.entries_of(NOTE, text, DAY),
-    "reverie_server.consolidate.entries.entries_of:log": lambda text: entries.entries_of(
+    "reverie_server.heuristics.entries.entries_of": lambda text: entries.entries_of(NOTE, text, DAY),
+    "reverie_server.heuristics.entries.entries_of:log": lambda text: entries.entries_of(
         NOTE, f"[10:00] User: {text} | Assistant: {text}\n", DAY
     ),
-    "reverie_server.consolidate.entries.cues_in": lambda text: entries.cues_in(text, "english"),
-    "reverie_server.consolidate.entries.kinds_of": entries.kinds_of,
-    "reverie_server.consolidate.entries.fact_of": entries.fact_of,
-    "reverie_server.consolidate.entries.undated": entries.undated,
-    "reverie_server.consolidate.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
-    "reverie_server.consolidate.entries.dated": lambda text: entries.dated(text, [DAY]),
-    "reverie_server.consolidate.entries.stated": entries.stated,
-    "reverie_server.consolidate.gathering.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
-    "reverie_server.consolidate.gathering.gather": _gathered,
-    "reverie_server.consolidate.gathering.gather:wanted": lambda text: gathering.gather(
+    "reverie_server.heuristics.entries.cues_in": lambda text: entries.cues_in(text, "english"),
+    "reverie_server.heuristics.entries.kinds_of": entries.kinds_of,
+    "reverie_server.heuristics.entries.fact_of": entries.fact_of,
+    "reverie_server.heuristics.entries.undated": entries.undated,
+    "reverie_server.heuristics.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
+    "reverie_server.heuristics.entries.dated": lambda text: entries.dated(text, [DAY]),
+    "reverie_server.heuristics.entries.stated": entries.stated,
+    "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
+    "reverie_server.nights.emergence.collect.gather": _gathered,
+    "reverie_server.nights.emergence.collect.gather:wanted": lambda text: gathering.gather(
         _view(text), SETTING, wanted=_view(text).recalled
     ),
-    "reverie_server.consolidate.gathering.gather:memory": lambda text: gathering.gather(
+    "reverie_server.nights.emergence.collect.gather:memory": lambda text: gathering.gather(
         gathering.View(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
     ),
-    "reverie_server.consolidate.guard.check": lambda text: guard.check(
+    "reverie_server.long_term.guard.check": lambda text: guard.check(
         MEMORY + text, f"{MEMORY}{text}\n- Bo.\n", RULES, _nobody
     ),
-    "reverie_server.consolidate.guard.check:machine": lambda text: guard.check(
+    "reverie_server.long_term.guard.check:machine": lambda text: guard.check(
         MEMORY + text, f"{MEMORY}{text[len(text) // 2 :]}", RULES, _everybody
     ),
-    "reverie_server.consolidate.guard.check:gone": lambda text: guard.check(
+    "reverie_server.long_term.guard.check:gone": lambda text: guard.check(
         MEMORY + text, f"{MEMORY}{text[len(text) // 2 :]}", RULES, _nobody
     ),
-    "reverie_server.consolidate.guard.check:reworded": lambda text: guard.check(
+    "reverie_server.long_term.guard.check:reworded": lambda text: guard.check(
         TITLE + text, f"{TITLE}{'a b ' * 20}\n{text.replace('a', 'b')}", RULES, _nobody
     ),
-    "reverie_server.consolidate.likeness.statement": lambda text: likeness.statement(text, "english"),
-    "reverie_server.consolidate.likeness.statement:german": lambda text: likeness.statement(f"das ist {text}", "de"),
-    "reverie_server.consolidate.likeness.same": _compared,
-    "reverie_server.consolidate.likeness.holds": _compared,
-    "reverie_server.consolidate.likeness.contradicts": _compared,
-    "reverie_server.consolidate.likeness.undenied": lambda text: likeness.undenied(_said(text)[0]),
-    "reverie_server.consolidate.likeness.Ground.joined": lambda text: likeness.Ground.joined(
+    "reverie_server.heuristics.statements.statement": lambda text: likeness.statement(text, "english"),
+    "reverie_server.heuristics.statements.statement:german": lambda text: likeness.statement(f"das ist {text}", "de"),
+    "reverie_server.heuristics.statements.same": _compared,
+    "reverie_server.heuristics.statements.holds": _compared,
+    "reverie_server.heuristics.statements.contradicts": _compared,
+    "reverie_server.heuristics.statements.undenied": lambda text: likeness.undenied(_said(text)[0]),
+    "reverie_server.heuristics.statements.Ground.joined": lambda text: likeness.Ground.joined(
         [likeness.Ground([one]) for one in _said(text)]
     ),
-    "reverie_server.consolidate.likeness.Ground.bears": lambda text: likeness.Ground(_said(text)).bears(_said(text)[1]),
-    "reverie_server.consolidate.likeness.terms_of": lambda text: likeness.terms_of(text, "english"),
-    "reverie_server.consolidate.lines.line_sha256": lines.line_sha256,
-    "reverie_server.consolidate.lines.entry_lines": lines.entry_lines,
-    "reverie_server.consolidate.lines.added_lines": lambda text: lines.added_lines(text, text.replace("a", "b")),
-    "reverie_server.consolidate.statement_index.TermIndex.add": _indexed,
+    "reverie_server.heuristics.statements.Ground.bears": lambda text: likeness.Ground(_said(text)).bears(
+        _said(text)[1]
+    ),
+    "reverie_server.heuristics.statements.terms_of": lambda text: likeness.terms_of(text, "english"),
+    "reverie_server.provenance.line_identity.line_sha256": lines.line_sha256,
+    "reverie_server.provenance.line_identity.entry_lines": lines.entry_lines,
+    "reverie_server.provenance.line_identity.added_lines": lambda text: lines.added_lines(text, text.replace("a", "b")),
+    "reverie_server.heuristics.statement_index.TermIndex.add": _indexed,
 }
 
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.consolidate.statement_index.TermIndex.alike": "measured with TermIndex.add, by `_indexed`",
-    "reverie_server.consolidate.statement_index.FrameIndex.add": "measured with TermIndex.add, by `_indexed`",
-    "reverie_server.consolidate.statement_index.FrameIndex.opposed": "measured with TermIndex.add, by `_indexed`",
-    "reverie_server.consolidate.archive.archive_change": "measured with archived, which it calls",
-    "reverie_server.consolidate.candidates.score": "days and times, each once",
-    "reverie_server.consolidate.diary.archive_path": "takes a month",
-    "reverie_server.consolidate.failing.code_of": "takes an error",
-    "reverie_server.consolidate.failing.place_of": "takes an error",
-    "reverie_server.consolidate.nightly.nightly_at": "takes a day",
-    "reverie_server.consolidate.nightly.nightly_day": "takes a time",
-    "reverie_server.consolidate.nightly.nightly_days": "takes a time",
-    "reverie_server.consolidate.nightly.next_nightly": "takes a time",
+    "reverie_server.heuristics.statement_index.TermIndex.alike": "measured with TermIndex.add, by `_indexed`",
+    "reverie_server.heuristics.statement_index.FrameIndex.add": "measured with TermIndex.add, by `_indexed`",
+    "reverie_server.heuristics.statement_index.FrameIndex.opposed": "measured with TermIndex.add, by `_indexed`",
+    "reverie_server.long_term.archive.archive_change": "measured with archived, which it calls",
+    "reverie_server.nights.emergence.candidates.score": "days and times, each once",
+    "reverie_server.nights.diary.archive_path": "takes a month",
+    "reverie_server.text.error_site.code_of": "takes an error",
+    "reverie_server.text.error_site.place_of": "takes an error",
+    "reverie_server.jobs.nights_due.nightly_at": "takes a day",
+    "reverie_server.jobs.nights_due.nightly_day": "takes a time",
+    "reverie_server.jobs.nights_due.nightly_days": "takes a time",
+    "reverie_server.jobs.nights_due.next_nightly": "takes a time",
 }

@@ -9,24 +9,22 @@ from zoneinfo import ZoneInfo
 from tests.growth import Reading
 from tests.linear.texts import MEMORY, NOW, count, lines_of_talk, message, talk, unchanged
 
-from reverie_server.consolidate import (
-    episode_text,
-    extraction_proposal,
-    extraction_text,
-    graph_answers,
-    graph_derive,
-    graph_extractive,
-    graph_names,
-    graph_paths,
-    graph_periods,
-    graph_phrases,
-    graph_vocabulary,
-    topics,
-)
-from reverie_server.consolidate.graph_answers import Known
-from reverie_server.consolidate.graph_model import Entity, Relation
+from reverie_server.episodes import text as episode_text
+from reverie_server.episodes import topics
+from reverie_server.extraction import propose as extraction_proposal
+from reverie_server.extraction import text as extraction_text
+from reverie_server.graph import answers as graph_answers
+from reverie_server.graph import derive as graph_derive
+from reverie_server.graph import heuristics as graph_extractive
+from reverie_server.graph import names as graph_names
+from reverie_server.graph import paths as graph_paths
+from reverie_server.graph import periods as graph_periods
+from reverie_server.graph import phrases as graph_phrases
+from reverie_server.graph import vocabulary as graph_vocabulary
+from reverie_server.graph.answers import Known
+from reverie_server.graph.model import Entity, Relation
+from reverie_server.heuristics.extract import stated
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
-from reverie_server.llm.extractive import stated
 from reverie_server.llm.generation import EXTRACTIVE
 
 ZONE = ZoneInfo("Europe/Oslo")
@@ -124,95 +122,81 @@ def _path(text: str) -> str:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.consolidate.episode_text.says_something": lambda text: episode_text.says_something(talk(text)),
-    "reverie_server.consolidate.episode_text.extractive_summary": lambda text: episode_text.extractive_summary(
+    "reverie_server.episodes.text.says_something": lambda text: episode_text.says_something(talk(text)),
+    "reverie_server.episodes.text.extractive_summary": lambda text: episode_text.extractive_summary(
         talk(text), text, max_tokens=500, count=count
     ),
-    "reverie_server.consolidate.episode_text.extractive_summary:lines": lambda text: episode_text.extractive_summary(
+    "reverie_server.episodes.text.extractive_summary:lines": lambda text: episode_text.extractive_summary(
         lines_of_talk(text), "", max_tokens=500, count=count
     ),
-    "reverie_server.consolidate.episode_text.abstract_of": episode_text.abstract_of,
-    "reverie_server.consolidate.episode_text.abstract_of:mark": lambda text: episode_text.abstract_of(f"- {text} Ada."),
+    "reverie_server.episodes.text.abstract_of": episode_text.abstract_of,
+    "reverie_server.episodes.text.abstract_of:mark": lambda text: episode_text.abstract_of(f"- {text} Ada."),
     "reverie_server.sessions.spoken.spoken": episode_text.spoken,
     "reverie_server.sessions.spoken.spoken:emphasis": lambda text: episode_text.spoken(f"**a{text}"),
-    "reverie_server.consolidate.episode_text.sayings": episode_text.sayings,
-    "reverie_server.consolidate.episode_text.cut": lambda text: episode_text.cut(text, 200),
-    "reverie_server.consolidate.extraction_proposal.from_answer": _answered,
-    "reverie_server.consolidate.extraction_proposal.problem_of": _problem,
-    "reverie_server.consolidate.extraction_proposal.extractive": lambda text: extraction_proposal.extractive(
+    "reverie_server.episodes.text.sayings": episode_text.sayings,
+    "reverie_server.episodes.text.cut": lambda text: episode_text.cut(text, 200),
+    "reverie_server.extraction.propose.from_answer": _answered,
+    "reverie_server.extraction.propose.problem_of": _problem,
+    "reverie_server.extraction.propose.extractive": lambda text: extraction_proposal.extractive(
         _basis(text, MEMORY + text), extraction_text.ExtractionRules(), None
     ),
-    "reverie_server.consolidate.extraction_text.spoken": lambda text: extraction_text.spoken(talk(text)),
-    "reverie_server.consolidate.extraction_text.is_too_little": lambda text: extraction_text.is_too_little(
+    "reverie_server.extraction.text.spoken": lambda text: extraction_text.spoken(talk(text)),
+    "reverie_server.extraction.text.is_too_little": lambda text: extraction_text.is_too_little(
         talk(text)[:1], 0, extraction_text.ExtractionRules()
     ),
-    "reverie_server.consolidate.extraction_text.transcript_of": lambda text: extraction_text.transcript_of(
-        talk(text), ZONE, 2000
-    ),
-    "reverie_server.consolidate.extraction_text.transcript_of:whole": lambda text: extraction_text.transcript_of(
+    "reverie_server.extraction.text.transcript_of": lambda text: extraction_text.transcript_of(talk(text), ZONE, 2000),
+    "reverie_server.extraction.text.transcript_of:whole": lambda text: extraction_text.transcript_of(
         talk(text), ZONE, 10_000_000
     ),
-    "reverie_server.consolidate.extraction_text.cleaned": lambda text: extraction_text.cleaned(text, unchanged),
-    "reverie_server.consolidate.extraction_text.entry_lines_of": lambda text: extraction_text.entry_lines_of(
-        text, unchanged
-    ),
-    "reverie_server.consolidate.extraction_text.lines_not_in": lambda text: extraction_text.lines_not_in(
+    "reverie_server.extraction.text.cleaned": lambda text: extraction_text.cleaned(text, unchanged),
+    "reverie_server.extraction.text.entry_lines_of": lambda text: extraction_text.entry_lines_of(text, unchanged),
+    "reverie_server.extraction.text.lines_not_in": lambda text: extraction_text.lines_not_in(
         ["Ada", text[:500], text.replace("\n", " ")], text
     ),
-    "reverie_server.consolidate.extraction_text.Saved.says": lambda text: [
+    "reverie_server.extraction.text.Saved.says": lambda text: [
         extraction_text.Saved(text.split("\n"), "english").says(one) for one in (text, f"{text} x")
     ],
-    "reverie_server.consolidate.extraction_text.without_repeats": lambda text: extraction_text.without_repeats(
+    "reverie_server.extraction.text.without_repeats": lambda text: extraction_text.without_repeats(
         text, text[:1000], [text, f"{text} x"], "english"
     ),
-    "reverie_server.consolidate.extraction_text.with_statements": lambda text: extraction_text.with_statements(
+    "reverie_server.extraction.text.with_statements": lambda text: extraction_text.with_statements(
         MEMORY + text, STATED, 10_000_000
     ),
-    "reverie_server.consolidate.extraction_text.title_of": extraction_text.title_of,
-    "reverie_server.consolidate.graph_answers.readable": lambda text: graph_answers.readable(
-        talk(text), lambda own, _: own
-    ),
-    "reverie_server.consolidate.graph_answers.numbered": lambda text: graph_answers.numbered(talk(text)),
-    "reverie_server.consolidate.graph_answers.known_lines": lambda text: graph_answers.known_lines(
+    "reverie_server.extraction.text.title_of": extraction_text.title_of,
+    "reverie_server.graph.answers.readable": lambda text: graph_answers.readable(talk(text), lambda own, _: own),
+    "reverie_server.graph.answers.numbered": lambda text: graph_answers.numbered(talk(text)),
+    "reverie_server.graph.answers.known_lines": lambda text: graph_answers.known_lines(
         [Known(1, text, "person", text, [text], [("knows", text)])]
     ),
-    "reverie_server.consolidate.graph_answers.read_answer": _semantic,
-    "reverie_server.consolidate.graph_answers.parse_instant": graph_answers.parse_instant,
-    "reverie_server.consolidate.graph_derive.derive": lambda text: graph_derive.derive(
+    "reverie_server.graph.answers.read_answer": _semantic,
+    "reverie_server.graph.answers.parse_instant": graph_answers.parse_instant,
+    "reverie_server.graph.derive.derive": lambda text: graph_derive.derive(
         range(len(_mentions(text))), _mentions(text)
     ),
-    "reverie_server.consolidate.graph_extractive.extract": lambda text: graph_extractive.extract(
-        talk(text), [], with_speaker=True
-    ),
-    "reverie_server.consolidate.graph_extractive.extract:lines": lambda text: graph_extractive.extract(
+    "reverie_server.graph.heuristics.extract": lambda text: graph_extractive.extract(talk(text), [], with_speaker=True),
+    "reverie_server.graph.heuristics.extract:lines": lambda text: graph_extractive.extract(
         lines_of_talk(text), [Known(1, "ada", "person", text)], with_speaker=False
     ),
-    "reverie_server.consolidate.graph_phrases.Phrases:sentence": _read_by_phrases,
-    "reverie_server.consolidate.graph_names.name_key": graph_names.name_key,
-    "reverie_server.consolidate.graph_names.external_id_of": graph_names.external_id_of,
-    "reverie_server.consolidate.graph_names.windows": graph_names.windows,
-    "reverie_server.consolidate.graph_names.holds_name": lambda text: graph_names.holds_name({"ada"}, text, "Ada"),
-    "reverie_server.consolidate.graph_names.likeness": lambda text: graph_names.likeness(text, f"b{text[::-1]}"),
-    "reverie_server.consolidate.graph_names.differ_in_number": lambda text: graph_names.differ_in_number(
-        text, f"{text}1"
-    ),
-    "reverie_server.consolidate.graph_paths.path_of": _path,
-    "reverie_server.consolidate.graph_paths.way_to": _path,
-    "reverie_server.consolidate.graph_periods.periods": lambda text: graph_periods.periods(
-        _said(text), one_at_a_time=True
-    ),
-    "reverie_server.consolidate.graph_periods.periods:beside": lambda text: graph_periods.periods(
-        _said(text), one_at_a_time=False
-    ),
-    "reverie_server.consolidate.graph_vocabulary.entity_type": graph_vocabulary.entity_type,
-    "reverie_server.consolidate.graph_vocabulary.relation_name": graph_vocabulary.relation_name,
-    "reverie_server.consolidate.topics.key_topics": lambda text: topics.key_topics([text, text], [text]),
-    "reverie_server.consolidate.topics.key_topics:lines": lambda text: topics.key_topics(text.split("\n")),
+    "reverie_server.graph.phrases.Phrases:sentence": _read_by_phrases,
+    "reverie_server.graph.names.name_key": graph_names.name_key,
+    "reverie_server.graph.names.external_id_of": graph_names.external_id_of,
+    "reverie_server.graph.names.windows": graph_names.windows,
+    "reverie_server.graph.names.holds_name": lambda text: graph_names.holds_name({"ada"}, text, "Ada"),
+    "reverie_server.graph.names.likeness": lambda text: graph_names.likeness(text, f"b{text[::-1]}"),
+    "reverie_server.graph.names.differ_in_number": lambda text: graph_names.differ_in_number(text, f"{text}1"),
+    "reverie_server.graph.paths.path_of": _path,
+    "reverie_server.graph.paths.way_to": _path,
+    "reverie_server.graph.periods.periods": lambda text: graph_periods.periods(_said(text), one_at_a_time=True),
+    "reverie_server.graph.periods.periods:beside": lambda text: graph_periods.periods(_said(text), one_at_a_time=False),
+    "reverie_server.graph.vocabulary.entity_type": graph_vocabulary.entity_type,
+    "reverie_server.graph.vocabulary.relation_name": graph_vocabulary.relation_name,
+    "reverie_server.episodes.topics.key_topics": lambda text: topics.key_topics([text, text], [text]),
+    "reverie_server.episodes.topics.key_topics:lines": lambda text: topics.key_topics(text.split("\n")),
 }
 
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.consolidate.extraction_proposal.Basis.source": "numbers of messages, one pass",
-    "reverie_server.consolidate.graph_paths.in_order": "numbers of entities, sorted",
-    "reverie_server.consolidate.graph_paths.needed": "ways of at most a few steps, each by way_to",
-    "reverie_server.consolidate.graph_vocabulary.unique_end": "takes names of the vocabulary",
+    "reverie_server.extraction.propose.Basis.source": "numbers of messages, one pass",
+    "reverie_server.graph.paths.in_order": "numbers of entities, sorted",
+    "reverie_server.graph.paths.needed": "ways of at most a few steps, each by way_to",
+    "reverie_server.graph.vocabulary.unique_end": "takes names of the vocabulary",
 }

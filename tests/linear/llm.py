@@ -9,7 +9,9 @@ from contextlib import suppress
 from tests.growth import Reading
 from tests.linear.texts import count, lines_of_talk, talk
 
-from reverie_server.llm import answers, cues, extractive, parse, prompts, salience, streamed
+from reverie_server.heuristics import cues, salience
+from reverie_server.heuristics import extract as extractive
+from reverie_server.llm import answers, parse, prompts, streamed
 
 _LANGUAGES = ("english", "german", "japanese", "korean", "russian")
 _PIECE = 7
@@ -60,19 +62,19 @@ def _parts_of_a_call(text: str) -> list[bytes]:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.llm.cues.folded": cues.folded,
-    "reverie_server.llm.cues.cues_of": lambda text: cues.cues_of(cues.folded(text)),
-    "reverie_server.llm.cues.Cues:patterns": _in_each_language(_kinds),
-    "reverie_server.llm.extractive.notable": lambda text: extractive.notable(talk(text)),
-    "reverie_server.llm.extractive.noted": lambda text: extractive.noted(lines_of_talk(text)),
-    "reverie_server.llm.extractive.stated": lambda text: extractive.stated(talk(text)),
-    "reverie_server.llm.extractive.stated:lines": lambda text: extractive.stated(lines_of_talk(text)),
-    "reverie_server.llm.extractive.asks_to_remember": extractive.asks_to_remember,
-    "reverie_server.llm.extractive.without_request": _in_each_language(extractive.without_request),
-    "reverie_server.llm.extractive.summarise": lambda text: extractive.summarise(
+    "reverie_server.heuristics.cues.folded": cues.folded,
+    "reverie_server.heuristics.cues.cues_of": lambda text: cues.cues_of(cues.folded(text)),
+    "reverie_server.heuristics.cues.Cues:patterns": _in_each_language(_kinds),
+    "reverie_server.heuristics.extract.notable": lambda text: extractive.notable(talk(text)),
+    "reverie_server.heuristics.extract.noted": lambda text: extractive.noted(lines_of_talk(text)),
+    "reverie_server.heuristics.extract.stated": lambda text: extractive.stated(talk(text)),
+    "reverie_server.heuristics.extract.stated:lines": lambda text: extractive.stated(lines_of_talk(text)),
+    "reverie_server.heuristics.extract.asks_to_remember": extractive.asks_to_remember,
+    "reverie_server.heuristics.extract.without_request": _in_each_language(extractive.without_request),
+    "reverie_server.heuristics.extract.summarise": lambda text: extractive.summarise(
         talk(text), text, max_tokens=500, count=count
     ),
-    "reverie_server.llm.extractive.summarise:lines": lambda text: extractive.summarise(
+    "reverie_server.heuristics.extract.summarise:lines": lambda text: extractive.summarise(
         lines_of_talk(text), "", max_tokens=500, count=count
     ),
     "reverie_server.llm.parse.read_completion": lambda text: parse.read_completion(_completion(f"{text}.")),
@@ -84,13 +86,15 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.llm.prompts.Prompt.messages": lambda text: prompts.load_prompt("summary").messages(
         {"previous": text, "transcript": text, "max_words": "12"}
     ),
-    "reverie_server.llm.salience.sentences": salience.sentences,
-    "reverie_server.llm.salience.asks": _in_each_language(salience.asks),
-    "reverie_server.llm.salience.rarity": lambda text: salience.rarity(text.split("\n")),
-    "reverie_server.llm.salience.salience": _in_each_language(
+    "reverie_server.heuristics.salience.sentences": salience.sentences,
+    "reverie_server.heuristics.salience.asks": _in_each_language(salience.asks),
+    "reverie_server.heuristics.salience.rarity": lambda text: salience.rarity(text.split("\n")),
+    "reverie_server.heuristics.salience.salience": _in_each_language(
         lambda text, known: salience.salience(text, known, salience.rarity([text]))
     ),
-    "reverie_server.llm.salience.salience:unknown": lambda text: salience.salience(text, None, salience.rarity([text])),
+    "reverie_server.heuristics.salience.salience:unknown": lambda text: salience.salience(
+        text, None, salience.rarity([text])
+    ),
     "reverie_server.llm.streamed.StreamedAnswer.feed": lambda text: _streamed(_small(_event({"content": text}))),
     "reverie_server.llm.streamed.StreamedAnswer.feed:raw": lambda text: _streamed(_small(_bytes(text))),
     "reverie_server.llm.streamed.StreamedAnswer.feed:data": lambda text: _streamed([b"data: " + _bytes(text)]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from reverie_server.turns.model import Message, NewMessage, Role
+from reverie_server.sessions.model import Message, NewMessage, Role
 
 DAY = date(2026, 4, 3)
 NOW = datetime(2026, 4, 3, 12, tzinfo=UTC)

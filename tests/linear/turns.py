@@ -8,10 +8,14 @@ from typing import Any
 from tests.growth import Reading
 from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, talk
 
-from reverie_server.agents.settings import AgentSettings
+from reverie_server.access.settings import AgentSettings
 from reverie_server.heuristics import notes
-from reverie_server.turns import chat, cutting, daily_log, given, transcript, window
-from reverie_server.turns.model import Message
+from reverie_server.prompt import window
+from reverie_server.proxy import chat
+from reverie_server.sessions import chunk as cutting
+from reverie_server.sessions import daily_log, transcript
+from reverie_server.sessions import validate as given
+from reverie_server.sessions.model import Message
 
 SETTINGS = AgentSettings()
 LOGGED = "[10:00] User: {} | Assistant: {}"
@@ -46,51 +50,51 @@ def _calls(text: str) -> list[Message]:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.turns.chat.conversation_of": _conversation,
-    "reverie_server.turns.chat.Conversation.said": lambda text: _conversation(text).said(count, NOW),
-    "reverie_server.turns.chat.Conversation.last_pairs": lambda text: _conversation(text).last_pairs(count, NOW),
-    "reverie_server.turns.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),
-    "reverie_server.turns.chat.Conversation.session_id": lambda text: _conversation(text).session_id("ada"),
-    "reverie_server.turns.chat.Conversation:new_messages": lambda text: _conversation(text).new_messages(NOW),
-    "reverie_server.turns.chat.text_of": lambda text: chat.text_of({"content": text}),
-    "reverie_server.turns.chat.storable": chat.storable,
-    "reverie_server.turns.cutting.cut": lambda text: cutting.cut(SETTINGS, [message(text)]),
-    "reverie_server.turns.daily_log.entries": lambda text: daily_log.entries(talk(text), "Europe/Oslo"),
-    "reverie_server.turns.daily_log.entries:lines": lambda text: daily_log.entries(lines_of_talk(text), "UTC"),
-    "reverie_server.turns.daily_log.log_text": lambda text: daily_log.log_text(text, text),
-    "reverie_server.turns.daily_log.excerpt": lambda text: daily_log.excerpt(text, 200),
-    "reverie_server.turns.daily_log.parts_of": daily_log.parts_of,
-    "reverie_server.turns.daily_log.parts_of:logged": lambda text: daily_log.parts_of(LOGGED.format(text, text)),
-    "reverie_server.turns.daily_log.repeats": lambda text: daily_log.repeats(LOGGED.format(text, text), text),
-    "reverie_server.turns.daily_log.cut_off": lambda text: daily_log.cut_off(text, ["Ada", text[:250], text]),
-    "reverie_server.turns.daily_log.cut_off:lines": lambda text: daily_log.cut_off(text, text.split("\n")[:2000]),
-    "reverie_server.turns.given.check_given": lambda text: given.check_given(new_talk(text), NOW),
-    "reverie_server.turns.given.check_json": lambda text: given.check_json(
+    "reverie_server.proxy.chat.conversation_of": _conversation,
+    "reverie_server.proxy.chat.Conversation.said": lambda text: _conversation(text).said(count, NOW),
+    "reverie_server.proxy.chat.Conversation.last_pairs": lambda text: _conversation(text).last_pairs(count, NOW),
+    "reverie_server.proxy.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),
+    "reverie_server.proxy.chat.Conversation.session_id": lambda text: _conversation(text).session_id("ada"),
+    "reverie_server.proxy.chat.Conversation:new_messages": lambda text: _conversation(text).new_messages(NOW),
+    "reverie_server.proxy.chat.text_of": lambda text: chat.text_of({"content": text}),
+    "reverie_server.proxy.chat.storable": chat.storable,
+    "reverie_server.sessions.chunk.cut": lambda text: cutting.cut(SETTINGS, [message(text)]),
+    "reverie_server.sessions.daily_log.entries": lambda text: daily_log.entries(talk(text), "Europe/Oslo"),
+    "reverie_server.sessions.daily_log.entries:lines": lambda text: daily_log.entries(lines_of_talk(text), "UTC"),
+    "reverie_server.sessions.daily_log.log_text": lambda text: daily_log.log_text(text, text),
+    "reverie_server.sessions.daily_log.excerpt": lambda text: daily_log.excerpt(text, 200),
+    "reverie_server.sessions.daily_log.parts_of": daily_log.parts_of,
+    "reverie_server.sessions.daily_log.parts_of:logged": lambda text: daily_log.parts_of(LOGGED.format(text, text)),
+    "reverie_server.sessions.daily_log.repeats": lambda text: daily_log.repeats(LOGGED.format(text, text), text),
+    "reverie_server.sessions.daily_log.cut_off": lambda text: daily_log.cut_off(text, ["Ada", text[:250], text]),
+    "reverie_server.sessions.daily_log.cut_off:lines": lambda text: daily_log.cut_off(text, text.split("\n")[:2000]),
+    "reverie_server.sessions.validate.check_given": lambda text: given.check_given(new_talk(text), NOW),
+    "reverie_server.sessions.validate.check_json": lambda text: given.check_json(
         {"a": text, text[:100]: [text, {"b": text.split("\n")}]}, given.MAX_CONTENT_BYTES, "the metadata"
     ),
-    "reverie_server.turns.given.cleaned": lambda text: given.cleaned(new_talk(text)),
-    "reverie_server.turns.given.with_content": lambda text: given.with_content(new_talk("Ada")[0], text),
-    "reverie_server.turns.transcript.transcript": lambda text: transcript.transcript(talk(text), "notes"),
-    "reverie_server.turns.transcript.transcript:summary": lambda text: transcript.transcript(
+    "reverie_server.sessions.validate.cleaned": lambda text: given.cleaned(new_talk(text)),
+    "reverie_server.sessions.validate.with_content": lambda text: given.with_content(new_talk("Ada")[0], text),
+    "reverie_server.sessions.transcript.transcript": lambda text: transcript.transcript(talk(text), "notes"),
+    "reverie_server.sessions.transcript.transcript:summary": lambda text: transcript.transcript(
         lines_of_talk(text), "summary"
     ),
-    "reverie_server.turns.transcript.parts": lambda text: transcript.parts(lines_of_talk(text), 5),
+    "reverie_server.sessions.transcript.parts": lambda text: transcript.parts(lines_of_talk(text), 5),
     "reverie_server.heuristics.notes.note_lines": lambda text: notes.note_lines([text, *text.split("\n")]),
     "reverie_server.heuristics.notes.new_lines": lambda text: notes.new_lines(text.split("\n"), f"x{text}"),
     "reverie_server.heuristics.notes.bullets": lambda text: notes.bullets(text.split("\n")),
-    "reverie_server.turns.transcript.clipped": lambda text: transcript.clipped(text, 500, count),
-    "reverie_server.turns.transcript.clipped:all": lambda text: transcript.clipped(text, count(text) // 2, count),
-    "reverie_server.turns.window.Window.is_filling": lambda text: window.Window(1000, 10).is_filling(
+    "reverie_server.sessions.transcript.clipped": lambda text: transcript.clipped(text, 500, count),
+    "reverie_server.sessions.transcript.clipped:all": lambda text: transcript.clipped(text, count(text) // 2, count),
+    "reverie_server.prompt.window.Window.is_filling": lambda text: window.Window(1000, 10).is_filling(
         lines_of_talk(text)
     ),
-    "reverie_server.turns.window.tokens_of": lambda text: window.tokens_of(lines_of_talk(text)),
-    "reverie_server.turns.window.units_of": lambda text: window.units_of(_calls(text)),
-    "reverie_server.turns.window.divide": lambda text: window.divide(lines_of_talk(text)),
-    "reverie_server.turns.window.trim": lambda text: window.trim(_calls(text), 1000),
-    "reverie_server.turns.window.stretch_before": lambda text: window.stretch_before(_calls(text), 5),
+    "reverie_server.prompt.window.tokens_of": lambda text: window.tokens_of(lines_of_talk(text)),
+    "reverie_server.prompt.window.units_of": lambda text: window.units_of(_calls(text)),
+    "reverie_server.prompt.window.divide": lambda text: window.divide(lines_of_talk(text)),
+    "reverie_server.prompt.window.trim": lambda text: window.trim(_calls(text), 1000),
+    "reverie_server.prompt.window.stretch_before": lambda text: window.stretch_before(_calls(text), 5),
 }
 
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.turns.cutting.check_passages": "counts passages and reads none",
-    "reverie_server.turns.daily_log.local_day": "takes a time and the name of a zone",
+    "reverie_server.sessions.chunk.check_passages": "counts passages and reads none",
+    "reverie_server.sessions.daily_log.local_day": "takes a time and the name of a zone",
 }

@@ -11,13 +11,16 @@ from pydantic import ValidationError
 from tests.growth import Reading
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.access import keys, origin
-from reverie_server.agents import settings
-from reverie_server.http import context, dreams, json_shape, problems, snapshots, wire, wire_memory
-from reverie_server.mcp import message, request
-from reverie_server.recall import expand
+from reverie_server.access import connection_headers as request
+from reverie_server.access import keys, origin, settings
+from reverie_server.browse import expand
+from reverie_server.files.files import parse_if_match
+from reverie_server.http import context, json_shape, problems
+from reverie_server.http.routes import dreams, snapshots
+from reverie_server.http.schemas import common as wire
+from reverie_server.http.schemas import memory as wire_memory
+from reverie_server.mcp import message
 from reverie_server.tools import arguments, descriptions, registry
-from reverie_server.workspace.files import parse_if_match
 
 ADMIN = keys.Caller("default", "admin")
 
@@ -76,28 +79,28 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.access.origin.check_origin:origin": lambda text: origin.check_origin(
         ADMIN, _header("origin", text)
     ),
-    "reverie_server.agents.settings.effective_settings": _settings,
+    "reverie_server.access.settings.effective_settings": _settings,
     "reverie_server.http.context.decode_cursor": _cursor,
     "reverie_server.http.context.encode_cursor": context.encode_cursor,
-    "reverie_server.http.dreams._instant": _instant,
+    "reverie_server.http.routes.dreams._instant": _instant,
     "reverie_server.http.json_shape.check_shape": lambda text: json_shape.check_shape(text.encode("utf-8", "replace")),
     "reverie_server.http.json_shape.check_shape:text": lambda text: json_shape.check_shape(
         json.dumps([text, text]).encode()
     ),
     "reverie_server.http.problems._described": _described,
-    "reverie_server.http.snapshots.takes_archive": lambda text: snapshots.takes_archive(_scope(text)),
+    "reverie_server.http.routes.snapshots.takes_archive": lambda text: snapshots.takes_archive(_scope(text)),
     "reverie_server.text.fields._checked": _no_text,
-    "reverie_server.http.wire_memory._DAY_FIRST": wire_memory._DAY_FIRST.match,
+    "reverie_server.http.schemas.memory._DAY_FIRST": wire_memory._DAY_FIRST.match,
     "reverie_server.mcp.message.check_message": lambda text: message.check_message(text.encode("utf-8", "replace")),
     "reverie_server.mcp.message.check_message:params": lambda text: message.check_message(
         json.dumps({"jsonrpc": "2.0", "id": 1, "method": text, "params": {"a": text}}).encode()
     ),
-    "reverie_server.mcp.request.connection_of": lambda text: request.connection_of(
+    "reverie_server.access.connection_headers.connection_of": lambda text: request.connection_of(
         ADMIN, _header(request.AGENT, "a") + _header(request.OWNER, text)
     ),
-    "reverie_server.mcp.request.header": lambda text: request.header(_header("x", text), "x"),
-    "reverie_server.recall.expand._ID": expand._ID.fullmatch,
-    "reverie_server.workspace.files.parse_if_match": parse_if_match,
+    "reverie_server.access.connection_headers.header": lambda text: request.header(_header("x", text), "x"),
+    "reverie_server.browse.expand._ID": expand._ID.fullmatch,
+    "reverie_server.files.files.parse_if_match": parse_if_match,
     "reverie_server.tools.arguments.read_arguments": lambda text: arguments.read_arguments(
         arguments.SaveMemory, {"content": text[:5000], "category": text}
     ),

@@ -9,19 +9,16 @@ from io import BytesIO
 from tests.growth import Reading
 
 from reverie_indexer.pipeline import Rules
-from reverie_server.workspace import (
-    archive,
-    compaction_text,
-    forget,
-    keyword_text,
-    memory_text,
-    outline,
-    redaction,
-    removal,
-    sections,
-    strict_zip,
-    tombstones,
-)
+from reverie_server.files import keyword_match as keyword_text
+from reverie_server.files import snapshot_format as archive
+from reverie_server.files import strict_zip
+from reverie_server.forgetting import forget
+from reverie_server.long_term import compaction_text, memory_text
+from reverie_server.provenance import tombstones
+from reverie_server.text import markdown_blocks as outline
+from reverie_server.text import markdown_edit as sections
+from reverie_server.text import redact as redaction
+from reverie_server.text import remove_spans as removal
 
 DAY = date(2026, 4, 3)
 NOW = datetime(2026, 4, 3, tzinfo=UTC)
@@ -59,162 +56,158 @@ def _pieces_in(text: str) -> object:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.workspace.archive.holds": archive.holds,
-    "reverie_server.workspace.archive.read_snapshot": lambda text: archive.read_snapshot(
+    "reverie_server.files.snapshot_format.holds": archive.holds,
+    "reverie_server.files.snapshot_format.read_snapshot": lambda text: archive.read_snapshot(
         BytesIO(text.encode("utf-8", "replace")), strict_zip.Limits(), max_file_bytes=1024
     ),
-    "reverie_server.workspace.compaction_text.is_due": lambda text: compaction_text.is_due(text, None, NOW),
-    "reverie_server.workspace.compaction_text.compact_text": compaction_text.compact_text,
-    "reverie_server.workspace.compaction_text.compact_text:section": lambda text: compaction_text.compact_text(
+    "reverie_server.long_term.compaction_text.is_due": lambda text: compaction_text.is_due(text, None, NOW),
+    "reverie_server.long_term.compaction_text.compact_text": compaction_text.compact_text,
+    "reverie_server.long_term.compaction_text.compact_text:section": lambda text: compaction_text.compact_text(
         MEMORY + text
     ),
-    "reverie_server.workspace.compaction_text.guard": lambda text: compaction_text.guard(text, MEMORY),
-    "reverie_server.workspace.compaction_text.guard:after": lambda text: compaction_text.guard(text, MEMORY + text),
-    "reverie_server.workspace.compaction_text.guard:half": lambda text: compaction_text.guard(
+    "reverie_server.long_term.compaction_text.guard": lambda text: compaction_text.guard(text, MEMORY),
+    "reverie_server.long_term.compaction_text.guard:after": lambda text: compaction_text.guard(text, MEMORY + text),
+    "reverie_server.long_term.compaction_text.guard:half": lambda text: compaction_text.guard(
         text, MEMORY + "x".join(text.split(" "))
     ),
-    "reverie_server.workspace.compaction_text.pieces_of": lambda text: list(
+    "reverie_server.long_term.compaction_text.pieces_of": lambda text: list(
         compaction_text.pieces_of(text.split("\n"))
     ),
-    "reverie_server.workspace.redaction.Sought.held_by": lambda text: redaction.Sought(
-        ["Ada likes", _middle(text)]
-    ).held_by(text),
-    "reverie_server.workspace.redaction.Sought.held_by:short": lambda text: redaction.Sought(
+    "reverie_server.text.redact.Sought.held_by": lambda text: redaction.Sought(["Ada likes", _middle(text)]).held_by(
+        text
+    ),
+    "reverie_server.text.redact.Sought.held_by:short": lambda text: redaction.Sought(
         ["a a", "a\u0301", "- a", "''", "a b"]
     ).held_by(text),
-    "reverie_server.workspace.forget._without": lambda text: forget._without("a.md", [_middle(text)], text),
-    "reverie_server.workspace.forget._without:short": lambda text: forget._without(
+    "reverie_server.forgetting.forget._without": lambda text: forget._without("a.md", [_middle(text)], text),
+    "reverie_server.forgetting.forget._without:short": lambda text: forget._without(
         "a.md", ["a", "a a", "''", "漢"], text
     ),
-    "reverie_server.workspace.forget._without:json": lambda text: forget._without(
+    "reverie_server.forgetting.forget._without:json": lambda text: forget._without(
         "a.json", ["a", "a a", "''", "漢"], text
     ),
-    "reverie_server.workspace.forget._hashes": lambda text: forget._hashes("a.md", text, ["a a", "Ada"], Rules()),
-    "reverie_server.workspace.keyword_text.terms_of": keyword_text.terms_of,
-    "reverie_server.workspace.keyword_text.score_of": lambda text: keyword_text.score_of(text, 3),
-    "reverie_server.workspace.keyword_text.hits_of": lambda text: keyword_text.hits_of(
+    "reverie_server.forgetting.forget._hashes": lambda text: forget._hashes("a.md", text, ["a a", "Ada"], Rules()),
+    "reverie_server.files.keyword_match.terms_of": keyword_text.terms_of,
+    "reverie_server.files.keyword_match.score_of": lambda text: keyword_text.score_of(text, 3),
+    "reverie_server.files.keyword_match.hits_of": lambda text: keyword_text.hits_of(
         "a.md", text, keyword_text.terms_of("a b ada strasse 漢字 ไท ssssssssssss")
     ),
-    "reverie_server.workspace.keyword_text.hits_of:spellings": lambda text: keyword_text.hits_of(
+    "reverie_server.files.keyword_match.hits_of:spellings": lambda text: keyword_text.hits_of(
         "a.md", "x" * len(text) + text, keyword_text.terms_of(f"x{'s' * 7000}y")
     ),
-    "reverie_server.workspace.keyword_text.hits_of:itself": lambda text: keyword_text.hits_of(
+    "reverie_server.files.keyword_match.hits_of:itself": lambda text: keyword_text.hits_of(
         "a.md", text, keyword_text.terms_of(text[:8000])
     ),
-    "reverie_server.workspace.keyword_text.patterns_of": lambda text: keyword_text.patterns_of(
+    "reverie_server.files.keyword_match.patterns_of": lambda text: keyword_text.patterns_of(
         keyword_text.terms_of(text[:8000])
     ),
-    "reverie_server.workspace.memory_text.section_of": memory_text.section_of,
-    "reverie_server.workspace.memory_text.entry_of": lambda text: memory_text.entry_of(text[:MAX_ENTRY]).preview,
-    "reverie_server.workspace.memory_text.add_entry": lambda text: _add(text, "Ada drinks coffee in the afternoon."),
-    "reverie_server.workspace.memory_text.add_entry:section": lambda text: _add(
+    "reverie_server.long_term.memory_text.section_of": memory_text.section_of,
+    "reverie_server.long_term.memory_text.entry_of": lambda text: memory_text.entry_of(text[:MAX_ENTRY]).preview,
+    "reverie_server.long_term.memory_text.add_entry": lambda text: _add(text, "Ada drinks coffee in the afternoon."),
+    "reverie_server.long_term.memory_text.add_entry:section": lambda text: _add(
         MEMORY + text, "Ada drinks coffee now."
     ),
-    "reverie_server.workspace.memory_text.add_entry:entry": lambda text: _add(MEMORY, text[:MAX_ENTRY]),
-    "reverie_server.workspace.memory_text.add_entry:both": lambda text: _add(text + "x", text[:MAX_ENTRY]),
-    "reverie_server.workspace.memory_text.check_update": lambda text: memory_text.check_update(text, f" {text}"),
-    "reverie_server.workspace.memory_text.update_text": lambda text: memory_text.update_text(
+    "reverie_server.long_term.memory_text.add_entry:entry": lambda text: _add(MEMORY, text[:MAX_ENTRY]),
+    "reverie_server.long_term.memory_text.add_entry:both": lambda text: _add(text + "x", text[:MAX_ENTRY]),
+    "reverie_server.long_term.memory_text.check_update": lambda text: memory_text.check_update(text, f" {text}"),
+    "reverie_server.long_term.memory_text.update_text": lambda text: memory_text.update_text(
         f"{text}\n- Ada likes tea.\n{text}", "Ada likes tea.", ""
     ),
-    "reverie_server.workspace.memory_text.update_text:itself": lambda text: memory_text.update_text(
+    "reverie_server.long_term.memory_text.update_text:itself": lambda text: memory_text.update_text(
         text, text[:-1], text
     ),
-    "reverie_server.workspace.memory_text.contains": lambda text: memory_text.contains(text, text[len(text) // 2 :]),
-    "reverie_server.workspace.memory_text.contains:short": lambda text: memory_text.contains(text, "a b"),
-    "reverie_server.workspace.memory_text.contains:letter": lambda text: memory_text.contains(f"{text}x", "aa"),
-    "reverie_server.workspace.outline.blocks_of": outline.blocks_of,
-    "reverie_server.workspace.outline.text_of": lambda text: [
+    "reverie_server.long_term.memory_text.contains": lambda text: memory_text.contains(text, text[len(text) // 2 :]),
+    "reverie_server.long_term.memory_text.contains:short": lambda text: memory_text.contains(text, "a b"),
+    "reverie_server.long_term.memory_text.contains:letter": lambda text: memory_text.contains(f"{text}x", "aa"),
+    "reverie_server.text.markdown_blocks.blocks_of": outline.blocks_of,
+    "reverie_server.text.markdown_blocks.text_of": lambda text: [
         outline.text_of(block, lines) for lines in [sections.lines_of(text)] for block in outline.blocks_of(text)
     ],
-    "reverie_server.workspace.outline.bullet": lambda text: outline.bullet(text.split("\n")),
-    "reverie_server.workspace.outline.escaped": lambda text: outline.escaped(text.split("\n")),
-    "reverie_server.workspace.outline.folded": lambda text: outline.folded(text.split("\n")),
-    "reverie_server.workspace.outline.without_marker": outline.without_marker,
-    "reverie_server.workspace.outline.fenced": lambda text: list(outline.fenced(text.split("\n"))),
-    "reverie_server.workspace.redaction.Folded.of": redaction.Folded.of,
-    "reverie_server.workspace.redaction.pattern_of": lambda text: redaction.pattern_of(_middle(text)),
-    "reverie_server.workspace.redaction.anchor_of": redaction.anchor_of,
-    "reverie_server.workspace.redaction.is_in": lambda text: redaction.is_in(text, _middle(text)),
-    "reverie_server.workspace.redaction.is_in:most": lambda text: redaction.is_in(text, (_middle(text)[:500] + "!?")),
-    "reverie_server.workspace.redaction.erase": lambda text: redaction.erase(text, _middle(text), by_line=True),
-    "reverie_server.workspace.redaction.erase:short": lambda text: redaction.erase(
-        text, text.strip()[:2] or "a", by_line=True
-    ),
-    "reverie_server.workspace.redaction.erase:words": lambda text: redaction.erase(
+    "reverie_server.text.markdown_blocks.bullet": lambda text: outline.bullet(text.split("\n")),
+    "reverie_server.text.markdown_blocks.escaped": lambda text: outline.escaped(text.split("\n")),
+    "reverie_server.text.markdown_blocks.folded": lambda text: outline.folded(text.split("\n")),
+    "reverie_server.text.markdown_blocks.without_marker": outline.without_marker,
+    "reverie_server.text.markdown_blocks.fenced": lambda text: list(outline.fenced(text.split("\n"))),
+    "reverie_server.text.redact.Folded.of": redaction.Folded.of,
+    "reverie_server.text.redact.pattern_of": lambda text: redaction.pattern_of(_middle(text)),
+    "reverie_server.text.redact.anchor_of": redaction.anchor_of,
+    "reverie_server.text.redact.is_in": lambda text: redaction.is_in(text, _middle(text)),
+    "reverie_server.text.redact.is_in:most": lambda text: redaction.is_in(text, (_middle(text)[:500] + "!?")),
+    "reverie_server.text.redact.erase": lambda text: redaction.erase(text, _middle(text), by_line=True),
+    "reverie_server.text.redact.erase:short": lambda text: redaction.erase(text, text.strip()[:2] or "a", by_line=True),
+    "reverie_server.text.redact.erase:words": lambda text: redaction.erase(
         text, text.strip()[:2] or "a", by_line=False
     ),
-    "reverie_server.workspace.redaction.body_of": redaction.body_of,
-    "reverie_server.workspace.redaction.essence": redaction.essence,
-    "reverie_server.workspace.redaction.essences": redaction.essences,
-    "reverie_server.workspace.redaction.is_telling": redaction.is_telling,
-    "reverie_server.workspace.redaction.without": _without,
-    "reverie_server.workspace.redaction.without:all": lambda text: redaction.without(text, lambda kept: True),
-    "reverie_server.workspace.redaction.without:half": lambda text: redaction.without(
-        text, lambda kept: len(kept) % 2 == 1
-    ),
-    "reverie_server.workspace.redaction.without_words": lambda text: redaction.without_words(
+    "reverie_server.text.redact.body_of": redaction.body_of,
+    "reverie_server.text.redact.essence": redaction.essence,
+    "reverie_server.text.redact.essences": redaction.essences,
+    "reverie_server.text.redact.is_telling": redaction.is_telling,
+    "reverie_server.text.redact.without": _without,
+    "reverie_server.text.redact.without:all": lambda text: redaction.without(text, lambda kept: True),
+    "reverie_server.text.redact.without:half": lambda text: redaction.without(text, lambda kept: len(kept) % 2 == 1),
+    "reverie_server.text.redact.without_words": lambda text: redaction.without_words(
         text, [1, 3, 12], lambda kept: len(kept) % 2 == 1
     ),
-    "reverie_server.workspace.redaction.word_count": redaction.word_count,
-    "reverie_server.workspace.memory_text.Searched.holds": _pieces_in,
-    "reverie_server.workspace.redaction.Folded.spans_of": lambda text: redaction.Folded.of(text).spans_of(
+    "reverie_server.text.redact.word_count": redaction.word_count,
+    "reverie_server.long_term.memory_text.Searched.holds": _pieces_in,
+    "reverie_server.text.redact.Folded.spans_of": lambda text: redaction.Folded.of(text).spans_of(
         redaction.pattern_of(_middle(text))
     ),
-    "reverie_server.workspace.redaction.Eraser.erase": lambda text: redaction.Eraser([_middle(text), "a"]).erase(text),
-    "reverie_server.workspace.removal.merged": lambda text: removal.merged(_spans(text) * 2),
-    "reverie_server.workspace.removal.without_spans": lambda text: removal.without_spans(text, _spans(text)),
-    "reverie_server.workspace.removal.without_spans_by_line": lambda text: removal.without_spans_by_line(
+    "reverie_server.text.redact.Eraser.erase": lambda text: redaction.Eraser([_middle(text), "a"]).erase(text),
+    "reverie_server.text.remove_spans.merged": lambda text: removal.merged(_spans(text) * 2),
+    "reverie_server.text.remove_spans.without_spans": lambda text: removal.without_spans(text, _spans(text)),
+    "reverie_server.text.remove_spans.without_spans_by_line": lambda text: removal.without_spans_by_line(
         text, _spans(text)
     ),
-    "reverie_server.workspace.sections.append": lambda text: sections.append(text, "- something new", NOTE),
-    "reverie_server.workspace.sections.append:addition": lambda text: sections.append(None, text, NOTE),
-    "reverie_server.workspace.sections.replace_section": lambda text: sections.replace_section(
+    "reverie_server.text.markdown_edit.append": lambda text: sections.append(text, "- something new", NOTE),
+    "reverie_server.text.markdown_edit.append:addition": lambda text: sections.append(None, text, NOTE),
+    "reverie_server.text.markdown_edit.replace_section": lambda text: sections.replace_section(
         text, "## Plans\n\nNone.", "Plans"
     ),
-    "reverie_server.workspace.sections.replace_section:present": lambda text: sections.replace_section(
+    "reverie_server.text.markdown_edit.replace_section:present": lambda text: sections.replace_section(
         f"## Plans\n\n{text}\n\n## Others\n\n{text}", "None.", "Plans"
     ),
-    "reverie_server.workspace.sections.replace_section:content": lambda text: sections.replace_section(
+    "reverie_server.text.markdown_edit.replace_section:content": lambda text: sections.replace_section(
         "# A\n\n## Plans\n\nNone.\n", text, "## Plans"
     ),
-    "reverie_server.workspace.sections.replace_section:section": lambda text: sections.replace_section(
+    "reverie_server.text.markdown_edit.replace_section:section": lambda text: sections.replace_section(
         "# A\n\n## Plans\n\nNone.\n", "None.", text
     ),
-    "reverie_server.workspace.sections.upsert_kv": lambda text: sections.upsert_kv(text, "name: Ada"),
-    "reverie_server.workspace.sections.upsert_kv:content": lambda text: sections.upsert_kv("name: Ada\n", text),
-    "reverie_server.workspace.sections.upsert_kv:both": lambda text: sections.upsert_kv(text, f"key: a\n{text}"),
-    "reverie_server.workspace.sections.replace_text": lambda text: sections.replace_text(
+    "reverie_server.text.markdown_edit.upsert_kv": lambda text: sections.upsert_kv(text, "name: Ada"),
+    "reverie_server.text.markdown_edit.upsert_kv:content": lambda text: sections.upsert_kv("name: Ada\n", text),
+    "reverie_server.text.markdown_edit.upsert_kv:both": lambda text: sections.upsert_kv(text, f"key: a\n{text}"),
+    "reverie_server.text.markdown_edit.replace_text": lambda text: sections.replace_text(
         text, text[:2], "", replace_all=True
     ),
-    "reverie_server.workspace.sections.replace_text:one": lambda text: sections.replace_text(
+    "reverie_server.text.markdown_edit.replace_text:one": lambda text: sections.replace_text(
         text, text[len(text) // 2 :], "x", replace_all=False
     ),
-    "reverie_server.workspace.sections.unified_diff": lambda text: sections.unified_diff(text, f"x\n{text}y", "a", "b"),
-    "reverie_server.workspace.sections.unified_diff:gaps": lambda text: sections.unified_diff(
+    "reverie_server.text.markdown_edit.unified_diff": lambda text: sections.unified_diff(text, f"x\n{text}y", "a", "b"),
+    "reverie_server.text.markdown_edit.unified_diff:gaps": lambda text: sections.unified_diff(
         "x\nq\n" * (len(text) // 4), "x\n" * 198 + text[:100], "a", "b"
     ),
-    "reverie_server.workspace.sections.unified_diff:half": lambda text: sections.unified_diff(
+    "reverie_server.text.markdown_edit.unified_diff:half": lambda text: sections.unified_diff(
         text, "\n".join(f"{line}{i % 2}" for i, line in enumerate(text.split("\n"))), "a", "b"
     ),
-    "reverie_server.workspace.sections.unified_diff:every": lambda text: sections.unified_diff(
+    "reverie_server.text.markdown_edit.unified_diff:every": lambda text: sections.unified_diff(
         text, "".join(reversed(sections.lines_of(text))), "a", "b"
     ),
-    "reverie_server.workspace.sections.unified_diff:mixed": lambda text: sections.unified_diff(
+    "reverie_server.text.markdown_edit.unified_diff:mixed": lambda text: sections.unified_diff(
         "b\na\n" * (len(text) // 8) + text, text + "a\nb\nc\n" * (len(text) // 12), "a", "b"
     ),
-    "reverie_server.workspace.sections.lines_of": sections.lines_of,
-    "reverie_server.workspace.strict_zip.shown": strict_zip.shown,
-    "reverie_server.workspace.strict_zip._hostile": strict_zip._hostile,
-    "reverie_server.workspace.strict_zip.read_entries": lambda text: strict_zip.read_entries(
+    "reverie_server.text.markdown_edit.lines_of": sections.lines_of,
+    "reverie_server.files.strict_zip.shown": strict_zip.shown,
+    "reverie_server.files.strict_zip._hostile": strict_zip._hostile,
+    "reverie_server.files.strict_zip.read_entries": lambda text: strict_zip.read_entries(
         BytesIO(text.encode("utf-8", "replace")), strict_zip.Limits()
     ),
-    "reverie_server.workspace.tombstones._hmac": lambda text: tombstones._hmac(SECRET, text),
+    "reverie_server.provenance.tombstones._hmac": lambda text: tombstones._hmac(SECRET, text),
 }
 
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.workspace.archive.Writer.add": "writes what is stored, as zlib does",
-    "reverie_server.workspace.archive.check_fits": "at most as many files as a snapshot has",
-    "reverie_server.workspace.archive.in_order": "sorts at most as many files as a snapshot has",
-    "reverie_server.workspace.archive.manifest_of": "at most as many files as a snapshot has",
-    "reverie_server.workspace.strict_zip.read_entry": "measured by read_snapshot",
+    "reverie_server.files.snapshot_format.Writer.add": "writes what is stored, as zlib does",
+    "reverie_server.files.snapshot_format.check_fits": "at most as many files as a snapshot has",
+    "reverie_server.files.snapshot_format.in_order": "sorts at most as many files as a snapshot has",
+    "reverie_server.files.snapshot_format.manifest_of": "at most as many files as a snapshot has",
+    "reverie_server.files.strict_zip.read_entry": "measured by read_snapshot",
 }

@@ -10,7 +10,7 @@ from tests.plans.test_search_plans import explain, fill, scans
 from reverie_indexer.db import Database
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall import channels
+from reverie_server.search import store as channels
 
 
 async def test_expired_documents_are_left_out_by_the_covering_indexes(

@@ -12,7 +12,7 @@ import pytest
 from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
-from reverie_server.recall import expand
+from reverie_server.browse import expand
 
 PLACE = Place("default", "wren", "team")
 

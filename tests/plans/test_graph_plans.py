@@ -11,10 +11,12 @@ import psycopg
 from tests.graphs import Graph, day
 
 from reverie_indexer.db import Database, visible_slices
-from reverie_server.consolidate import graph_known, graph_search, graph_view
-from reverie_server.consolidate.graph_search import GraphRequest, GraphRules, GraphSearch
-from reverie_server.recall.rank import Weights
+from reverie_server.graph import known as graph_known
+from reverie_server.graph import search as graph_search
+from reverie_server.graph import view as graph_view
+from reverie_server.graph.search import GraphRequest, GraphRules, GraphSearch
 from reverie_server.runtime import Runtime
+from reverie_server.search.rank import Weights
 
 EDGES = 10_000
 # Every tenth relation of the hub is over, since day 500.

@@ -11,7 +11,7 @@ from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.files import BACKUP
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
-from reverie_server.workspace import keyword as keyword_module
+from reverie_server.files import keyword_search as keyword_module
 
 FILES = 12
 

@@ -11,7 +11,7 @@ from tests.talks import ADA, Talk
 from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import overwrite
-from reverie_server.recall import context_files
+from reverie_server.prompt import context_files
 from reverie_server.runtime import Runtime
 
 DISABLED, SESSIONS = 60, 10

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from reverie_server.access.keys import OPERATOR
+from reverie_server.proxy import recording as proxied
 from reverie_server.runtime import Runtime
-from reverie_server.turns import proxied
-from reverie_server.turns.lookup import Key, look_up
-from reverie_server.turns.model import NewMessage
+from reverie_server.sessions.lookup import Key, look_up
+from reverie_server.sessions.model import NewMessage
 
 MESSAGES = 400
 

@@ -21,9 +21,9 @@ from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, overwrite
 from reverie_indexer.slot import ModelSlot
-from reverie_server.recall import channels
-from reverie_server.recall.request import Request
-from reverie_server.recall.search import Search
+from reverie_server.search import store as channels
+from reverie_server.search.request import Request
+from reverie_server.search.search import Search
 
 NEIGHBOURS = 40
 FILES = 12

@@ -12,8 +12,9 @@ from tests.conversations import ADA, BO, append, grant_of, place_of, user
 from reverie_indexer import transcript
 from reverie_indexer.db import Database, visible_slices
 from reverie_server.runtime import Runtime
-from reverie_server.turns import appending, completion, lookup
-from reverie_server.turns import sessions as sessions_module
+from reverie_server.sessions import append as appending
+from reverie_server.sessions import completion, lookup
+from reverie_server.sessions import sessions as sessions_module
 
 SESSIONS, MESSAGES = 12, 40
 

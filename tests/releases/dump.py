@@ -64,7 +64,7 @@ def served(tree: Path, conninfo: str) -> Iterator[str]:
         "REVERIE_EXTRACTION_COOLDOWN_SECONDS": "0",
         "REVERIE_DREAMING_DEBOUNCE_SECONDS": "0",
     }
-    command = [sys.executable, "-m", "reverie_server.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "reverie_server.cli.main", "serve", "--port", "0"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, cwd=tree)
     assert process.stderr is not None
     try:

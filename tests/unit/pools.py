@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reverie_server.recall.pool import NO_DOCUMENT, Pool, held_terms
+from reverie_server.search.candidates import NO_DOCUMENT, Pool, held_terms
 
 _SPECIFICITY = {"personal": 0, "team": 1, "global": 2}
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from reverie_indexer.errors import Overloaded, ReverieError, TooManyRequests
+from reverie_server.access.work_slot import current, without_slot
 from reverie_server.http.admission import Admission, AdmissionLimits, Slot
-from reverie_server.work_slot import current, without_slot
 
 
 def admission(running: int = 2, per_key: int = 2, waiting: int = 4, wait_seconds: float = 5.0) -> Admission:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from reverie_server.agents import settings
-from reverie_server.agents.settings import AgentSettings, effective_settings
+from reverie_server.access import settings
+from reverie_server.access.settings import AgentSettings, effective_settings
 
 
 def test_a_request_does_not_look_for_time_zones_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from reverie_server.bench.calibrate import name_swapper
 from reverie_server.bench.data import Collection, Unit
 from reverie_server.bench.logistic import Flags, auc, fit, logit, sigmoid
 from reverie_server.bench.relevance_fit import Group, Sample, Step, calibrate, curve, fitted
-from reverie_server.recall import rank
+from reverie_server.search import rank
 
 RESULT = Path(__file__).parents[2] / "benchmarks/results/relevance.json"
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from reverie_server.consolidate.candidates import GATES, WEIGHTS, Evidence, Recall, Rules, score
+from reverie_server.nights.emergence.candidates import GATES, WEIGHTS, Evidence, Recall, Rules, score
 
 NOW = datetime(2026, 4, 10, 12, 0, tzinfo=UTC)
 ZONE = "UTC"

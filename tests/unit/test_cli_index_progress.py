@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from reverie_server import cli_index
-from reverie_server.workspace.ingest import Progress
+from reverie_server.cli import index as cli_index
+from reverie_server.files.ingest import Progress
 
 
 def test_progress_counts_files_and_chunks_and_what_was_there() -> None:

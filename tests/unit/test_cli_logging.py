@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 import structlog
 
-from reverie_server.cli_frame import load_settings
+from reverie_server.cli.frame import load_settings
 
 
 @pytest.fixture(autouse=True)

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given, settings
 from tests.memories import texts
 
-from reverie_server.consolidate.compaction_proposal import (
+from reverie_server.jobs.model import lines_source
+from reverie_server.llm.answers import Compaction, Replaced
+from reverie_server.long_term.proposal import (
     PART_TOKENS,
     explained_by,
     lines_with_sources,
     parts_of,
     put_together,
 )
-from reverie_server.consolidate.derive import line_sha256
-from reverie_server.consolidate.model import lines_source
-from reverie_server.llm.answers import Compaction, Replaced
-from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.workspace.outline import blocks_of, folded, text_of
-from reverie_server.workspace.sections import lines_of
+from reverie_server.provenance.record import line_sha256
+from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
+from reverie_server.text.markdown_edit import lines_of
+from reverie_server.text.tokens import estimate_tokens
 
 SECTIONS = ("User Profile", "Preferences", "Projects", "Notes")
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from tests.memories import texts
 
-from reverie_server.workspace.compaction_text import compact_text, guard, is_due
-from reverie_server.workspace.memory_text import STANDARD, new_memory
-from reverie_server.workspace.outline import blocks_of, folded, text_of
-from reverie_server.workspace.sections import lines_of
+from reverie_server.long_term.compaction_text import compact_text, guard, is_due
+from reverie_server.long_term.memory_text import STANDARD, new_memory
+from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
+from reverie_server.text.markdown_edit import lines_of
 
 SETTINGS = settings(deadline=None)
 TEA = "Prefers tea to coffee in the morning."

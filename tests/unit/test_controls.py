@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.recall.controls import without_controls
-from reverie_server.recall.fences import for_prompt
+from reverie_server.text.controls import without_controls
+from reverie_server.text.fences import for_prompt
 
 _PIECES = st.sampled_from(
     [

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.chunk import chunk
-from reverie_server.turns.daily_log import cut_off, entries, excerpt, local_day, log_text, parts_of, repeats
-from reverie_server.turns.model import Message, NewMessage, exchanges
+from reverie_server.sessions.daily_log import cut_off, entries, excerpt, local_day, log_text, parts_of, repeats
+from reverie_server.sessions.model import Message, NewMessage, exchanges
 
 
 def spoken(role: str, content: str, at: str) -> Message:

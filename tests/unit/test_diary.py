@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie_server.consolidate.diary import Dream, archive_path, archived, entry_of, latest, rolled, written
+from reverie_server.nights.diary import Dream, archive_path, archived, entry_of, latest, rolled, written
 
 START = datetime(2026, 1, 1, 2, 0, tzinfo=UTC)
 

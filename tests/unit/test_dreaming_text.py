@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from reverie_server.consolidate.dreaming_text import (
+from reverie_server.nights.dreaming.text import (
     Line,
     Summary,
     as_data,
@@ -13,7 +13,7 @@ from reverie_server.consolidate.dreaming_text import (
     proposed,
     within_tokens,
 )
-from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.text.tokens import estimate_tokens
 
 DAY = date(2026, 4, 3)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from reverie_server.consolidate.candidates import Rules
-from reverie_server.consolidate.emergence_text import extractive, modelled, told_by
-from reverie_server.consolidate.entries import entries_of
-from reverie_server.consolidate.gathering import Candidate, MemoryFile, NoteFile, Setting, View, gather
-from reverie_server.consolidate.guard import GuardRules
-from reverie_server.workspace.redaction import essence
+from reverie_server.heuristics.entries import entries_of
+from reverie_server.long_term.guard import GuardRules
+from reverie_server.nights.emergence.candidates import Rules
+from reverie_server.nights.emergence.collect import Candidate, MemoryFile, NoteFile, Setting, View, gather
+from reverie_server.nights.emergence.text import extractive, modelled, told_by
+from reverie_server.text.redact import essence
 
 DAY = date(2026, 4, 3)
 RULES = GuardRules()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from reverie_server.consolidate.candidates import Recall, Rules
-from reverie_server.consolidate.entries import dated, entries_of, undated
-from reverie_server.consolidate.gathering import Candidate, MemoryFile, NoteFile, Passage, Setting, View, gather
+from reverie_server.heuristics.entries import dated, entries_of, undated
+from reverie_server.nights.emergence.candidates import Recall, Rules
+from reverie_server.nights.emergence.collect import Candidate, MemoryFile, NoteFile, Passage, Setting, View, gather
 
 DAY = date(2026, 4, 3)
 NOW = datetime(2026, 4, 4, 2, 0, tzinfo=UTC)

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from reverie_indexer.episode_index import passages_of_episode
 from reverie_indexer.pipeline import Rules
-from reverie_server.consolidate.episode_making import is_grounded
-from reverie_server.consolidate.episode_text import ABSTRACT_CHARS, abstract_of, cut, extractive_summary, says_something
-from reverie_server.consolidate.topics import MAX_TOPIC_CHARS, MAX_TOPICS, key_topics
-from reverie_server.recall.episodes import of_episode, only_repeats, text_of
-from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE
-from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.turns.model import Message, Role
+from reverie_server.episodes.make import is_grounded
+from reverie_server.episodes.text import ABSTRACT_CHARS, abstract_of, cut, extractive_summary, says_something
+from reverie_server.episodes.topics import MAX_TOPIC_CHARS, MAX_TOPICS, key_topics
+from reverie_server.search.episode_passages import of_episode, only_repeats, text_of
+from reverie_server.sessions.model import Message, Role
+from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE
+from reverie_server.text.tokens import estimate_tokens
 
 AT = datetime(2026, 4, 3, 9, tzinfo=UTC)
 LOG = "[09:30] User: Who inspects the gantry crane? | Assistant: Marguerite does, every second Wednesday."

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.pools import pool_of
 
-from reverie_server.recall.evidence import agreement, gather, named_speakers, speakers_of
+from reverie_server.search.evidence import agreement, gather, named_speakers, speakers_of
 
 IDFS = {"lantern": 2.0, "harbour": 1.0}
 # A third term, of weight 1, stands nowhere.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.recall.expand import surroundings
+from reverie_server.browse.expand import surroundings
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=3)
 

@@ -7,9 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from reverie_server.consolidate.archive import archive_change, archived
-from reverie_server.consolidate.extraction_proposal import Basis, HeldFile, extractive, from_answer
-from reverie_server.consolidate.extraction_text import (
+from reverie_server.extraction.propose import Basis, HeldFile, extractive, from_answer
+from reverie_server.extraction.text import (
     ExtractionRules,
     Saved,
     entry_lines_of,
@@ -19,11 +18,12 @@ from reverie_server.consolidate.extraction_text import (
     transcript_of,
     with_statements,
 )
-from reverie_server.consolidate.extraction_writing import retry_wait_seconds
+from reverie_server.extraction.write import retry_wait_seconds
+from reverie_server.heuristics.extract import stated
 from reverie_server.llm.answers import Extraction
-from reverie_server.llm.extractive import stated
 from reverie_server.llm.generation import Made
-from reverie_server.turns.model import Message, Role
+from reverie_server.long_term.archive import archive_change, archived
+from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, 22, 30, tzinfo=UTC)
 RULES = ExtractionRules()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reverie_server.recall.fences import (
+from reverie_server.text.fences import (
     CLOSE_FENCE,
     CLOSE_FILES,
     HEADER,

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from reverie_server.consolidate.derive import lines_without
-from reverie_server.consolidate.lines import line_sha256
-from reverie_server.workspace import redaction
+from reverie_server.provenance.line_identity import line_sha256
+from reverie_server.provenance.record import lines_without
+from reverie_server.text import redact as redaction
 
 NOTE = "# Day\n\n- Ada likes tea and jazz.\n- The lantern is green.\n- Ben left.\n"
 

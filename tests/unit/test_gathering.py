@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 
-from reverie_server.consolidate.candidates import Rules
-from reverie_server.consolidate.entries import entries_of
-from reverie_server.consolidate.gathering import Candidate, NoteFile, Setting, Told, View, gather
+from reverie_server.heuristics.entries import entries_of
+from reverie_server.nights.emergence.candidates import Rules
+from reverie_server.nights.emergence.collect import Candidate, NoteFile, Setting, Told, View, gather
 
 FACT = "My brother Tom has lived in Bergen since 2019."
 LOGGED = f"[23:50] User: {FACT} | Assistant: Noted."

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_indexer.errors import PayloadTooLarge, ValidationFailed
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE
-from reverie_server.turns.given import MAX_MESSAGES, check_given, check_json, cleaned
-from reverie_server.turns.model import NewMessage
+from reverie_server.sessions.model import NewMessage
+from reverie_server.sessions.validate import MAX_MESSAGES, check_given, check_json, cleaned
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE
 
 NOW = datetime(2026, 4, 3, tzinfo=UTC)
 BLOCK = f"{OPEN_FENCE}\n## Memory Context\n- (2026-04-03, MEMORY.md) tea\n{CLOSE_FENCE}"

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from reverie_server.consolidate.graph_answers import (
+from reverie_server.graph.answers import (
     Known,
     Stretch,
     known_lines,
@@ -16,7 +16,7 @@ from reverie_server.consolidate.graph_answers import (
     readable,
 )
 from reverie_server.llm.answers import Semantic
-from reverie_server.turns.model import Message, Role
+from reverie_server.sessions.model import Message, Role
 
 AT = {3: datetime(2026, 4, 1, 9, tzinfo=UTC), 4: datetime(2026, 4, 2, 9, tzinfo=UTC)}
 TEXTS = {3: "Ada works on Reverie with Bo.", 4: "Reverie moved to Lisbon."}

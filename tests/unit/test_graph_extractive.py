@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reverie_server.consolidate.graph_answers import Known
-from reverie_server.consolidate.graph_extractive import extract
-from reverie_server.consolidate.graph_phrases import all_phrases
-from reverie_server.turns.model import Message, Role
+from reverie_server.graph.answers import Known
+from reverie_server.graph.heuristics import extract
+from reverie_server.graph.phrases import all_phrases
+from reverie_server.sessions.model import Message, Role
 
 NO_ENTITIES: list[str] = []
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reverie_server.consolidate.graph_derive import MAX_DESCRIPTION_CHARS, Mention, derive
-from reverie_server.consolidate.graph_names import (
+from reverie_server.graph.derive import MAX_DESCRIPTION_CHARS, Mention, derive
+from reverie_server.graph.names import (
     differ_in_number,
     external_id_of,
     holds_name,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from reverie_server.consolidate.graph_model import Entity, Relation
-from reverie_server.consolidate.graph_paths import Step, in_order, needed, path_of, way_to
-from reverie_server.consolidate.graph_search import ranked
+from reverie_server.graph.model import Entity, Relation
+from reverie_server.graph.paths import Step, in_order, needed, path_of, way_to
+from reverie_server.graph.search import ranked
 from reverie_server.llm.generation import EXTRACTIVE
-from reverie_server.recall.rank import Weights
+from reverie_server.search.rank import Weights
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 NAMES = {1: "Ada", 2: "Reverie", 3: "Indexer", 4: "Bo"}

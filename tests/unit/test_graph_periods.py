@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.consolidate.graph_periods import Said, periods
-from reverie_server.consolidate.graph_vocabulary import relation_name, unique_end
+from reverie_server.graph.periods import Said, periods
+from reverie_server.graph.vocabulary import relation_name, unique_end
 from reverie_server.text.graph_terms import ENTITY_TYPES, RELATION_NAMES
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.consolidate.grounding import Sources, refusal, without_refused
-from reverie_server.consolidate.orders import TOOLS, standing_order
+from reverie_server.heuristics.grounding import Sources, refusal, without_refused
+from reverie_server.heuristics.orders import TOOLS, standing_order
+from reverie_server.sessions.model import Message, Role
 from reverie_server.tools.catalogue import REGISTRY
-from reverie_server.turns.model import Message, Role
 
 CASES = Path(__file__).parent / "grounding"
 AT = datetime(2026, 4, 2, 10, tzinfo=UTC)

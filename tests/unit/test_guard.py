@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.memories import texts
 
-from reverie_server.consolidate.derive import added_lines, entry_lines, line_sha256
-from reverie_server.consolidate.guard import FREE_CHARS, GuardRules, check
-from reverie_server.workspace.outline import blocks_of, folded, text_of
-from reverie_server.workspace.redaction import essence
-from reverie_server.workspace.sections import lines_of
+from reverie_server.long_term.guard import FREE_CHARS, GuardRules, check
+from reverie_server.provenance.record import added_lines, entry_lines, line_sha256
+from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
+from reverie_server.text.markdown_edit import lines_of
+from reverie_server.text.redact import essence
 
 SETTINGS = settings(deadline=None, max_examples=150)
 RULES = GuardRules()

@@ -10,15 +10,20 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from tests.linear.texts import message
 
-from reverie_server.consolidate import diary, emergence_text, entries, gathering, guard, lines
-from reverie_server.consolidate.candidates import Rules
-from reverie_server.consolidate.graph_periods import Said, periods
-from reverie_server.consolidate.likeness import same, statement
-from reverie_server.consolidate.topics import key_topics
+from reverie_server.episodes.topics import key_topics
+from reverie_server.graph.periods import Said, periods
+from reverie_server.heuristics import entries
+from reverie_server.heuristics.extract import noted
+from reverie_server.heuristics.statements import same, statement
 from reverie_server.llm.answers import Flush
-from reverie_server.llm.extractive import noted
 from reverie_server.llm.parse import InvalidAnswer, parse_answer
 from reverie_server.llm.streamed import StreamedAnswer
+from reverie_server.long_term import guard
+from reverie_server.nights import diary
+from reverie_server.nights.emergence import collect as gathering
+from reverie_server.nights.emergence import text as emergence_text
+from reverie_server.nights.emergence.candidates import Rules
+from reverie_server.provenance import line_identity as lines
 
 UNDERSCORES = f"Please have a look at `{'a_' * 36}a@b` in the log."
 DAY = date(2026, 4, 3)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.consolidate.model import STAGES, Work
-from reverie_server.consolidate.queue import Job, JobRules
-from reverie_server.consolidate.running import work_of
-from reverie_server.consolidate.stage_runs import BUCKETS, bucket_of
+from reverie_server.jobs.model import STAGES, Work
+from reverie_server.jobs.queue import Job, JobRules
+from reverie_server.jobs.runner import work_of
+from reverie_server.jobs.stage_runs import BUCKETS, bucket_of
 
 
 def test_a_job_waits_twice_as_long_each_time_but_no_longer_than_a_day() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie_server.workspace.keyword_text import MAX_TERMS, hits_of, patterns_of, score_of, terms_of
+from reverie_server.files.keyword_match import MAX_TERMS, hits_of, patterns_of, score_of, terms_of
 
 SETTINGS = settings(deadline=None)
 

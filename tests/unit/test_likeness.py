@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.consolidate.likeness import Ground, Statement, contradicts, holds, same, statement
+from reverie_server.heuristics.statements import Ground, Statement, contradicts, holds, same, statement
 
 
 def said(text: str, language: str = "english") -> Statement:

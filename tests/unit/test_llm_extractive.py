@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.llm.cues import all_cues
-from reverie_server.llm.extractive import MAX_LINE_CHARS, MAX_LINES, asks_to_remember, notable, stated, summarise
-from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, SUMMARY_MARK
-from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.turns.model import Message, Role
+from reverie_server.heuristics.cues import all_cues
+from reverie_server.heuristics.extract import MAX_LINE_CHARS, MAX_LINES, asks_to_remember, notable, stated, summarise
+from reverie_server.sessions.model import Message, Role
+from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, SUMMARY_MARK
+from reverie_server.text.tokens import estimate_tokens
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 

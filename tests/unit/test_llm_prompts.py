@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reverie_indexer.resources import resource
 from reverie_server.llm.answers import ANSWERS
 from reverie_server.llm.prompts import TEXT_OUTPUT, load_prompt, parse_prompt
-from reverie_server.recall.fences import fold_marks
+from reverie_server.text.fences import fold_marks
 
 FILES = sorted(path.stem for path in Path(resource("prompts")).glob("*.md"))
 SOURCE = "---\nname: note\nversion: 1\ninputs: text, words\noutput: text\n---\nAt most {{words}}.\n---\n{{text}}\nGo.\n"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from reverie_indexer.errors import Forbidden, ValidationFailed
+from reverie_server.access.connection_headers import connection_of
 from reverie_server.access.keys import OPERATOR, Caller
 from reverie_server.access.origin import MisdirectedRequest, check_origin
 from reverie_server.mcp.message import MalformedMessage, NotJson, check_message
-from reverie_server.mcp.request import connection_of
 
 KEYED = Caller("acme", "member", key_id="0123456789abcdef")
 OF_WREN = Caller("acme", "member", agent_ids=frozenset({"wren"}), key_id="0123456789abcdef")

@@ -3,7 +3,7 @@
 import pytest
 
 from reverie_indexer.analyse import analyse_query
-from reverie_server.recall.meaning import meaning_of
+from reverie_server.search.query_terms import meaning_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.memories import contents, texts
 from reverie_indexer.chunk import chunk
 from reverie_indexer.errors import AmbiguousMatch, DuplicateDetected, NotFound, ValidationFailed
 from reverie_indexer.files import seed_files
-from reverie_server.workspace.memory_text import (
+from reverie_server.long_term.memory_text import (
     add_entry,
     contains,
     entry_of,
@@ -20,8 +20,8 @@ from reverie_server.workspace.memory_text import (
     section_of,
     update_text,
 )
-from reverie_server.workspace.outline import blocks_of, folded, text_of
-from reverie_server.workspace.sections import lines_of
+from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
+from reverie_server.text.markdown_edit import lines_of
 
 SETTINGS = settings(deadline=None)
 LONG = "Prefers tea to coffee in the morning."

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.consolidate.nightly import next_nightly, nightly_at, nightly_day, nightly_days
+from reverie_server.jobs.nights_due import next_nightly, nightly_at, nightly_day, nightly_days
 
 # Half and quarter hours off, the ends of the day, leaps of half an hour, and leaps of an hour at or about two.
 ZONES = (

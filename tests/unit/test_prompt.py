@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.recall import context
-from reverie_server.recall.context import Limits, PromptFile, PromptFiles
-from reverie_server.recall.fences import CLOSE_FENCE, CLOSE_FILES, OPEN_FENCE, OPEN_FILES, SUMMARY_MARK
-from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.prompt import context
+from reverie_server.prompt.context import Limits, PromptFile, PromptFiles
+from reverie_server.text.fences import CLOSE_FENCE, CLOSE_FILES, OPEN_FENCE, OPEN_FILES, SUMMARY_MARK
+from reverie_server.text.tokens import estimate_tokens
 
 TODAY = date(2026, 4, 3)
 WIDE = Limits(10_000, 1000)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.pools import pool_of
 
-from reverie_server.recall.rank import (
+from reverie_server.search.rank import (
     FOUND_FROM,
     Query,
     Weights,

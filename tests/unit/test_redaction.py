@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.workspace.redaction import anchor_of, body_of, erase, essence, essences, is_in, without
+from reverie_server.text.redact import anchor_of, body_of, erase, essence, essences, is_in, without
 
 
 @pytest.mark.parametrize(

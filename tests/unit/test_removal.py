@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.workspace.redaction import MAX_SOUGHT_PARTS, erase, essence, is_in, without, without_words
-from reverie_server.workspace.removal import merged, without_spans, without_spans_by_line
+from reverie_server.text.redact import MAX_SOUGHT_PARTS, erase, essence, is_in, without, without_words
+from reverie_server.text.remove_spans import merged, without_spans, without_spans_by_line
 
 
 def test_stretches_go_and_what_is_between_stays() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from tests.unit.pools import pool_of
 
-from reverie_server.recall.pool import Pool
-from reverie_server.recall.repeats import may_repeat, repeated
+from reverie_server.search.candidates import Pool
+from reverie_server.search.duplicates import may_repeat, repeated
 
 LINE = "[09:30] User: Who inspects the gantry crane? | Assistant: Marguerite does, every second Wednesday."
 ANSWER = "Marguerite does, every second Wednesday."

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.resources import read_resource
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, for_prompt, strip_injected
-from reverie_server.recall.section import Candidate, Entry, Held, fit, notice_of, section, select, shown_text
-from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.inject.section import Candidate, Entry, Held, fit, notice_of, section, select, shown_text
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, for_prompt, strip_injected
+from reverie_server.text.tokens import estimate_tokens
 
 DAY = date(2026, 4, 3)
 NOTE = "memory/2026-04-03.md"

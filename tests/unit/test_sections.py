@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reverie_indexer.errors import AmbiguousMatch, NotFound, PayloadTooLarge, ValidationFailed
-from reverie_server.workspace.sections import append, lines_of, replace_section, replace_text, unified_diff, upsert_kv
+from reverie_server.text.markdown_edit import append, lines_of, replace_section, replace_text, unified_diff, upsert_kv
 
 LINES = st.sampled_from(
     ["", "  ", "text", "text  ", "# Top", "## lang", "## language", "##  lang  ##", "### lang", "lang\n----", "## C #",

@@ -16,7 +16,7 @@ from tests.archives import LINK, Raw, manifest, snapshot, zipped
 
 from reverie_indexer.errors import PayloadTooLarge, ValidationFailed
 from reverie_indexer.files import check_path
-from reverie_server.workspace.archive import (
+from reverie_server.files.snapshot_format import (
     CORE_FILES,
     Held,
     Snapshot,
@@ -27,7 +27,7 @@ from reverie_server.workspace.archive import (
     manifest_of,
     read_snapshot,
 )
-from reverie_server.workspace.strict_zip import Limits, NotAnArchive
+from reverie_server.files.strict_zip import Limits, NotAnArchive
 
 MIB = 1024 * 1024
 AT = datetime(2026, 4, 3, 12, 30, 15, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from reverie_server.http.snapshots import Download, takes_archive
-from reverie_server.workspace.snapshots import Export
+from reverie_server.files.snapshots import Export
+from reverie_server.http.routes.snapshots import Download, takes_archive
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "GET", "path": "/", "headers": [], "asgi": {"spec_version": "2.4"}}
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from reverie_server.spans import Node, recording, span
+from reverie_server.text.spans import Node, recording, span
 
 
 def counts(node: Node) -> dict[tuple[str, ...], int]:

@@ -9,7 +9,7 @@ import sys
 # Threads of a library, such as a model's, hold no lock of the interpreter: all processors are at work at once.
 PROGRAM = """
 import asyncio, hashlib, os, sys
-from reverie_server.stall import ends_when_stalled
+from reverie_server.app.stall import ends_when_stalled
 
 def embed():
     hashlib.pbkdf2_hmac("sha256", b"lantern", b"wren", 3_000_000)

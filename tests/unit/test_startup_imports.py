@@ -22,7 +22,7 @@ def modules_after(code: str) -> tuple[set[str], str]:
 @pytest.mark.parametrize("arguments", [["--help"], ["bench", "--help"], ["index", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     imported, shown = modules_after(
-        f"from reverie_server.cli import main\nsys.argv = ['reverie', *{arguments!r}]\n"
+        f"from reverie_server.cli.main import main\nsys.argv = ['reverie', *{arguments!r}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
     )
     assert "Usage: " in shown
@@ -30,6 +30,6 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_commands_that_do_not_serve_import_no_server() -> None:
-    imported, _ = modules_after("import reverie_server.app")
+    imported, _ = modules_after("import reverie_server.app.wiring")
     assert "psycopg" in imported
     assert imported & {"fastapi", "starlette", "uvicorn", "mcp", "onnxruntime", "openai"} == set()

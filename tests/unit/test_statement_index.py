@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from reverie_server.consolidate.likeness import Statement, contradicts, holds, same, statement
-from reverie_server.consolidate.statement_index import MAX_CANDIDATES, FrameIndex, TermIndex
+from reverie_server.heuristics.statement_index import MAX_CANDIDATES, FrameIndex, TermIndex
+from reverie_server.heuristics.statements import Statement, contradicts, holds, same, statement
 
 WORDS = [
     *("I", "live", "in", "Oslo", "Bergen", "not", "my", "sister", "likes", "tea", "and", "coffee", "never"),

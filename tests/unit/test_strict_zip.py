@@ -12,7 +12,7 @@ import pytest
 from tests.archives import LINK, STREAMED, UTF8, Raw, deflated, descriptor, zipped
 
 from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
-from reverie_server.workspace.strict_zip import Limits, NotAnArchive, read_entries, read_entry
+from reverie_server.files.strict_zip import Limits, NotAnArchive, read_entries, read_entry
 
 LIMITS = Limits(max_entries=5, max_entry_bytes=1000, max_total_bytes=3000, max_archive_bytes=10_000)
 A = Raw("a.md", b"lantern " * 20)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.recall.telling import MAX_SENTENCES, shortened, telling_sentences, with_recent
+from reverie_server.inject.query_expansion import MAX_SENTENCES, shortened, telling_sentences, with_recent
 from reverie_server.text.query import check_query
 
 

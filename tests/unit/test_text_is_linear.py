@@ -20,10 +20,10 @@ READERS = {
     "reverie_indexer.chunk",
     "reverie_indexer.files",
     "reverie_indexer.split",
-    "reverie_server.recall.request",
-    "reverie_server.recall.tokens",
-    "reverie_server.workspace.archive",
-    "reverie_server.workspace.strict_zip",
+    "reverie_server.search.request",
+    "reverie_server.text.tokens",
+    "reverie_server.files.snapshot_format",
+    "reverie_server.files.strict_zip",
     "reverie_server.tools.arguments",
 }
 # Their docstring says "pure" of one function, or of a callable that they give: that one is in a table by name.
@@ -31,8 +31,8 @@ NOT_PURE_AS_A_WHOLE = {
     "reverie_indexer.pipeline",
     "reverie_indexer.transcript",
     "reverie_indexer.episode_index",
-    "reverie_server.recall.recalls",
-    "reverie_server.workspace.tombstones",
+    "reverie_server.search.recall_log",
+    "reverie_server.provenance.tombstones",
 }
 _NO_TEXT = {"int", "float", "bool", "date", "datetime", "None", "ZoneInfo", "Floats", "Integers", "timedelta"}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie_indexer.embed.local import TOKENIZER_FILE, find_weights
 from reverie_indexer.errors import SetupError
-from reverie_server.recall.tokens import MESSAGE_OVERHEAD, estimate_tokens, load_tokenizer, message_tokens
+from reverie_server.text.tokens import MESSAGE_OVERHEAD, estimate_tokens, load_tokenizer, message_tokens
 
 
 @pytest.mark.parametrize(

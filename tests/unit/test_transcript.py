@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_server.heuristics.notes import bullets, new_lines, note_lines
-from reverie_server.recall.fences import CLOSE_FENCE, OPEN_FENCE, SUMMARY_MARK
-from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.turns.model import Message, Role
-from reverie_server.turns.transcript import PART_TOKENS, clipped, parts, transcript
+from reverie_server.sessions.model import Message, Role
+from reverie_server.sessions.transcript import PART_TOKENS, clipped, parts, transcript
+from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, SUMMARY_MARK
+from reverie_server.text.tokens import estimate_tokens
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 SECTION = f"{OPEN_FENCE}\n## Memory Context\n- (2026-04-03, a.md) A secret.\n{CLOSE_FENCE}"

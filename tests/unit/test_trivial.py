@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.recall.trivial import MIN_WORDS, is_trivial, outside_code, read
+from reverie_server.heuristics.small_talk import MIN_WORDS, is_trivial, outside_code, read
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from reverie_server.turns.model import Message, NewMessage, Role, exchanges
-from reverie_server.turns.turn import visible
+from reverie_server.prompt.turn import visible
+from reverie_server.sessions.model import Message, NewMessage, Role, exchanges
 
 NOW = datetime(2026, 4, 3, tzinfo=UTC)
 CALLS = [{"id": "c1", "function": {"name": "look"}}, {"id": "c2", "function": {"name": "look"}}]

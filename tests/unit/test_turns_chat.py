@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.recall.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, SUMMARY_MARK
-from reverie_server.recall.tokens import estimate_tokens
-from reverie_server.turns.chat import Conversation, conversation_of
-from reverie_server.turns.model import NewMessage
+from reverie_server.proxy.chat import Conversation, conversation_of
+from reverie_server.sessions.model import NewMessage
+from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, SUMMARY_MARK
+from reverie_server.text.tokens import estimate_tokens
 
 NOW = datetime(2026, 4, 3, 12, tzinfo=UTC)
 SECTION = f"{OPEN_FENCE}\n{HEADER}\n- (2026-04-01, memory/2026-04-01.md) Ada likes tea.\n{CLOSE_FENCE}"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.turns.model import Message, Role
-from reverie_server.turns.window import Window, divide, stretch_before, tokens_of, trim, units_of
+from reverie_server.prompt.window import Window, divide, stretch_before, tokens_of, trim, units_of
+from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 _KINDS = ("user", "assistant", "system", "call", "tool", "late", "lost")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie_indexer.errors import StaleVersion, ValidationFailed
-from reverie_server.workspace.files import etag_of, parse_if_match
+from reverie_server.files.files import etag_of, parse_if_match
 
 
 @pytest.mark.parametrize("version", [1, 9, 10, 123456789])

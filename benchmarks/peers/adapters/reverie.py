@@ -110,7 +110,7 @@ class Reverie(Adapter):
                 here.symlink_to(graph)
         given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
         self._process = subprocess.Popen(  # noqa: S603  # this project's own command
-            [sys.executable, "-m", "reverie_server.cli", "serve", "--port", "0", "--data-dir", str(data)],
+            [sys.executable, "-m", "reverie_server.cli.main", "serve", "--port", "0", "--data-dir", str(data)],
             env={**given, "REVERIE_DATABASE_URL": opening.dsn},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -23,7 +23,7 @@ from reverie_indexer.db import Connection, Database
 from reverie_indexer.errors import Forbidden, MemoryDisabled, ReadOnlyMember, ReverieError, ValidationFailed
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller
-from reverie_server.request_id import current_request_id, new_request_id, of_request
+from reverie_server.access.request_id import current_request_id, new_request_id, of_request
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

@@ -15,7 +15,7 @@ from reverie_indexer.queries import Queries
 from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
 from reverie_server.access.reader import Reader, check_own, place_for
-from reverie_server.agents.settings import AgentSettings, effective_settings
+from reverie_server.access.settings import AgentSettings, effective_settings
 
 SQL = Queries(__file__)
 

@@ -31,9 +31,9 @@ from reverie_server.bench.recall import (
 from reverie_server.bench.relevance_fit import FALSE_SHARE, Calibration, Group, Sample, calibrate
 from reverie_server.bench.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
 from reverie_server.bench.variant import default_variant
-from reverie_server.recall.rank import FOUND_FROM
-from reverie_server.recall.request import Mode, Result
-from reverie_server.recall.telling import telling_sentences
+from reverie_server.inject.query_expansion import telling_sentences
+from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.request import Mode, Result
 
 WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"
 _MODES: Mapping[str, Mode] = {WITH_VECTOR: "hybrid", WITHOUT_VECTOR: "text"}

@@ -13,7 +13,7 @@ from rich.table import Table
 from reverie_server.bench.calibrate import CalibrationReport
 from reverie_server.bench.relevance_fit import Calibration, Formula, Step
 from reverie_server.bench.report import rounded
-from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.search.rank import FOUND_FROM
 
 
 def render(report: CalibrationReport, console: Console) -> None:

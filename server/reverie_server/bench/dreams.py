@@ -15,20 +15,20 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.app import assemble
+from reverie_server.app.pending_jobs import drain
+from reverie_server.app.wiring import assemble
 from reverie_server.bench import origin
 from reverie_server.bench.dreams_judge import Findings, Judge
 from reverie_server.bench.dreams_model import Faults, ScriptedEndpoint
 from reverie_server.bench.dreams_year import Talk, Year, simulate
 from reverie_server.bench.scratch import scratch_database
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import Work
+from reverie_server.forgetting.forget import Target
+from reverie_server.jobs.model import Work
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.recall.request import request_for, rules_for
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
-from reverie_server.workspace.forget import Target
+from reverie_server.search.request import request_for, rules_for
+from reverie_server.sessions.model import NewMessage
 
 AGENT = "bench"
 # In the past as long as a year is: nobody has said anything in the future.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from reverie_server.workspace.sections import append
+from reverie_server.text.markdown_edit import append
 
 Answer = Callable[[Mapping[str, str], "Said"], Any]
 _LOST_SHARE = 1 / 3

@@ -9,8 +9,8 @@ from datetime import date, timedelta
 from reverie_indexer.queries import Queries
 from reverie_server.access.keys import OPERATOR
 from reverie_server.bench.dreams_year import Statement, Year
-from reverie_server.recall.request import request_for, rules_for
 from reverie_server.runtime import Runtime
+from reverie_server.search.request import request_for, rules_for
 
 SQL = Queries(__file__)
 _MEMORY, _DIARY, _DIARIES = "MEMORY.md", "DREAMS.md", "memory/dreams/"

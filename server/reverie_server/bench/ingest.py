@@ -23,16 +23,16 @@ from reverie_indexer.pipeline import Rules
 from reverie_indexer.queries import Queries
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.app import assemble, data_dir_of
+from reverie_server.app.wiring import assemble, data_dir_of
 from reverie_server.bench import ingest_process, origin
 from reverie_server.bench.data import load
 from reverie_server.bench.ingest_figures import appends_figures, folder_figures, memory_figures, resume_figures
 from reverie_server.bench.ingest_folder import Notes, made_up_notes, notes_of, parts_of, texts_of, write_folder
 from reverie_server.bench.latency_server import environment_of
 from reverie_server.bench.scratch import scratch_database
+from reverie_server.files.files import Write
+from reverie_server.files.ingest import Summary, index_folder
 from reverie_server.runtime import Runtime
-from reverie_server.workspace.files import Write
-from reverie_server.workspace.ingest import Summary, index_folder
 
 SQL = Queries(__file__)
 PARTS = 4

@@ -99,7 +99,7 @@ def _highest_mb(process_id: int) -> float:
 def _start(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
     # Output is some lines: the pipes never fill.
     return subprocess.Popen(  # noqa: S603  # our own command
-        [sys.executable, "-m", "reverie_server.cli", "index", os.fspath(folder), "--agent", "bench"],
+        [sys.executable, "-m", "reverie_server.cli.main", "index", os.fspath(folder), "--agent", "bench"],
         env=dict(environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

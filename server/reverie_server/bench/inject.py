@@ -20,7 +20,7 @@ from reverie_indexer.queries import Queries
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.reader import Reader
-from reverie_server.agents.settings import AgentSettings
+from reverie_server.access.settings import AgentSettings
 from reverie_server.bench import origin
 from reverie_server.bench.calibrate import name_swapper
 from reverie_server.bench.data import Collection, load
@@ -39,10 +39,10 @@ from reverie_server.bench.memory import UnitsByLine, settle
 from reverie_server.bench.recall import Bench, RecallOptions, open_collections, origin_of_run
 from reverie_server.bench.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
 from reverie_server.bench.variant import default_variant
-from reverie_server.recall.inject import Injection, Injector, InjectRequest
-from reverie_server.recall.recalls import Recalls
-from reverie_server.recall.search import UNFAMILIAR_SCRIPT, Search
-from reverie_server.recall.tokens import estimate_tokens
+from reverie_server.inject.inject import Injection, Injector, InjectRequest
+from reverie_server.search.recall_log import Recalls
+from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
+from reverie_server.text.tokens import estimate_tokens
 
 SQL = Queries(__file__)
 TENANT = "bench"

@@ -20,7 +20,7 @@ from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.vectors import MAX_COVERED_DIMENSION
 from reverie_server.access.keys import Caller, Keys
-from reverie_server.app import assemble, create_app, data_dir_of
+from reverie_server.app.wiring import assemble, create_app, data_dir_of
 from reverie_server.bench import latency_floor as floor
 from reverie_server.bench import origin
 from reverie_server.bench.latency_breakdown import breakdown
@@ -47,9 +47,9 @@ from reverie_server.bench.load_host import cpu_seconds, postgres_processes
 from reverie_server.bench.scratch import scratch_database
 from reverie_server.bench.synthetic_rows import TENANT
 from reverie_server.bench.synthetic_text import queries
-from reverie_server.recall.channels import CHANNEL_LIMIT
-from reverie_server.recall.request import Mode, request_for, rules_for
 from reverie_server.runtime import Runtime
+from reverie_server.search.request import Mode, request_for, rules_for
+from reverie_server.search.store import CHANNEL_LIMIT
 
 PATH = f"/api/v1/agents/{AGENT}/memory/search"
 MODES: tuple[Mode, ...] = ("hybrid", "text", "vector")

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from reverie_indexer.errors import SetupError
 from reverie_server.bench.load import Target
-from reverie_server.spans import recording, span
+from reverie_server.text.spans import recording, span
 
 
 async def breakdown(app: FastAPI, target: Target, path: str, bodies: Sequence[bytes]) -> dict[str, Any]:

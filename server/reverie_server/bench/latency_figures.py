@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reverie_server.recall.request import Mode
+from reverie_server.search.request import Mode
 
 Cache = Literal["cold", "warm"]
 EMBED, ROUND_TRIP, EXACT_SCAN, RAW_SQL = "embed", "round_trip", "exact_scan", "raw_sql"

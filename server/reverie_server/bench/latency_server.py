@@ -40,7 +40,15 @@ async def served(environment: Mapping[str, str]) -> AsyncIterator[tuple[Process,
     SetupError when it does not come up within two minutes.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "reverie_server.cli", "serve", "--port", "0", stdout=DEVNULL, stderr=PIPE, env=environment
+        sys.executable,
+        "-m",
+        "reverie_server.cli.main",
+        "serve",
+        "--port",
+        "0",
+        stdout=DEVNULL,
+        stderr=PIPE,
+        env=environment,
     )
     assert process.stderr is not None
     reading = None

@@ -18,8 +18,8 @@ from reverie_server.bench.baselines import DEPTH
 from reverie_server.bench.data import Collection, Unit
 from reverie_server.bench.metrics import Found, estimate_tokens
 from reverie_server.bench.variant import Variant
-from reverie_server.recall.request import Mode, Outcome, Request
-from reverie_server.recall.search import UNFAMILIAR_SCRIPT, Search
+from reverie_server.search.request import Mode, Outcome, Request
+from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
 
 SQL = Queries(__file__)
 _TENANT = "bench"

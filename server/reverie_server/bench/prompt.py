@@ -17,7 +17,7 @@ from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.app import assemble
+from reverie_server.app.wiring import assemble
 from reverie_server.bench import origin
 from reverie_server.bench.data import load
 from reverie_server.bench.prompt_replay import (
@@ -29,9 +29,9 @@ from reverie_server.bench.prompt_replay import (
     repeated,
 )
 from reverie_server.bench.scratch import scratch_database
+from reverie_server.prompt.turn import Turn, TurnRequest
 from reverie_server.runtime import Runtime
-from reverie_server.turns.model import NewMessage
-from reverie_server.turns.turn import Turn, TurnRequest
+from reverie_server.sessions.model import NewMessage
 
 PLACEMENTS = ("system", "user")
 _OWNER = "user:bench"

@@ -30,7 +30,7 @@ from reverie_server.bench.recipe import Recipe
 from reverie_server.bench.relevance import Relevance, judge
 from reverie_server.bench.scratch import scratch_database
 from reverie_server.bench.variant import Variant, default_variant, with_overrides
-from reverie_server.recall.request import Mode
+from reverie_server.search.request import Mode
 
 SYSTEM = "reverie"
 UNCHANGED = "reverie without overrides"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reverie_server.bench.data import Corpus
 from reverie_server.bench.memory import Memory
-from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.search.rank import FOUND_FROM
 
 BUCKETS = 20
 LOOKED_AT = 10

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_server.bench.logistic import Flags, Floats, auc, fit, logit, sigmoid
-from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.search.rank import FOUND_FROM
 
 Group = Literal["own", "elsewhere", "swapped", "should", "unrelated", "near miss"]
 """Questions of a conversation: to it, to another, to that one with its people's names. Turns: memory has something for

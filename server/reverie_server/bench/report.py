@@ -15,7 +15,7 @@ from rich.table import Table
 from reverie_server.bench.metrics import Difference, Scores
 from reverie_server.bench.recall import SYSTEM, RecallReport
 from reverie_server.bench.relevance import Relevance
-from reverie_server.recall.rank import FOUND_FROM
+from reverie_server.search.rank import FOUND_FROM
 
 # What a table has room for; the rest is in the JSON.
 _ONLY_IN_JSON = ("any@5", "all@5", "any@20", "all@20")

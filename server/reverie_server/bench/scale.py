@@ -27,8 +27,8 @@ from reverie_server.bench.scale_table import Table
 from reverie_server.bench.scratch import scratch_database
 from reverie_server.bench.synthetic import material_of
 from reverie_server.bench.synthetic_text import Pool, queries
-from reverie_server.recall.request import Rules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Rules
+from reverie_server.search.search import Search
 
 DIMENSION = 384
 

@@ -24,8 +24,8 @@ from reverie_server.bench.scale_layout import Asker
 from reverie_server.bench.scale_table import Query, Table
 from reverie_server.bench.synthetic import fill
 from reverie_server.bench.synthetic_rows import TENANT
-from reverie_server.recall.rank import Weights
-from reverie_server.recall.request import Mode, Rules
+from reverie_server.search.rank import Weights
+from reverie_server.search.request import Mode, Rules
 
 SQL = Queries(__file__)
 DEEP = 10

@@ -19,8 +19,8 @@ from reverie_server.bench.scale_given import GivenVectors
 from reverie_server.bench.scale_layout import Asker, Layout
 from reverie_server.bench.synthetic import Material
 from reverie_server.bench.synthetic_rows import TENANT
-from reverie_server.recall.request import Mode, Request, Rules
-from reverie_server.recall.search import Search
+from reverie_server.search.request import Mode, Request, Rules
+from reverie_server.search.search import Search
 
 # Points of an owner's clusters that are no passage's: streams are numbered by first passages.
 _ASKED = 2**40

@@ -17,7 +17,7 @@ from typing import Any
 from reverie_indexer.embed.local import MODEL_NAME
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.settings import Settings
-from reverie_server.app import weights_dir_of
+from reverie_server.app.wiring import weights_dir_of
 from reverie_server.bench import origin
 from reverie_server.bench.latency_server import environment_of
 from reverie_server.bench.startup_process import (

@@ -19,7 +19,7 @@ import psutil
 
 from reverie_indexer.errors import SetupError
 
-REVERIE = (sys.executable, "-m", "reverie_server.cli")
+REVERIE = (sys.executable, "-m", "reverie_server.cli.main")
 _LISTENS = re.compile(r"reverie listens on http://([^:]+):(\d+)")
 _PATIENCE_SECONDS = 180.0
 _AGAIN_SECONDS = 0.005

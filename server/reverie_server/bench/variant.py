@@ -8,8 +8,8 @@ from typing import Any
 
 from reverie_indexer import pipeline
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.recall import request
-from reverie_server.recall.rank import Weights
+from reverie_server.search import request
+from reverie_server.search.rank import Weights
 
 
 @dataclass(frozen=True, slots=True)

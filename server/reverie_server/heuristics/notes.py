@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reverie_server.consolidate.grounding_vocabulary import month_of
-from reverie_server.recall.fences import neutralise, strip_injected
-from reverie_server.workspace.redaction import essence
+from reverie_server.heuristics.grounding_vocabulary import month_of
+from reverie_server.text.fences import neutralise, strip_injected
+from reverie_server.text.redact import essence
 
 _SPACE = re.compile(r"\s+")
 # What a line may begin with that is no part of what it says: of a list, of a heading.

@@ -20,8 +20,8 @@ import h11
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from reverie_server.access.work_slot import without_slot
 from reverie_server.http.strict_h11 import StrictConnection
-from reverie_server.work_slot import without_slot
 
 _SWEEP_SECONDS = 0.5
 # What a client may still send after its request was answered unread, so that it sees the answer before the end: for so

@@ -21,7 +21,7 @@ from reverie_server.access.origin import check_origin
 from reverie_server.access.wrong_keys import KeyGuard
 from reverie_server.http.entrance import CALLER, GUARD, client_address
 from reverie_server.runtime import Runtime
-from reverie_server.spans import span
+from reverie_server.text.spans import span
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Routes of a provider's protocol, which may be sent its key.

@@ -11,10 +11,10 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 from reverie_server.access.audit import Audit
-from reverie_server.recall.inject import OUTCOMES, Injector
-from reverie_server.recall.recalls import Recalls
-from reverie_server.turns.appending import Recorder
-from reverie_server.turns.proxy import Proxy
+from reverie_server.inject.inject import OUTCOMES, Injector
+from reverie_server.proxy.proxy import Proxy
+from reverie_server.search.recall_log import Recalls
+from reverie_server.sessions.append import Recorder
 
 
 class TurnCounters(Collector):

@@ -16,13 +16,13 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_indexer.errors import Overloaded, ReverieError, TooManyRequests, ValidationFailed
+from reverie_server.access.work_slot import current
 from reverie_server.access.wrong_keys import KeyGuard, address_of
 from reverie_server.http.admission import Admission, AdmissionLimits, Slot
 from reverie_server.http.bodies import MAX_BODY_BYTES, BodyMemory, ClientGone
 from reverie_server.http.json_shape import MAX_VALUES, check_shape
 from reverie_server.http.problems import answer_with, problem
-from reverie_server.spans import span
-from reverie_server.work_slot import current
+from reverie_server.text.spans import span
 
 # Who calls, for the routes: a key is looked up once for a request. Where the entrance looks at none, a route may.
 CALLER = "reverie.caller"

@@ -10,9 +10,9 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from reverie_indexer.errors import DatabaseUnavailable
-from reverie_server.consolidate.health import STATES, Health, Totals
-from reverie_server.consolidate.model import STAGES
-from reverie_server.consolidate.stage_runs import BUCKETS, StageRuns
+from reverie_server.jobs.health import STATES, Health, Totals
+from reverie_server.jobs.model import STAGES
+from reverie_server.jobs.stage_runs import BUCKETS, StageRuns
 from reverie_server.llm.outcomes import ANSWERED, ModelUse
 
 # Who scrapes waits no longer for the database than this; the rest of the metrics is then shown without the queue's.

@@ -17,10 +17,10 @@ from starlette.routing import Match
 
 from reverie_indexer import errors
 from reverie_server.access.origin import MisdirectedRequest
+from reverie_server.access.request_id import HEADER, current_request_id, of_request
+from reverie_server.files.strict_zip import NotAnArchive
 from reverie_server.http.requests import id_header
 from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
-from reverie_server.request_id import HEADER, current_request_id, of_request
-from reverie_server.workspace.strict_zip import NotAnArchive
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_server.access.audit import Activity, Audit, activity
-from reverie_server.request_id import HEADER, new_request_id, of_request
+from reverie_server.access.request_id import HEADER, new_request_id, of_request
 
 # Where a request's id is found by what answers outside of this middleware.
 REQUEST_ID = "reverie.request_id"

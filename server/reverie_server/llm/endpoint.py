@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.endpoint_client import parse_retry_after
 from reverie_indexer.errors import SetupError
+from reverie_server.access.work_slot import without_slot
 from reverie_server.llm.errors import LanguageModelUnavailable, Reason
-from reverie_server.work_slot import without_slot
 
 if TYPE_CHECKING:
     import openai

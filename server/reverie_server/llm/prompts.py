@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from reverie_indexer.resources import read_resource
-from reverie_server.recall.fences import for_prompt, without_tags
+from reverie_server.text.fences import for_prompt, without_tags
 
 TEXT_OUTPUT = "text"
 _FILE = re.compile(

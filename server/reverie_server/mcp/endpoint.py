@@ -15,6 +15,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from reverie_indexer.errors import Forbidden, ReverieError, ValidationFailed
 from reverie_server.access.audit import called_by
+from reverie_server.access.connection import Connection
+from reverie_server.access.connection_headers import connection_of
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import MisdirectedRequest, check_origin
 from reverie_server.http.bodies import MAX_BODY_BYTES
@@ -22,10 +24,8 @@ from reverie_server.http.context import check_own_key
 from reverie_server.http.entrance import CALLER
 from reverie_server.http.json_shape import check_shape
 from reverie_server.mcp.message import MalformedMessage, NotJson, check_message
-from reverie_server.mcp.request import connection_of
 from reverie_server.mcp.server import Context, build_server
 from reverie_server.runtime import Runtime
-from reverie_server.tools.connection import Connection
 from reverie_server.tools.registry import Registry
 
 PATH = "/mcp"

@@ -13,8 +13,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from reverie_indexer.errors import ReverieError, SetupError
+from reverie_server.access.connection import Connection
 from reverie_server.runtime import Runtime
-from reverie_server.tools.connection import Connection
 from reverie_server.tools.descriptions import instructions
 from reverie_server.tools.forms import listed
 from reverie_server.tools.registry import Answer, Registry

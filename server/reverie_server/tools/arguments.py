@@ -10,8 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.alias_generators import to_camel
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.consolidate.graph_answers import parse_instant
-from reverie_server.consolidate.graph_search import MAX_DEPTH
+from reverie_server.graph.answers import parse_instant
+from reverie_server.graph.search import MAX_DEPTH
 from reverie_server.text.fields import LineNumber, Text
 from reverie_server.text.graph_terms import EntityType
 

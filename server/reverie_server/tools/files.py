@@ -9,10 +9,10 @@ from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.files import is_searchable
 from reverie_indexer.model import Document, Place, Written
 from reverie_server.access.audit import counted
+from reverie_server.access.connection import Connection
 from reverie_server.access.reader import Reader
+from reverie_server.files.files import File, Write
 from reverie_server.tools import arguments
-from reverie_server.tools.connection import Connection
-from reverie_server.workspace.files import File, Write
 
 if TYPE_CHECKING:
     from reverie_server.runtime import Runtime

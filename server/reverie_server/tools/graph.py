@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.access.audit import counted
-from reverie_server.consolidate.graph_model import Relation, public_id
-from reverie_server.consolidate.graph_search import GraphRequest
-from reverie_server.recall.request import rules_for
+from reverie_server.access.connection import Connection
+from reverie_server.graph.model import Relation, public_id
+from reverie_server.graph.search import GraphRequest
+from reverie_server.search.request import rules_for
 from reverie_server.tools import arguments
-from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import seconds
 
 if TYPE_CHECKING:

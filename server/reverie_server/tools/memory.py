@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.access.audit import Action, counted
+from reverie_server.access.connection import Connection
+from reverie_server.forgetting.forget import Target
 from reverie_server.tools import arguments
-from reverie_server.tools.connection import Connection
-from reverie_server.workspace.forget import Target
 
 if TYPE_CHECKING:
     from reverie_server.runtime import Runtime

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.access.audit import counted
-from reverie_server.consolidate.model import episode_name
-from reverie_server.recall.expand import Around, ExpandedEpisode
-from reverie_server.recall.request import Result, request_for, rules_for
+from reverie_server.access.connection import Connection
+from reverie_server.browse.expand import Around, ExpandedEpisode
+from reverie_server.jobs.model import episode_name
+from reverie_server.search.request import Result, request_for, rules_for
 from reverie_server.text.query import check_query
 from reverie_server.tools import arguments
-from reverie_server.tools.connection import Connection
 from reverie_server.tools.files import check_markdown, seconds, shown_file
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from reverie_indexer.errors import (
     ReverieError,
 )
 from reverie_server.access.audit import outcome_is
-from reverie_server.recall.fences import for_prompt
+from reverie_server.access.connection import Connection
+from reverie_server.text.fences import for_prompt
 from reverie_server.tools.arguments import Arguments, read_arguments, schema_of
-from reverie_server.tools.connection import Connection
 from reverie_server.tools.descriptions import Description, common_remedies, describe
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from tests.jobs import Recorded, deferred, with_stages
 import reverie_client
 from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable
-from reverie_server.consolidate.drain import drain
-from reverie_server.consolidate.model import STAGES, Work
-from reverie_server.consolidate.queue import JobRules
+from reverie_server.app.pending_jobs import drain
+from reverie_server.jobs.model import STAGES, Work
+from reverie_server.jobs.queue import JobRules
 from reverie_server.runtime import Runtime
 
 ME = "user:42"

@@ -1,0 +1,57 @@
+"""Whose memory a request to `/mcp` is for, by its headers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.access.connection import Connection, connect
+from reverie_server.access.keys import Caller
+
+AGENT = "X-Reverie-Agent"
+OWNER = "X-Reverie-Owner"
+END_USER = "X-Reverie-End-User"
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+def connection_of(
+    caller: Caller, headers: Headers, *, default_agent: str | None = None, default_end_user: str | None = None
+) -> Connection:
+    """Agent and owner as the headers say, or as the key is bound to; `default_agent` where a key is bound to no agent.
+
+    `default_end_user` is the end user where no header names an owner.
+
+    Raises ValidationFailed for a header that is malformed, given twice or missing, Forbidden for what the key is
+    not for.
+    """
+    headers = list(headers)
+    agent_id = header(headers, AGENT)
+    if agent_id is None and caller.agent_ids is None:
+        agent_id = default_agent
+    if agent_id is None:
+        bound = sorted(caller.agent_ids or ())
+        if len(bound) != 1:
+            raise ValidationFailed(f"name the agent in the header {AGENT}: the key is not bound to exactly one")
+        agent_id = bound[0]
+    owner_key, end_user_id = header(headers, OWNER), header(headers, END_USER)
+    if owner_key is None and end_user_id is None:
+        end_user_id = default_end_user
+    if end_user_id is not None:
+        if owner_key not in (None, f"api:{end_user_id}"):
+            raise ValidationFailed(f"{OWNER} and {END_USER} name different owners")
+        owner_key = f"api:{end_user_id}"
+    return connect(caller, agent_id, owner_key)
+
+
+def header(headers: Headers, name: str) -> str | None:
+    """A header's value, None without it; ValidationFailed for one that is malformed or there several times.
+
+    Its bytes are UTF-8: read as Latin-1, as is the custom, `user:ö` would be somebody else.
+    """
+    found = [value for key, value in headers if key == name.lower().encode()]
+    if len(found) > 1:
+        raise ValidationFailed(f"the header {name} is there {len(found)} times")
+    try:
+        return found[0].decode() if found else None
+    except UnicodeDecodeError:
+        raise ValidationFailed(f"the header {name} is not UTF-8") from None

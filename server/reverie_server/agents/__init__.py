@@ -1,1 +1,0 @@
-"""Agents: who they are, whose team they belong to, and their settings."""

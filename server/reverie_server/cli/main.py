@@ -1,0 +1,274 @@
+"""The command line: a thin skin over the same functions as HTTP. Heavy imports wait for the command that needs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
+from reverie_server.app.line_stream import announce
+from reverie_server.cli.admin import embeddings_cli, keys_cli, models_cli
+from reverie_server.cli.bench import bench_cli
+from reverie_server.cli.frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
+from reverie_server.cli.index import index
+from reverie_server.cli.jobs import jobs_cli, worker
+from reverie_server.cli.mcp import mcp
+from reverie_server.cli.snapshots import export_snapshot, import_snapshot
+from reverie_server.cli.turns import chat, context, inject
+from reverie_server.cli.upgrade import upgrade
+from reverie_server.search.request import request_for, rules_for
+
+if TYPE_CHECKING:
+    import socket
+
+    from reverie_indexer.settings import Settings
+    from reverie_server.app.supervisor import Link
+    from reverie_server.runtime import Runtime
+
+cli = typer.Typer(
+    name="reverie",
+    help="A memory server for AI agents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+cli.add_typer(keys_cli, name="keys")
+cli.add_typer(models_cli, name="models")
+cli.add_typer(embeddings_cli, name="embeddings")
+cli.add_typer(bench_cli, name="bench")
+cli.add_typer(jobs_cli, name="jobs")
+cli.command("index")(index)
+cli.command("worker")(worker)
+cli.command("upgrade")(upgrade)
+cli.command("mcp")(mcp)
+cli.command("export")(export_snapshot)
+cli.command("import")(import_snapshot)
+cli.command("inject")(inject)
+cli.command("context")(context)
+cli.command("chat")(chat)
+
+
+def main() -> None:
+    """Entry point: an expected error is one line on stderr and status 1, or 2 for wrong use."""
+    try:
+        status = cli(standalone_mode=False)
+    except typer.TyperException as error:
+        # Without arguments the message is the help, which has been printed already.
+        sentence = error.format_message()
+        status = _complain(f"{sentence} (--help tells more)", 2) if sentence and "\n" not in sentence else 2
+    except ValidationFailed as error:
+        status = _complain(error.detail, 2)
+    except ReverieError as error:
+        status = _complain(error.detail, 1)
+    sys.exit(status)
+
+
+def _complain(sentence: str, status: int) -> int:
+    print(f"reverie: {sentence}", file=sys.stderr)
+    return status
+
+
+@cli.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = None,
+    no_worker: Annotated[bool, typer.Option("--no-worker", help="Leave background jobs to `reverie worker`.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Serve the HTTP API, and run background jobs beside it."""
+    from reverie_server.app.supervisor import Service, supervise
+    from reverie_server.app.worker import worker_services
+
+    settings = load_settings(host=host, port=port, data_dir=data_dir, worker_enabled=False if no_worker else None)
+    # Bound by the supervisor: while a server that has died is started again, connections wait.
+    with _bound_socket(settings) as listener:
+
+        def serve_http(link: Link) -> None:
+            run(_serve(settings, listener, link))
+
+        services = [Service("server", serve_http)]
+        if settings.worker_enabled:
+            services += worker_services(settings, run, with_upkeep=False, leave=listener.close)
+        sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
+
+
+async def _see_to_keys(settings: Settings) -> None:
+    """Make the first key where the settings have it; SetupError for an open server that others could reach."""
+    from reverie_server.access.keys import Keys
+    from reverie_server.app.wiring import bootstrap_key, is_loopback, open_database
+
+    is_local = is_loopback(settings.host)
+    if is_local and settings.bootstrap_admin_key is None and settings.bootstrap_admin_key_file is None:
+        return
+    async with open_database(settings) as database:
+        keys = Keys(database)
+        await bootstrap_key(settings, keys)
+        if not is_local and not await keys.any():
+            raise SetupError(
+                "without keys the server is open to whoever reaches it, so it listens on loopback only, not on "
+                f"{settings.host}: make a key first (`reverie keys create --role admin`), or set "
+                "REVERIE_BOOTSTRAP_ADMIN_KEY"
+            )
+
+
+def tcp_socket(host: str) -> socket.socket:
+    """A socket to listen with on a host, whose connections send at once.
+
+    asyncio sees to that for sockets that say that they are TCP, and says it of none by itself. Otherwise the second
+    part of every response waits for the client's acknowledgement of the first, which takes its time: 40 ms.
+    """
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+
+
+def _import_http() -> Any:
+    import reverie_server.http.routes.files
+    import reverie_server.http.server
+    import reverie_server.mcp.endpoint
+
+    return reverie_server.http.server.http_server
+
+
+def _bound_socket(settings: Settings) -> socket.socket:
+    import socket
+
+    listener = tcp_socket(settings.host)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise SetupError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
+    return listener
+
+
+async def _freeze_when_loaded(runtime: Runtime) -> None:
+    """Leave the model, and the libraries that came with it, out of the garbage collector's rounds, too."""
+    import gc
+
+    await runtime.models.wait()
+    gc.freeze()
+
+
+async def _serve(settings: Settings, listener: socket.socket, link: Link) -> None:
+    import asyncio
+
+    from reverie_server.app.stall import ends_when_stalled
+    from reverie_server.app.upkeep import upkeep
+    from reverie_server.app.wiring import create_app, open_runtime
+
+    await _see_to_keys(settings)
+    # Slow to import, and PostgreSQL is slow to start: beside each other.
+    importing = asyncio.create_task(asyncio.to_thread(_import_http))
+    async with (
+        ends_when_stalled(settings.stall_seconds),
+        open_runtime(settings) as runtime,
+    ):
+        http_server = await importing
+        server = http_server(create_app(runtime), settings)
+        keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
+        freezing = asyncio.create_task(_freeze_when_loaded(runtime), name="freeze-model")
+
+        def end_server(*_: object) -> None:
+            server.should_exit = True
+
+        # Upkeep ends where it cannot go on.
+        keeping.add_done_callback(end_server)
+
+        # From here on a connection waits instead of being refused.
+        listener.listen(2048)
+        address = f"[{settings.host}]" if ":" in settings.host else settings.host
+        announce(f"reverie listens on http://{address}:{listener.getsockname()[1]}")
+        link.ready()
+        # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
+        for number in STOP_SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, end_server)
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            keeping.cancel()
+            freezing.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
+
+
+@cli.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    agent: AgentName,
+    owner: OwnerKey = None,
+    max_results: Annotated[int, typer.Option(min=1, max=100)] = 6,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the API's answer.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Search an agent's memory by words and by meaning."""
+    settings = load_settings(data_dir=data_dir, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")
+    run(_search(settings, query, agent, owner, max_results, as_json=as_json))
+
+
+async def _search(
+    settings: Settings, query: str, agent: str, owner: str | None, max_results: int, *, as_json: bool
+) -> None:
+    from reverie_indexer.files import check_agent_id
+    from reverie_server.access.keys import OPERATOR
+    from reverie_server.app.wiring import open_runtime
+    from reverie_server.http.schemas.search_answer import search_response
+
+    async with open_runtime(settings) as runtime:
+        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), owner_of(owner))
+        request = request_for(grant, query, max_results=max_results)
+        await runtime.models.wait()
+        outcome = await runtime.search.search(request, rules_for(grant, runtime.search.rules))
+    answer = search_response(outcome, explain=False)
+    if as_json:
+        print(answer.model_dump_json(indent=2, exclude_unset=True))
+        return
+    for warning in answer.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    for result in answer.results:
+        lines = (
+            f"{result.start_line}" if result.start_line == result.end_line else f"{result.start_line}-{result.end_line}"
+        )
+        print(f"{result.score:.2f}  {result.path}:{lines}")
+        print("      " + result.text.replace("\n", "\n      "))
+    if not answer.results:
+        print("nothing found")
+
+
+@cli.command()
+def doctor(
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Measure here what `exact_max_chunks` should be; takes two minutes at most.")
+    ] = False,
+    results: Annotated[Path | None, typer.Option(help="With --tune: where a result file goes as well.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Check the installation: settings, PostgreSQL, pgvector, schema, model. Status 1 if something is wrong."""
+    if tune:
+        from reverie_server.cli.doctor import say_tuned
+
+        run(say_tuned(load_settings(data_dir=data_dir, log_level="error"), results))
+        return
+    if results is not None:
+        raise ValidationFailed("--results goes with --tune")
+    import asyncio
+
+    from reverie_server.cli.doctor import examine
+
+    settings = load_settings(data_dir=data_dir, log_level="error")
+    problems = asyncio.run(examine(settings))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    # `python -m reverie_server.cli.main`, where the console script is not on the path.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    main()

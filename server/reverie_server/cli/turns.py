@@ -1,0 +1,188 @@
+"""`reverie inject`, `reverie context` and `reverie chat`: what a turn gets of memory, seen from the shell."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import threading
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie_indexer.errors import SetupError
+from reverie_server.cli.frame import AgentName, DataDir, OwnerKey, load_settings, owner_of, run
+
+if TYPE_CHECKING:
+    from reverie_indexer.settings import Settings
+    from reverie_server.inject.inject import Injection
+    from reverie_server.prompt.turn import Turn
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the API's answer.")]
+SessionName = Annotated[str | None, typer.Option("--session", help="The conversation, such as cli:notes.")]
+SystemPrompt = Annotated[str | None, typer.Option("--system", help="The system prompt before all that memory adds.")]
+HELP = "/new begins another conversation, /prompt shows the last system prompt, /quit or Ctrl-D ends"
+
+
+def inject(
+    message: Annotated[str, typer.Argument(help="What the user says.")],
+    agent: AgentName,
+    owner: OwnerKey = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Show what memory would put into the prompt for a message."""
+    run(_inject(_quiet_settings(data_dir=data_dir), message, agent, owner, as_json=as_json))
+
+
+def context(
+    message: Annotated[str, typer.Argument(help="What the user says.")],
+    agent: AgentName,
+    owner: OwnerKey = None,
+    session: SessionName = None,
+    system: SystemPrompt = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Show the whole prompt of a turn; it stores nothing."""
+    run(_context(_quiet_settings(data_dir=data_dir), message, (agent, owner), (session, system), as_json=as_json))
+
+
+def chat(
+    agent: AgentName,
+    owner: OwnerKey = None,
+    session: SessionName = None,
+    system: SystemPrompt = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Talk to the configured language model with memory, and see what each turn was given of it."""
+    run(_chat(_quiet_settings(data_dir=data_dir), (agent, owner), session, system))
+
+
+def _quiet_settings(**overrides: object) -> Settings:
+    return load_settings(**overrides, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")
+
+
+async def _inject(settings: Settings, message: str, agent: str, owner: str | None, *, as_json: bool) -> None:
+    from reverie_indexer.files import check_agent_id
+    from reverie_server.access.keys import OPERATOR
+    from reverie_server.app.wiring import open_runtime
+    from reverie_server.http.schemas.inject import InjectResponse
+    from reverie_server.inject.inject import InjectRequest
+
+    async with open_runtime(settings) as runtime:
+        grant = await runtime.gate.for_turn(OPERATOR, check_agent_id(agent), owner_of(owner))
+        await runtime.models.wait()
+        injection = await runtime.injector.inject(grant, InjectRequest(message))
+    if as_json:
+        print(InjectResponse.model_validate(injection, from_attributes=True).model_dump_json(indent=2))
+        return
+    _warn(injection)
+    print(injection.section or f"nothing is injected: {injection.skipped} (best relevance {injection.top_score:.2f})")
+
+
+async def _context(
+    settings: Settings,
+    message: str,
+    whose: tuple[str, str | None],
+    given: tuple[str | None, str | None],
+    *,
+    as_json: bool,
+) -> None:
+    from reverie_indexer.files import check_agent_id
+    from reverie_server.access.keys import OPERATOR
+    from reverie_server.app.wiring import open_runtime
+    from reverie_server.http.schemas.turns import ContextResponse
+    from reverie_server.prompt.turn import TurnRequest
+    from reverie_server.sessions.model import check_session_id
+
+    agent, owner = whose
+    session, system = given
+    async with open_runtime(settings) as runtime:
+        grant = await runtime.gate.for_turn(OPERATOR, check_agent_id(agent), owner_of(owner))
+        await runtime.models.wait()
+        asked = TurnRequest(message, session and check_session_id(session), system)
+        turn = await runtime.turns.context(grant, asked)
+    if as_json:
+        print(ContextResponse.model_validate(turn, from_attributes=True).model_dump_json(indent=2))
+        return
+    _warn(turn.injection)
+    print(turn.system_prompt)
+    for said in turn.messages:
+        print(f"\n[{said['role']}]\n{said.get('content') or ''}")
+    parts = ", ".join(f"{section.name} {section.tokens}" for section in turn.sections)
+    print(f"\n{turn.tokens} tokens: {parts}", file=sys.stderr)
+
+
+def _warn(injection: Injection) -> None:
+    for warning in injection.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+async def _chat(settings: Settings, whose: tuple[str, str | None], session: str | None, system: str | None) -> None:
+    from reverie_indexer.files import check_agent_id
+    from reverie_server.app.wiring import open_runtime
+    from reverie_server.cli.chat import Chat
+    from reverie_server.sessions.model import check_session_id
+
+    agent, owner = check_agent_id(whose[0]), owner_of(whose[1])
+    session_id = _new_session() if session is None else check_session_id(session)
+    async with open_runtime(settings) as runtime:
+        if runtime.llm is None:
+            raise SetupError("no language model is configured: set REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL")
+        talk = Chat(runtime, runtime.llm, agent, owner, session_id, system)
+        if sys.stdin.isatty():
+            print(f"{runtime.llm.model}, agent {agent}, session {session_id}; {HELP}", file=sys.stderr)
+        await runtime.models.wait()
+        shown: Turn | None = None
+        async for line in _lines():
+            match line.strip():
+                case "":
+                    continue
+                case "/quit":
+                    break
+                case "/new":
+                    talk.session_id = _new_session()
+                    print(f"session {talk.session_id}", file=sys.stderr)
+                case "/prompt":
+                    print(shown.system_prompt if shown else "there was no turn yet", file=sys.stderr)
+                case message:
+                    shown = await talk.turn(message)
+        # A compaction that the last turn set off.
+        await runtime.compactions.idle()
+
+
+def _new_session() -> str:
+    return f"cli:{secrets.token_hex(4)}"
+
+
+async def _lines() -> AsyncIterator[str]:
+    """What is typed, line by line. Read in a thread that nobody waits for: Ctrl-C must not need a line to follow."""
+    import asyncio
+
+    if sys.stdin.isatty():
+        # Editing and history for `input`.
+        import readline  # noqa: F401
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Queue[str | None] = asyncio.Queue()
+    wanted = threading.Semaphore(0)
+
+    def read() -> None:
+        while True:
+            wanted.acquire()
+            try:
+                line: str | None = input("> " if sys.stdin.isatty() else "")
+            except EOFError:
+                line = None
+            loop.call_soon_threadsafe(typed.put_nowait, line)
+            if line is None:
+                return
+
+    threading.Thread(target=read, name="typed", daemon=True).start()
+    while True:
+        wanted.release()
+        line = await typed.get()
+        if line is None:
+            return
+        yield line

@@ -1,1 +1,0 @@
-"""Consolidation: conversations become lasting memory in the background, one stage after the other."""

@@ -1,0 +1,308 @@
+"""The stage `episodic`: each stretch of a session that was completed becomes one episode, once and completely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import structlog
+
+from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.episode_index import EpisodeEntry, index_episode, passages_of_episode
+from reverie_indexer.model import Passage, Place
+from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.pipeline import Rules as IndexRules
+from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
+from reverie_indexer.slices import own_slices
+from reverie_server.access.gate import Gate
+from reverie_server.access.settings import AgentSettings
+from reverie_server.episodes.make import EpisodeMaking, EpisodeText
+from reverie_server.episodes.source import (
+    Stretch,
+    check_unchanged,
+    move_cursor,
+    next_stretch,
+    stretch_of,
+)
+from reverie_server.episodes.store import SQL as EPISODES
+from reverie_server.episodes.store import Episode, path_of
+from reverie_server.jobs.defer import Delays, defer, publish
+from reverie_server.jobs.model import Event, Outcome, Work
+from reverie_server.jobs.stage_guard import permitted
+from reverie_server.provenance.tombstones import Tombstones
+from reverie_server.sessions.daily_log import local_day
+
+log = structlog.get_logger()
+SQL = Queries(__file__)
+# How often others may change what is summarised while it is.
+_ATTEMPTS = 3
+# So many episodes are made, and made again, by one run; what is left is for the next.
+_STRETCHES = 8
+_REMADE = 8
+# A model that failed is asked again after this, then after twice as long, and so on up to the second, so often at most.
+RETRY_SECONDS = 600.0
+LONGEST_RETRY_SECONDS = 6 * 3600.0
+MAX_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodicParts:
+    """What the stage works with. `now` gives the time, with its zone."""
+
+    database: Database
+    gate: Gate
+    pipeline: Pipeline
+    tombstones: Tombstones
+    making: EpisodeMaking
+    delays: Delays
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+class Episodic:
+    """Runs the stage."""
+
+    def __init__(self, parts: EpisodicParts) -> None:
+        self._parts = parts
+        self._database = parts.database
+        self._pipeline = parts.pipeline
+        self._making = parts.making
+
+    async def run(self, work: Work) -> Outcome:
+        """Make the episodes that a session is due, then again those that a model was to make and did not.
+
+        Raises Conflict when the session is changed all the time, and what the database raises.
+        """
+        if work.session_key is None:
+            return Outcome("skipped", "no session is named")
+        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
+        made: list[EpisodeText | None] = []
+        while has_more := await self._next(work.session_key, place, grant.settings, made):
+            if len(made) >= _STRETCHES:
+                async with self._database.tenant(place.tenant_id) as connection:
+                    await defer(connection, work)
+                break
+        fallback = next((text.fallback for text in made if text is not None and text.fallback), None)
+        remade = 0
+        if self._making.has_model and fallback is None and not has_more:
+            remade, fallback = await self._remake_all(work.session_key, place, grant.settings)
+        return _outcome(made, remade, fallback)
+
+    async def _next(
+        self, session_key: int, place: Place, settings: AgentSettings, made: list[EpisodeText | None]
+    ) -> bool:
+        """Summarise the next stretch, and add what was made to `made` (None: no episode); whether there may be more."""
+        rules, has_model = self._making.rules, self._making.has_model
+
+        async def attempt() -> bool:
+            stretch = await next_stretch(
+                self._database,
+                place,
+                session_key,
+                max_tokens=rules.stretch_tokens,
+                has_model=has_model,
+                skips_cron=settings.skip_cron_conversations,
+            )
+            if stretch is None:
+                return False
+            clean = await self._parts.tombstones.without_forgotten(place)
+            text = await self._making.make(place.tenant_id, stretch.messages, stretch.before, clean)
+            await self._store(place, settings, stretch, text)
+            made.append(text)
+            log.info("session_summarised", messages=len(stretch.messages), method=text.made.method if text else None)
+            return True
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what="the session")
+
+    async def _store(self, place: Place, settings: AgentSettings, stretch: Stretch, text: EpisodeText | None) -> None:
+        """Cursor, episode, index, event and what follows in one transaction; Superseded undoes it."""
+        passages = passages_of(settings, text, stretch.messages[-1].at) if text is not None else []
+        ready = await self._pipeline.embed(place.tenant_id, passages) if passages else None
+        waiting = 0
+
+        async def within(connection: Connection, slice_: Slice) -> None:
+            nonlocal waiting
+            await move_cursor(connection, place, slice_, stretch)
+            await check_unchanged(connection, place, slice_, stretch)
+            if text is None:
+                return
+            row = self._row(place, settings, stretch, text)
+            added = await (await connection.execute(EPISODES["add"], row)).fetchone()
+            episode_id = (added or {})["episode_id"]
+            path = path_of(stretch.session_id, row["through_seq"])
+            entry = EpisodeEntry(episode_id, stretch.session_key, path, row["ended_at"], row["expires_at"])
+            model_id = ready.model_id if ready else None
+            waiting = (await index_episode(connection, place, slice_, entry, passages, model_id)).waiting
+            await self._publish(connection, place, slice_, episode_id, stretch.session_key)
+            if text.fallback is not None:
+                await defer_again(connection, place, stretch.session_key, attempts=1)
+
+        await self._pipeline.write_many(place, [], within)
+        if waiting:
+            self._pipeline.backfill_wanted.set()
+
+    def _row(self, place: Place, settings: AgentSettings, stretch: Stretch, text: EpisodeText) -> dict[str, Any]:
+        now = self._parts.now()
+        return {
+            **_text_columns(text),
+            "tenant_id": place.tenant_id,
+            "slice_id": stretch.slice_id,
+            "agent_id": place.agent_id,
+            "owner_key": stretch.owner_key,
+            "session_key": stretch.session_key,
+            "session_id": stretch.session_id,
+            "from_seq": stretch.messages[0].seq,
+            "through_seq": stretch.messages[-1].seq,
+            "compactions": stretch.compactions,
+            "started_at": stretch.messages[0].at,
+            "ended_at": stretch.messages[-1].at,
+            "created_at": now,
+            "expires_at": now + timedelta(days=settings.episodic_ttl_days),
+        }
+
+    async def _publish(
+        self, connection: Connection, place: Place, slice_: Slice, episode_id: int, session_key: int
+    ) -> None:
+        payload = {"episode_id": episode_id, "session_key": session_key}
+        ids = (place.tenant_id, place.agent_id, place.owner_key, slice_.slice_id)
+        await publish(connection, Event("episodic.created", *ids, payload), self._parts.delays)
+
+    async def _remake_all(self, session_key: int, place: Place, settings: AgentSettings) -> tuple[int, str | None]:
+        """Make again what the model was to make; of how many episodes, and why it stopped."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": await own_slices(connection, place),
+                "session_key": session_key,
+                "most": MAX_ATTEMPTS,
+                "now": self._parts.now(),
+                "limit": _REMADE + 1,
+            }
+            rows = await (await connection.execute(SQL["to_remake"], params)).fetchall()
+        remade = 0
+        for row in rows[:_REMADE]:
+            done, fallback = await self._remake(row["episode_id"], place, settings)
+            remade += done
+            if fallback is not None:
+                return remade, fallback
+        if len(rows) > _REMADE and remade:
+            async with self._database.tenant(place.tenant_id) as connection:
+                await defer_again(connection, place, session_key, attempts=1)
+        return remade, None
+
+    async def _remake(self, episode_id: int, place: Place, settings: AgentSettings) -> tuple[bool, str | None]:
+        """Make one episode again with the model; whether that was done, and why not.
+
+        One of whose messages some are gone stays as it is: it would be made of less.
+        """
+        found = await stretch_of(self._database, place, episode_id, now=self._parts.now())
+        if found is None:
+            return False, None
+        episode, stretch = found
+        clean = await self._parts.tombstones.without_forgotten(place)
+        text = await self._making.make(place.tenant_id, stretch.messages, None, clean)
+        if text is None:
+            return False, None
+        if text.fallback is not None:
+            await self._failed_again(place, episode, text.fallback)
+            return False, text.fallback
+        passages = passages_of(settings, text, episode.ended_at)
+        ready = await self._pipeline.embed(place.tenant_id, passages)
+
+        async def within(connection: Connection, slice_: Slice) -> None:
+            await check_unchanged(connection, place, slice_, stretch)
+            params = {"tenant_id": place.tenant_id, **replaced(episode, text, attempts=episode.attempts)}
+            if await (await connection.execute(EPISODES["rewrite"], params)).fetchone() is None:
+                raise Superseded
+            model_id = ready.model_id if ready else None
+            await index_episode(connection, place, slice_, entry_of(episode), passages, model_id)
+            await self._publish(connection, place, slice_, episode.episode_id, episode.session_key)
+
+        try:
+            await self._pipeline.write_many(place, [], within)
+        except Superseded:
+            # The next run sees what it is by then.
+            await self._failed_again(place, episode, episode.fallback or "changed")
+            return False, None
+        self._pipeline.backfill_wanted.set()
+        return True, None
+
+    async def _failed_again(self, place: Place, episode: Episode, fallback: str) -> None:
+        async with self._database.tenant(place.tenant_id) as connection:
+            if episode.slice_id not in await own_slices(connection, place):
+                return
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_id": episode.slice_id,
+                "episode_id": episode.episode_id,
+                "attempts": episode.attempts,
+                "fallback": fallback,
+            }
+            await connection.execute(SQL["failed_again"], params)
+            if episode.attempts + 1 < MAX_ATTEMPTS:
+                await defer_again(connection, place, episode.session_key, attempts=episode.attempts + 1)
+
+
+async def defer_again(connection: Connection, place: Place, session_key: int, *, attempts: int) -> None:
+    """Defer making again what the model was asked for so often and did not give."""
+    work = Work("episodic", place.tenant_id, place.agent_id, place.owner_key, session_key, trigger="retry")
+    wait = min(LONGEST_RETRY_SECONDS, RETRY_SECONDS * 2 ** max(0, attempts - 1))
+    await defer(connection, work, after_seconds=wait)
+
+
+def passages_of(settings: AgentSettings, text: EpisodeText, ended_at: datetime) -> list[Passage]:
+    """The passages of an episode by the rules of an agent. Pure."""
+    rules = IndexRules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
+    return passages_of_episode(text.summary, text.key_topics, local_day(ended_at, settings.time_zone), rules)
+
+
+def passages_of_stored(settings: AgentSettings, episode: Episode) -> list[Passage]:
+    """The passages of an episode as it is, by the rules of an agent. Pure."""
+    rules = IndexRules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
+    day = local_day(episode.ended_at, settings.time_zone)
+    return passages_of_episode(episode.summary, episode.key_topics, day, rules)
+
+
+def entry_of(episode: Episode) -> EpisodeEntry:
+    """An episode as the index knows it."""
+    return EpisodeEntry(episode.episode_id, episode.session_key, episode.path, episode.ended_at, episode.expires_at)
+
+
+def replaced(episode: Episode, text: EpisodeText, *, attempts: int) -> dict[str, Any]:
+    """The columns of an episode that is made again, if it still says what it said."""
+    return {
+        **_text_columns(text),
+        "slice_id": episode.slice_id,
+        "episode_id": episode.episode_id,
+        "was": episode.summary,
+        "attempts": attempts,
+    }
+
+
+def _text_columns(text: EpisodeText) -> dict[str, Any]:
+    return {
+        "summary": text.summary,
+        "abstract": text.abstract,
+        "key_topics": list(text.key_topics),
+        "method": text.made.method,
+        "prompt": text.made.prompt,
+        "prompt_version": text.made.prompt_version,
+        "model": text.made.model,
+        "fallback": text.fallback,
+    }
+
+
+def _outcome(made: list[EpisodeText | None], remade: int, fallback: str | None) -> Outcome:
+    texts = [text for text in made if text is not None]
+    if not made and not remade and fallback is None:
+        return Outcome("skipped", "nothing new was completed")
+    if not texts and not remade:
+        return Outcome("completed", "nothing was said that makes an episode", fallback=fallback)
+    method = texts[-1].made.method if texts else "llm"
+    again = f", {remade} made again" if remade else ""
+    return Outcome("completed", f"{len(texts)} episodes made{again}", method, fallback)

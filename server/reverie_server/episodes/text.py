@@ -1,0 +1,157 @@
+"""What an episode says, without a model: a summary, an abstract, key topics. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from reverie_indexer.analyse import SOUTH_EAST
+from reverie_server.heuristics.extract import summarise
+from reverie_server.heuristics.salience import sentences
+from reverie_server.heuristics.small_talk import is_trivial, read
+from reverie_server.sessions.model import Message
+from reverie_server.sessions.spoken import spoken
+from reverie_server.text.fences import neutralise, strip_injected
+
+CountTokens = Callable[[str], int]
+ABSTRACT_CHARS = 200
+# A long stretch is summarised in so many runs at most, each with its share of the room, so that its end has some too.
+MAX_RUNS = 8
+_RUN_TOKENS = 1500
+# Of what says nothing notable, so many of the first and of the last lines.
+_EDGE_LINES = 3
+_EDGE_CHARS = 200
+_SPEAKERS = {"user": "User", "assistant": "Assistant"}
+_HEADING = re.compile(r"\s*+#{1,6}\s|\s*+(?:\*\*|__)[^*_]++(?:\*\*|__)\s*+(?::\s*+)?$")
+_NOT_TEXT = re.compile(r"\s*+(?:[-=*_|+~\s]*+|\|.*\|\s*+|```.*|~~~.*)")
+# With the marks that close a quotation; what follows begins a sentence unless it is lower case, and most short forms
+# are followed by a name or a number.
+_END = re.compile(r"(?<=[.!?…؟۔։])[\"'”»›)\]}*_]*\s+|(?<=[。！？｡｡！？।॥။።។])[」』）”’\"]*\s*")
+_SHORT_FORM = re.compile(
+    r"(?:^|[\s(])(?:\w|\d{1,3}|dr|mr|mrs|ms|prof|st|vs|nr|no|bzw|ca|approx|etc|sra?|av|ул|тел|г|tel|inc|ltd|co|e\.g|i\.e"
+    r"|z\. ?b|d\. ?h|p\. ?ej|u\. ?a)\.$",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"[?？؟][\s\"'”’»)\]]*$")
+_SPACE = re.compile(r"\s+")
+_SOUTH_EAST = re.compile(f"[{SOUTH_EAST}]")
+# The last space, comma or the like at which a text may be cut.
+_CUT = re.compile(r"[\s,，、;；:：—–](?=[^\s,，、;；:：—–]*$)")
+
+
+def says_something(messages: Sequence[Message]) -> bool:
+    """Whether user or assistant say anything of their own: not memory given back, not calls of tools alone."""
+    return any(message.role in _SPEAKERS and strip_injected(message.content).strip() for message in messages)
+
+
+def extractive_summary(messages: Sequence[Message], previous: str, *, max_tokens: int, count: CountTokens) -> str:
+    """The best sentences of a stretch as lines `- User: …`, in order, within `max_tokens` by `count`; "" without any.
+
+    `previous` stands for what came before and keeps its best lines within half of that. Every part of the stretch has
+    its share of the room, the last one too; and where nothing is notable, what it begins and ends with stands for it.
+    """
+    room = max_tokens
+    lines: list[str] = []
+    runs = _runs(messages)
+    for place, run in enumerate(runs):
+        # What one part leaves is for those after it.
+        share = room // (len(runs) - place)
+        made = summarise(run, previous if place == 0 else "", max_tokens=share, count=count)
+        lines += [line for line in made.splitlines() if line not in lines]
+        room = max_tokens - count("\n".join(lines)) if lines else max_tokens
+    return "\n".join(lines) or "\n".join(_edges(messages, max_tokens, count))
+
+
+def _runs(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages in runs of about the same size, each beginning with the user where that can be."""
+    total = sum(message.tokens for message in messages)
+    wanted = max(1, min(MAX_RUNS, -(-total // _RUN_TOKENS)))
+    runs: list[list[Message]] = [[]]
+    before = 0
+    for message in messages:
+        is_due = before >= total * len(runs) / wanted and len(runs) < wanted
+        if runs[-1] and is_due and (message.role == "user" or before >= total * (len(runs) + 0.5) / wanted):
+            runs.append([])
+        runs[-1].append(message)
+        before += message.tokens
+    return runs
+
+
+def _edges(messages: Sequence[Message], max_tokens: int, count: CountTokens) -> list[str]:
+    said = []
+    for message in messages:
+        text = _SPACE.sub(" ", neutralise(strip_injected(message.content))).strip()
+        if message.role in _SPEAKERS and text:
+            said.append(f"- {_SPEAKERS[message.role]}: {cut(text, _EDGE_CHARS)}")
+    said = list(dict.fromkeys(said))
+    chosen = said if len(said) <= 2 * _EDGE_LINES else [*said[:_EDGE_LINES], *said[-_EDGE_LINES:]]
+    while chosen and count("\n".join(chosen)) > max_tokens:
+        chosen = chosen[:-1]
+    return chosen
+
+
+def abstract_of(summary: str) -> str:
+    """The first meaningful sentence of a summary, on one line, at most ABSTRACT_CHARS characters.
+
+    Greetings, headings, list marks, who says it and announcements that end in a colon mean nothing, and a question is
+    not what it came to. Where there is nothing else, it is the first that says something; "" for a text without
+    letters.
+    """
+    first, telling = "", ""
+    for line in strip_injected(summary).splitlines():
+        if _NOT_TEXT.fullmatch(line):
+            continue
+        is_heading = _HEADING.match(line) is not None
+        for sentence in map(_without_greeting, _sentences(spoken(line))):
+            if not any(character.isalnum() for character in sentence):
+                continue
+            first = first or sentence
+            if is_heading or sentence.endswith((":", "：")):
+                continue
+            if not is_trivial(sentence) and not _ASKS.search(sentence):
+                return cut(neutralise(sentence), ABSTRACT_CHARS)
+            if not telling and (read(sentence).words or not is_trivial(sentence)):
+                telling = sentence
+    return cut(neutralise(telling or first), ABSTRACT_CHARS)
+
+
+def sayings(text: str) -> list[str]:
+    """The sentences of a text in any script, as topics are looked for in them."""
+    return [sentence for line in sentences(text) for sentence in _sentences(spoken(line))]
+
+
+def cut(text: str, max_chars: int) -> str:
+    """A text of at most so many characters: where it is longer, cut at the last gap that fits, with an ellipsis."""
+    text = _SPACE.sub(" ", text).strip()
+    if len(text) <= max_chars:
+        return text
+    head = text[: max_chars - 1]
+    gap = _CUT.search(head)
+    if gap is not None and gap.start() >= max_chars // 2:
+        head = head[: gap.start()]
+    return f"{head.rstrip()}…"
+
+
+def _without_greeting(sentence: str) -> str:
+    """A sentence of a script that parts sentences by spaces alone, without those that say nothing before it."""
+    parts = sentence.split(" ")
+    first = 0
+    while first + 1 < len(parts) and _SOUTH_EAST.match(parts[first]) and not read(parts[first]).words:
+        first += 1
+    return " ".join(parts[first:])
+
+
+def _sentences(line: str) -> list[str]:
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(line):
+        if line[end.end() : end.end() + 1].islower() or _SHORT_FORM.search(
+            line[max(start, end.start() - 12) : end.start()]
+        ):
+            continue
+        if sentence := line[start : end.end()].strip():
+            found.append(sentence)
+        start = end.end()
+    if rest := line[start:].strip():
+        found.append(rest)
+    return found

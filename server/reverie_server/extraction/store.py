@@ -1,0 +1,198 @@
+"""What extraction reads and marks: sessions, their stretches, and the stretches that a model is to be asked again.
+
+Every function works inside the caller's transaction, in which the slice is open. What marks compares first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection
+from reverie_indexer.isolate import isolated
+from reverie_indexer.queries import Queries
+from reverie_server.provenance.record import added_lines
+from reverie_server.sessions.model import Message, Session
+
+SQL = Queries(__file__)
+# So many sessions are looked at at once, so many messages of one, and so many versions of a memory.
+PAGE = 20
+STRETCH_MESSAGES = 1000
+SAVED_VERSIONS = 50
+_COMPARED_CHARS = 8_000_000
+# By what the history of a memory says that a tool, or an application that has tools of its own, wrote it.
+TOOL_REASONS = (
+    "save_memory",
+    "update_memory",
+    "tool write_workspace_memory_file",
+    "tool edit_workspace_memory_file",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A session, and up to where it was extracted."""
+
+    session: Session
+    extracted_through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A stretch that the model failed at so many times; what went without it is in the note of a day."""
+
+    session_key: int
+    from_seq: int
+    through_seq: int
+    attempts: int
+    noted_on: date
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Messages of a session that follow each other, the numbers of those a job by the clock said, and how many messages
+    of user and assistant there were before them."""
+
+    messages: Sequence[Message]
+    of_cron: frozenset[int]
+    earlier: int
+
+
+async def due_sessions(
+    connection: Connection, tenant_id: str, slice_id: int, *, without: Sequence[int] = ()
+) -> list[Pending]:
+    """Sessions of a slice with something completed that was not looked at yet, oldest first, a page of them."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "without": list(without), "limit": PAGE}
+    return [_pending(row) for row in await (await connection.execute(SQL["due"], params)).fetchall()]
+
+
+async def read_session(connection: Connection, tenant_id: str, slice_id: int, session_key: int) -> Pending | None:
+    """One session of the slice; None where it is gone."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "session_key": session_key}
+    row = await (await connection.execute(SQL["session"], params)).fetchone()
+    return _pending(row) if row else None
+
+
+async def read_stretch(
+    connection: Connection, tenant_id: str, session: Session, from_seq: int, through_seq: int
+) -> Stretch:
+    """The messages of a session from one number to another, at most STRETCH_MESSAGES."""
+    params: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "slice_id": session.slice_id,
+        "session_key": session.session_key,
+        "from_seq": from_seq,
+        "through_seq": through_seq,
+        "limit": STRETCH_MESSAGES,
+    }
+    messages = [Message(**row) for row in await (await connection.execute(SQL["messages"], params)).fetchall()]
+    spans = await (await connection.execute(SQL["of_cron"], params)).fetchall()
+    of_cron = {m.seq for m in messages if any(span["from_seq"] <= m.seq <= span["through_seq"] for span in spans)}
+    earlier = await (await connection.execute(SQL["earlier"], params)).fetchone()
+    return Stretch(messages, frozenset(of_cron), (earlier or {"count": 0})["count"])
+
+
+async def saved_lines(connection: Connection, tenant_id: str, document_id: int, since: datetime) -> list[str]:
+    """The lines that tools added to a memory since a time, each once; no more texts are read than `_COMPARED_CHARS`."""
+    params = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "since": since,
+        "reasons": list(TOOL_REASONS),
+        "limit": SAVED_VERSIONS,
+    }
+    of_versions: list[list[str]] = []
+    compared = 0
+    async with connection.cursor(name="saved") as cursor:
+        cursor.itersize = 4
+        await cursor.execute(SQL["saved"], params)
+        async for row in cursor:
+            chars = len(row["before"]) + len(row["content"])
+            compared += chars
+            if compared > _COMPARED_CHARS:
+                break
+            of_versions.append(await isolated(added_lines, row["before"], row["content"], chars=chars))
+    return list(dict.fromkeys(line.strip() for lines in reversed(of_versions) for line in lines))
+
+
+async def advance(connection: Connection, tenant_id: str, pending: Pending, through_seq: int) -> bool:
+    """Mark a session as extracted up to a number; False when somebody was faster, or it is gone."""
+    params = {**_key(tenant_id, pending), "through_seq": through_seq}
+    return await (await connection.execute(SQL["advance"], params)).fetchone() is not None
+
+
+async def mark_seen(connection: Connection, tenant_id: str, pending: Pending, through_seq: int) -> None:
+    """Mark that what a session completed up to a number is too little, if nobody extracted it meanwhile."""
+    await connection.execute(SQL["seen"], {**_key(tenant_id, pending), "through_seq": through_seq})
+
+
+async def due_retries(
+    connection: Connection, tenant_id: str, slice_id: int, now: datetime, session_key: int | None
+) -> list[Retry]:
+    """The stretches that the model is to be asked for again by now, those of longest ago first; of one session all."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "session_key": session_key, "now": now, "limit": PAGE}
+    return [Retry(**row) for row in await (await connection.execute(SQL["retries"], params)).fetchall()]
+
+
+async def add_retry(
+    connection: Connection, tenant_id: str, slice_id: int, retry: Retry, reason: str, due_at: datetime
+) -> None:
+    """Remember that the model failed at a stretch."""
+    params = {
+        **_retry_key(tenant_id, slice_id, retry),
+        "from_seq": retry.from_seq,
+        "noted_on": retry.noted_on,
+        "reason": reason,
+        "due_at": due_at,
+    }
+    await connection.execute(SQL["add_retry"], params)
+
+
+async def postpone(
+    connection: Connection, tenant_id: str, slice_id: int, retry: Retry, reason: str, due_at: datetime
+) -> None:
+    """The model failed once more: it is asked again later."""
+    params = {"reason": reason, "due_at": due_at}
+    await connection.execute(SQL["postpone_retry"], {**_retry_key(tenant_id, slice_id, retry), **params})
+
+
+async def drop_retry(connection: Connection, tenant_id: str, slice_id: int, retry: Retry) -> bool:
+    """The stretch is done with; False when somebody was faster."""
+    params = _retry_key(tenant_id, slice_id, retry)
+    return await (await connection.execute(SQL["drop_retry"], params)).fetchone() is not None
+
+
+async def waiting(connection: Connection, tenant_id: str, slice_id: int) -> tuple[bool, datetime | None]:
+    """Whether a session of the slice is due, and when the model is next to be asked again (None: never)."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id}
+    row = await (await connection.execute(SQL["waiting"], params)).fetchone() or {"is_due": False, "retry_at": None}
+    return row["is_due"], row["retry_at"]
+
+
+def _pending(row: DictRow) -> Pending:
+    extracted_through = row.pop("extracted_through")
+    return Pending(Session(**row), extracted_through)
+
+
+def _key(tenant_id: str, pending: Pending) -> dict[str, Any]:
+    session = pending.session
+    return {
+        "tenant_id": tenant_id,
+        "slice_id": session.slice_id,
+        "session_key": session.session_key,
+        "extracted_through": pending.extracted_through,
+    }
+
+
+def _retry_key(tenant_id: str, slice_id: int, retry: Retry) -> dict[str, Any]:
+    return {
+        "tenant_id": tenant_id,
+        "slice_id": slice_id,
+        "session_key": retry.session_key,
+        "through_seq": retry.through_seq,
+        "attempts": retry.attempts,
+    }

@@ -1,0 +1,1 @@
+"""Forgetting and clearing, over every store."""

@@ -1,0 +1,1 @@
+"""The knowledge graph: entities and relations in time, derived from episodes."""

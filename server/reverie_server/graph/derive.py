@@ -1,0 +1,100 @@
+"""From what episodes say of an entity to the entity itself. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from reverie_server.graph.names import name_key
+from reverie_server.llm.generation import Made
+
+MAX_ALIASES = 50
+MAX_DESCRIPTION_CHARS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """What one episode says of an entity. `entity_id` is the one it was said of, before any merge."""
+
+    mention_id: int
+    entity_id: int
+    name: str
+    description: str
+    aliases: Sequence[str]
+    properties: Mapping[str, Any]
+    confidence: float
+    said_at: datetime
+    made: Made
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """An entity as its mentions make it."""
+
+    name: str
+    description: str
+    aliases: tuple[str, ...]
+    properties: Mapping[str, Any]
+    confidence: float
+    since: datetime
+    made: Made
+
+
+def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
+    """The entity that some were merged into: `members` are it, first, and those, in the order of their merges.
+
+    The name is the most certain one (of equals the first), the description the most certain one (of equals the newest)
+    of each member, joined; what is less certain never replaces what is more so. Aliases are all other names, properties
+    the union of all, those of the more certain mention on top. ValueError without a mention.
+    """
+    if not mentions:
+        raise ValueError("an entity is made of at least one mention")
+    by_member: dict[int, list[Mention]] = {member: [] for member in members}
+    for mention in mentions:
+        by_member[mention.entity_id].append(mention)
+    told = [of_member for of_member in by_member.values() if of_member]
+    named = max(told[0], key=lambda m: (m.confidence, -m.mention_id))
+    names = [named.name, *(name for of_member in told for m in of_member for name in (m.name, *m.aliases))]
+    distinct = _distinct(names)
+    return Derived(
+        name=named.name,
+        description=_joined(_described(of_member) for of_member in told),
+        aliases=tuple(distinct[1 : MAX_ALIASES + 1]),
+        properties=_union(mentions, members),
+        confidence=max(m.confidence for m in mentions),
+        since=min(m.said_at for m in mentions),
+        made=named.made,
+    )
+
+
+def _described(mentions: Sequence[Mention]) -> str:
+    described = [m for m in mentions if m.description]
+    return max(described, key=lambda m: (m.confidence, m.said_at, m.mention_id)).description if described else ""
+
+
+def _joined(descriptions: Iterable[str]) -> str:
+    """The distinct descriptions, as many whole ones as fit."""
+    kept: list[str] = []
+    chars = 0
+    for text in _distinct(text for text in descriptions if text):
+        if chars + len(text) <= MAX_DESCRIPTION_CHARS:
+            kept.append(text)
+            chars += len(text) + 1
+    return "\n".join(kept)
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        if key := name_key(text):
+            found.setdefault(key, text)
+    return list(found.values())
+
+
+def _union(mentions: Sequence[Mention], members: Sequence[int]) -> dict[str, Any]:
+    # What comes later stands: the entity's own before those it absorbed, the more certain before the less.
+    rank = {member: place for place, member in enumerate(members)}
+    ordered = sorted(mentions, key=lambda m: (-rank[m.entity_id], m.confidence, m.said_at, m.mention_id))
+    return {name: value for mention in ordered for name, value in mention.properties.items()}

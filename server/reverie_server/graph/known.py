@@ -1,0 +1,45 @@
+"""Which entities of a slice's graph a text mentions, for whoever reads the text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from reverie_indexer.db import Connection
+from reverie_indexer.queries import Queries
+from reverie_server.graph.answers import Known
+
+SQL = Queries(__file__)
+MAX_KNOWN = 40
+MAX_RELATIONS_EACH = 5
+
+
+async def mentioned(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], windows: Collection[str], now: datetime
+) -> list[Known]:
+    """The entities that have one of these names, the most certain first, with what they have at `now`.
+
+    The slices are open to the transaction.
+    """
+    params = {
+        "tenant_id": tenant_id,
+        "slice_ids": list(slice_ids),
+        "name_keys": list(windows),
+        "limit": MAX_KNOWN,
+        "now": now,
+        "each": MAX_RELATIONS_EACH,
+    }
+    rows = await (await connection.execute(SQL["known"], params)).fetchall()
+    params["entity_ids"] = [row["entity_id"] for row in rows]
+    relations = await (await connection.execute(SQL["relations_now"], params)).fetchall()
+    return [
+        Known(
+            row["entity_id"],
+            row["external_id"],
+            row["type"],
+            row["name"],
+            row["aliases"],
+            [(r["name"], r["target"]) for r in relations if r["source_id"] == row["entity_id"]],
+        )
+        for row in rows
+    ]

@@ -1,0 +1,50 @@
+"""Entities and relations as rows give them. Works inside the caller's transaction, in which the slices are open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reverie_indexer.db import Connection
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import scope_of
+from reverie_server.graph.model import Entity, Relation
+from reverie_server.llm.generation import Made
+
+SQL = Queries(__file__)
+
+
+async def entities(connection: Connection, tenant_id: str, entity_ids: Iterable[int]) -> dict[int, Entity]:
+    """The entities of these ids, as far as there are such, by id."""
+    params = {"tenant_id": tenant_id, "entity_ids": sorted(set(entity_ids))}
+    rows = await (await connection.execute(SQL["entities"], params)).fetchall()
+    return {row["entity_id"]: entity_of(row) for row in rows}
+
+
+async def relations(connection: Connection, tenant_id: str, relation_ids: Iterable[int]) -> dict[int, Relation]:
+    """The relations of these ids, as far as there are such, by id."""
+    params = {"tenant_id": tenant_id, "relation_ids": sorted(set(relation_ids))}
+    rows = await (await connection.execute(SQL["relations"], params)).fetchall()
+    return {row["relation_id"]: relation_of(row) for row in rows}
+
+
+def entity_of(row: Mapping[str, Any]) -> Entity:
+    """The entity of a row that has its columns and those of its slice."""
+    names = ("entity_id", "external_id", "type", "name", "description", "aliases", "properties", "confidence", "since")
+    return Entity(
+        **{name: row[name] for name in (*names, "created_at", "updated_at")},
+        made=made_of(row),
+        scope=scope_of(row["agent_id"], row["owner_key"]),
+        owner_key=row["owner_key"],
+    )
+
+
+def relation_of(row: Mapping[str, Any]) -> Relation:
+    """The relation of a row that has its columns and the names of its ends."""
+    made = {"method", "prompt", "prompt_version", "model"}
+    return Relation(**{name: value for name, value in row.items() if name not in made}, made=made_of(row))
+
+
+def made_of(row: Mapping[str, Any]) -> Made:
+    """How the thing of a row was made."""
+    return Made(row["method"], row["prompt"], row["prompt_version"], row["model"])

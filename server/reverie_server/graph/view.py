@@ -1,0 +1,182 @@
+"""The graphs that a reader sees, to be looked through: entities with their history and sources, merges, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from psycopg.rows import DictRow
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.errors import NotFound
+from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
+from reverie_server.graph import rows as graph_rows
+from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, parse_id
+from reverie_server.graph.rows import made_of
+from reverie_server.graph.search import SQL as SEARCH
+from reverie_server.jobs.model import episode_name, message_source
+from reverie_server.llm.generation import Made
+from reverie_server.text.graph_terms import EntityType
+
+SQL = Queries(__file__)
+MAX_RELATIONS = 200
+MAX_SOURCES = 100
+MAX_SOURCES_EACH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What says something, and how that was read: messages of a session, in an episode, which may have expired."""
+
+    source: Mapping[str, Any]
+    said_at: datetime
+    confidence: float
+    made: Made
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """An entity with its relations of now and of before, the newest first, and where each thing comes from.
+
+    `more_relations`: there are more than are shown.
+    """
+
+    entity: Entity
+    relations: Sequence[tuple[Relation, Sequence[Source]]]
+    more_relations: bool
+    sources: Sequence[Source]
+    merges: Sequence[Merge]
+
+
+class GraphView:
+    """Reads the graphs of the owner, the team and the tenant; of a team member's leader what it shares."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def entities(
+        self, reader: Reader, *, entity_type: EntityType | None, after: tuple[str, int] | None, limit: int
+    ) -> list[tuple[str, Entity]]:
+        """A page of entities by name and id, each with the key of its name, after a cursor of both.
+
+        NotFound for an unknown agent.
+        """
+        found: list[DictRow] = []
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            for each in _readers(reader):
+                params = {
+                    "tenant_id": reader.tenant_id,
+                    "slice_ids": await _visible(connection, each, is_leader=each is not reader),
+                    "type": entity_type,
+                    "after_key": after[0] if after else "",
+                    "after_id": after[1] if after else 0,
+                    "limit": limit,
+                }
+                found += await (await connection.execute(SQL["entities"], params)).fetchall()
+        found.sort(key=lambda row: (row["name_key"], row["entity_id"]))
+        return [(row["name_key"], graph_rows.entity_of(row)) for row in found[:limit]]
+
+    async def entity(self, reader: Reader, given_id: str) -> EntityView:
+        """The entity of that id, or what it was merged into, with all that is known of it; NotFound."""
+        entity_id = parse_id("entity", given_id)
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            for each in _readers(reader):
+                slice_ids = await _visible(connection, each, is_leader=each is not reader)
+                params = {"tenant_id": reader.tenant_id, "slice_ids": slice_ids, "entity_id": entity_id}
+                row = await (await connection.execute(SEARCH["root"], params)).fetchone()
+                if row is not None:
+                    return await _entity(connection, {**params, "entity_id": row["entity_id"]})
+        raise NotFound(f"there is no entity {given_id!r}")
+
+    async def duplicates(
+        self, reader: Reader, *, state: DuplicateState | None, before: int | None, limit: int
+    ) -> list[Duplicate]:
+        """A page of the pairs that may be one, the newest first; of one state, or of all."""
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            slice_ids = await _visible(connection, reader, is_leader=False)
+            params = {
+                "tenant_id": reader.tenant_id,
+                "slice_ids": slice_ids,
+                "state": state,
+                "before": before,
+                "limit": limit,
+            }
+            rows = await (await connection.execute(SQL["duplicates"], params)).fetchall()
+            return await _pairs(connection, reader.tenant_id, rows)
+
+    async def duplicate(self, reader: Reader, duplicate_id: int) -> Duplicate:
+        """One pair; NotFound."""
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            slice_ids = await _visible(connection, reader, is_leader=False)
+            params = {"tenant_id": reader.tenant_id, "slice_ids": slice_ids, "duplicate_id": duplicate_id}
+            rows = await (await connection.execute(SQL["duplicate"], params)).fetchall()
+            if not rows:
+                raise NotFound(f"there is no pair {str(duplicate_id)!r}")
+            return (await _pairs(connection, reader.tenant_id, rows))[0]
+
+
+def _readers(reader: Reader) -> list[Reader]:
+    """The reader, and whoever reads what its leader shares."""
+    if reader.leader_agent_id is None:
+        return [reader]
+    return [reader, Reader(reader.tenant_id, reader.leader_agent_id, None)]
+
+
+async def _visible(connection: Connection, reader: Reader, *, is_leader: bool) -> list[int]:
+    """The slices of a reader, opened to the transaction; of a leader its team's alone."""
+    if not await store.agent_exists(connection, reader.tenant_id, reader.agent_id):
+        raise NotFound(f"there is no agent {reader.agent_id!r}")
+    visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+    return [s.slice_id for s in visible if s.agent_id is not None or not is_leader]
+
+
+async def _entity(connection: Connection, params: Mapping[str, Any]) -> EntityView:
+    tenant_id, entity_id = params["tenant_id"], params["entity_id"]
+    values = {**params, "limit": MAX_RELATIONS + 1}
+    rows = await (await connection.execute(SQL["relations_of"], values)).fetchall()
+    relation_ids = [row["relation_id"] for row in rows][:MAX_RELATIONS]
+    relations = await graph_rows.relations(connection, tenant_id, relation_ids)
+    members = [row["entity_id"] for row in await (await connection.execute(SQL["members"], params)).fetchall()]
+    values = {**params, "entity_ids": members, "relation_ids": relation_ids, "limit": MAX_SOURCES}
+    mentions = await (await connection.execute(SQL["mentions"], values)).fetchall()
+    statements = await (await connection.execute(SQL["statements"], {**values, "each": MAX_SOURCES_EACH})).fetchall()
+    merges = await (await connection.execute(SQL["merges"], values)).fetchall()
+    said: dict[int, list[Source]] = {}
+    for row in statements:
+        said.setdefault(row["relation_id"], []).append(_source(row))
+    return EntityView(
+        entity=(await graph_rows.entities(connection, tenant_id, [entity_id]))[entity_id],
+        relations=[(relations[relation_id], said.get(relation_id, [])) for relation_id in relation_ids],
+        more_relations=len(rows) > MAX_RELATIONS,
+        sources=[_source(row) for row in mentions],
+        merges=[Merge(**row) for row in merges],
+    )
+
+
+def _source(row: DictRow) -> Source:
+    messages = list(zip(row["seqs"], row["message_ids"], strict=True))
+    source = {**message_source(row["session_id"], messages), "episode_id": episode_name(row["episode_id"])}
+    return Source(source, row["said_at"], row["confidence"], made_of(row))
+
+
+async def _pairs(connection: Connection, tenant_id: str, rows: Sequence[DictRow]) -> list[Duplicate]:
+    ids = {row[end] for row in rows for end in ("first_id", "second_id")}
+    entities = await graph_rows.entities(connection, tenant_id, ids)
+    return [
+        Duplicate(
+            duplicate_id=row["duplicate_id"],
+            first=entities[row["first_id"]],
+            second=entities[row["second_id"]],
+            cosine=row["cosine"],
+            jaro_winkler=row["jaro_winkler"],
+            state=cast("DuplicateState", row["state"]),
+            found_at=row["found_at"],
+            decided_at=row["decided_at"],
+            decided_by=row["decided_by"],
+        )
+        for row in rows
+    ]

@@ -1,0 +1,292 @@
+"""Pure. Whether a line that a model wrote follows from what it was made of, as far as words can tell.
+
+Names, numbers, identifiers, days and times must stand there, a name near what is said of it; an address must be one
+that a user said; of the other words most must stand there or say the same as one that does, in whatever language. What
+the assistant alone said speaks for nothing about the user, unless the user agreed with it in the next message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from functools import cached_property
+
+from reverie_server.heuristics.grounding_names import BEFORE_NAMES, Neighbourhoods, capitalises_nouns
+from reverie_server.heuristics.grounding_vocabulary import (
+    agrees,
+    concepts_of,
+    forms_of,
+    is_negative,
+    is_neutral,
+    is_weekday,
+    month_of,
+    neutral_parts,
+    number_words,
+)
+from reverie_server.heuristics.grounding_words import Content, Word, addresses_within, content_of, numbers_of
+from reverie_server.heuristics.orders import standing_order
+from reverie_server.sessions.model import Message
+from reverie_server.text.fences import strip_injected
+from reverie_server.text.markdown_blocks import Block, blocks_of, text_of
+from reverie_server.text.markdown_edit import lines_of
+from reverie_server.text.redact import essence
+
+# Of the words that need a source, so many must have one.
+GROUNDED_SHARE = 0.6
+# A pair of characters of a script without spaces is about half a word.
+_PAIR_WEIGHT = 0.5
+# `tomorrow` and `next month` become days around the one on which they are said.
+_DAYS_BEFORE, _DAYS_AFTER = 31, 62
+# What a line is about: `City: Bergen`.
+_LABEL = re.compile(r"[\s*_]{0,8}[^\W\d]{2,24}(?: [^\W\d]{2,24}){0,2}[*_]{0,3}[:：]\s")
+_UNKNOWN_ADDRESS = "it has an address that no user said"
+# Names that each language has its own word for.
+_CONCEPTS_OF_NAMES = frozenset({"english", "german", "spanish", "chinese"})
+
+
+class Sources:
+    """What lines may be grounded in: what users and assistants said, and texts that were there already."""
+
+    def __init__(self, messages: Iterable[Message], texts: Iterable[str] = (), names: Iterable[str] = ()) -> None:
+        """`names` are those of the people who speak; what they say is in `messages`."""
+        self._user = Content()
+        self._all = Content()
+        self._near = Neighbourhoods()
+        for text in texts:
+            self._add(text, is_users=True)
+        for name in names:
+            self._add_name(name)
+        days = set()
+        previous = ""
+        for message in messages:
+            said = strip_injected(message.content)
+            days.add(message.at.date())
+            if message.role == "user":
+                if previous and agrees(said):
+                    self._add(previous, is_users=True)
+                self._add(said, is_users=True)
+                if isinstance(speaker := message.extra.get("name"), str):
+                    self._add_name(speaker)
+            elif message.role == "assistant":
+                self._add(said, is_users=False)
+            previous = said if message.role == "assistant" else ""
+        self._days = frozenset(days)
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str], days: Iterable[date] = ()) -> Sources:
+        """Texts that speak for themselves, whoever said them."""
+        sources = cls((), texts)
+        sources._days = frozenset(days)
+        return sources
+
+    def _add(self, text: str, *, is_users: bool) -> None:
+        content = content_of(text)
+        self._all.add(content)
+        if is_users:
+            self._user.add(content)
+        self._near.add(text, is_users=is_users)
+
+    def _add_name(self, name: str) -> None:
+        """Somebody who speaks is called so."""
+        self._user.add(content := content_of(name))
+        self._all.add(content)
+        self._near.add_own(name)
+
+    @cached_property
+    def addresses(self) -> frozenset[str]:
+        """The addresses that users said, and what they lie under."""
+        return addresses_within(self._user.addresses)
+
+    def why_not(self, line: str, *, about_user: bool) -> str | None:
+        """Why a line does not follow, None where it does.
+
+        `about_user`: what the assistant alone said does not count.
+        """
+        content = content_of(line)
+        known = self._user if about_user else self._all
+        if reason := self._unknown(line, content, known, with_names=True):
+            return reason
+        if self._near.are_strangers(content):
+            return "nobody said that of whom it names"
+        if content.is_negative and not known.is_negative:
+            return "it denies what nobody denied"
+        if not _is_mostly_known(_without_label(line, content), known):
+            return "most of its words were not said"
+        if not about_user and not _speaks(content, self._user):
+            return "the user said nothing of it"
+        return None
+
+    def why_addressed(self, text: str) -> str | None:
+        """Why a text leads elsewhere than the sources: by an address that is in none of them; else None."""
+        return _UNKNOWN_ADDRESS if content_of(text).addresses - self.addresses else None
+
+    def why_invented(self, text: str) -> str | None:
+        """Why a text says more than the sources: an address, an identifier, a number, a day or a time; else None."""
+        return self._unknown(text, content_of(text), self._all, with_names=False)
+
+    def _unknown(self, line: str, content: Content, known: Content, *, with_names: bool) -> str | None:
+        if not all(address in self.addresses for address in content.addresses):
+            return _UNKNOWN_ADDRESS
+        if refused := self._unknown_time(content, known):
+            return refused
+        has_nouns_capitalised = not with_names or capitalises_nouns(line)
+        for word in content.words:
+            if _is_strict(word, has_nouns_capitalised) and not _is_known(word, known, self._years, content):
+                return "it names what nobody said"
+        return None
+
+    @cached_property
+    def _years(self) -> frozenset[str]:
+        return frozenset(str(day.year) for day in self._days)
+
+    @cached_property
+    def _near_days(self) -> frozenset[tuple[int, int]]:
+        spans = (day + timedelta(days=off) for day in self._days for off in range(-_DAYS_BEFORE, _DAYS_AFTER + 1))
+        return frozenset((day.month, day.day) for day in spans)
+
+    @cached_property
+    def _said_days(self) -> frozenset[tuple[int, int]]:
+        spans = (day + timedelta(days=off) for day in self._days for off in (-1, 0, 1))
+        return frozenset((day.month, day.day) for day in spans)
+
+    def _unknown_time(self, content: Content, known: Content) -> str | None:
+        """What of the days and times nobody said."""
+        tells_relative = known.is_relative or bool(known.weekdays)
+        for month, day in content.days:
+            is_near = (month, day) in (self._near_days if tells_relative else self._said_days)
+            in_words = str(day) in known.numbers and (month in known.months or is_near or not known.months)
+            if (month, day) not in known.days and not is_near and not in_words:
+                return "nobody named that day"
+        if content.weekdays - known.weekdays and not (known.is_relative or known.days or content.days & known.days):
+            return "nobody named that day of the week"
+        for minutes in content.times:
+            hour, minute = divmod(minutes, 60)
+            spoken = {str(hour), str(hour % 12), str(hour - 12)} & known.numbers
+            as_half = minute == 30 and {str((hour + 1) % 12 or 12)} & known.numbers
+            is_other_half = (minutes + 720) % 1440 in known.times
+            if minutes in known.times or is_other_half or (minute == 0 and spoken) or as_half:
+                continue
+            if minute and str(minute) in known.numbers and spoken:
+                continue
+            return "nobody named that time"
+        return None
+
+
+def _is_strict(word: Word, has_nouns_capitalised: bool) -> bool:
+    """Whether the word itself must have been said."""
+    if is_weekday(word.folded) or month_of(word.folded) is not None:
+        return False
+    if word.is_exact:
+        return True
+    if not word.written[:1].isupper() or word.opens or is_neutral(word.folded) or number_words(word.folded):
+        return False
+    return not has_nouns_capitalised or word.previous in BEFORE_NAMES
+
+
+def _is_known(word: Word, known: Content, years: frozenset[str], line: Content) -> bool:
+    if word.folded in years:
+        return True
+    numbers = list(numbers_of(word.folded))
+    if numbers and not any(character.isalpha() for character in word.folded):
+        # Those of the line were looked at already.
+        days = {str(day) for _, day in known.days | line.days}
+        return all(n in known.numbers or n in days or _is_day(n, known) for n in numbers)
+    exact = {form for form in forms_of(word.folded) if not form.endswith("*")}
+    if exact & known.forms or concepts_of(word.folded) & known.concepts & _CONCEPTS_OF_NAMES:
+        return True
+    parts = [part for part in _parts(word.folded) if part]
+    return len(parts) > 1 and all(part in known.forms or part in known.numbers for part in parts)
+
+
+def _without_label(line: str, content: Content) -> Content:
+    """What a line consists of without the word for what it is about: `City: Bergen`."""
+    label = _LABEL.match(line)
+    rest = content_of(line[label.end() :]) if label else content
+    return rest if rest.words or rest.runs else content
+
+
+def _is_day(number: str, known: Content) -> bool:
+    """Whether what looks like a number is a day that was named: `2.5`."""
+    day, _, month = number.partition(".")
+    return day.isdigit() and month.isdigit() and (int(month), int(day)) in known.days
+
+
+def _parts(word: str) -> list[str]:
+    return [part for part in "".join(c if c.isalnum() else " " for c in word).split(" ") if part]
+
+
+def _weights(content: Content, known: Content) -> tuple[float, float]:
+    """The weight of what needs a source, and of what of it has one."""
+    # Days, times and addresses were looked at already: each is known.
+    total = found = float(len(content.days) + len(content.times) + len(content.addresses))
+    for word in content.words:
+        if is_weekday(word.folded) or month_of(word.folded) is not None:
+            continue
+        is_said = bool(forms_of(word.folded) & known.forms or concepts_of(word.folded) & known.concepts)
+        is_said |= bool(number_words(word.folded) & known.numbers)
+        if (is_neutral(word.folded) or is_negative(word.folded)) and not word.is_exact:
+            continue
+        total += 1
+        found += is_said or word.is_exact
+    for run in content.runs:
+        for part in neutral_parts().sub(" ", run).split():
+            pairs = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
+            total += _PAIR_WEIGHT * len(pairs)
+            found += _PAIR_WEIGHT * sum(pair in known.bigrams for pair in pairs)
+    return total, found
+
+
+def _is_mostly_known(content: Content, known: Content) -> bool:
+    total, found = _weights(content, known)
+    if total == 0:
+        return _speaks(content, known)
+    return found >= GROUNDED_SHARE * total
+
+
+def _speaks(content: Content, known: Content) -> bool:
+    """Whether anything at all of it stands there."""
+    if content.days & known.days or content.times & known.times or content.weekdays & known.weekdays:
+        return True
+    if content.numbers & known.numbers or content.addresses & known.addresses:
+        return True
+    total, found = _weights(content, known)
+    if total:
+        return found > 0
+    return any(
+        concepts_of(word.folded) & known.concepts or (is_negative(word.folded) and forms_of(word.folded) & known.forms)
+        for word in content.words
+    )
+
+
+def refusal(line: str, sources: Sources, *, about_user: bool) -> str | None:
+    """Why a line of a model's may not be kept, None where it may: it is an order to the agent, or nobody said it."""
+    return standing_order(line) or sources.why_not(line, about_user=about_user)
+
+
+def without_refused(text: str, before: str, sources: Sources, *, about_user: bool) -> tuple[str, list[tuple[str, str]]]:
+    """A file that a model wrote anew without the entries that it may not add, and these, each with why.
+
+    What stood in the file before is no addition. An entry goes as a whole.
+    """
+    lines, lines_before = lines_of(text), lines_of(before)
+    own = {essence(line) for line in before.splitlines()}
+    own |= {_entry(block, lines_before) for block in blocks_of(before)}
+    refused: list[tuple[str, str]] = []
+    gone: set[int] = set()
+    for block in blocks_of(text):
+        entry = _entry(block, lines)
+        if not entry or entry in own:
+            continue
+        if block.kind == "heading":
+            reason = standing_order(block.title)
+        else:
+            reason = refusal(" ".join(text_of(block, lines)), sources, about_user=about_user)
+        if reason is not None:
+            refused.append(("\n".join(text_of(block, lines)).strip(), reason))
+            gone.update(range(block.start, block.end))
+    return "".join(line for number, line in enumerate(lines) if number not in gone), refused
+
+
+def _entry(block: Block, lines: Sequence[str]) -> str:
+    return essence("\n".join(text_of(block, lines)))

@@ -1,0 +1,70 @@
+"""All routes over a running system, which they find in `app.state.runtime`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter
+
+from reverie_server.http import problems
+from reverie_server.http.routes import (
+    agents,
+    audit,
+    control,
+    dreams,
+    episodes,
+    files,
+    graph,
+    inject,
+    keys,
+    longterm,
+    memory,
+    operations,
+    owners,
+    pipeline,
+    proxy,
+    sessions,
+    snapshots,
+    tools,
+    turns,
+)
+
+API = "/api/v1"
+RESPONSES: dict[int | str, dict[str, Any]] = {422: {"model": problems.Problem, "description": "Not valid"}}
+PARTS = (
+    agents,
+    files,
+    memory,
+    inject,
+    longterm,
+    snapshots,
+    sessions,
+    turns,
+    episodes,
+    graph,
+    pipeline,
+    tools,
+    keys,
+    owners,
+    audit,
+)
+CONTROLS = (control, dreams)
+
+
+@cache
+def routes() -> APIRouter:
+    """The routes, put together once in a process: the models of one route's answers take milliseconds to make.
+
+    An application takes over `routes().routes` as they are; to include the router would make them all again.
+    """
+    together = APIRouter(responses=RESPONSES)
+    together.include_router(operations.router)
+    for part in PARTS:
+        together.include_router(part.router, prefix=API)
+    for part in CONTROLS:
+        together.include_router(part.router, prefix=API)
+        # Their paths as such clients have them.
+        together.include_router(part.router, include_in_schema=False)
+    together.include_router(proxy.router)
+    return together

@@ -1,0 +1,48 @@
+"""The route of the audit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.http.context import System, Who, decode_cursor, encode_cursor
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas import audit as wire_audit
+
+router = APIRouter(prefix="/audit", tags=["Audit"], responses=may_answer(401, 403, 422, 503))
+
+
+@router.get("")
+async def list_audit(
+    system: System, who: Who, query: Annotated[wire_audit.AuditQuery, Query()]
+) -> wire_audit.AuditList:
+    """Who read, wrote, forgot, exported, or changed keys and settings of the tenant: when, by which key, for whom."""
+    owner_key = query.resolved_owner()
+    system.gate.administer(who, "read", owner_key)
+    page = await system.audit.page(
+        who.tenant_id,
+        since=query.since,
+        owner_key=owner_key,
+        action=query.action,
+        before=_position(query.cursor),
+        limit=query.limit + 1,
+    )
+    entries = page[: query.limit]
+    cursor = encode_cursor(entries[-1].at.isoformat(), entries[-1].audit_id) if len(page) > len(entries) else None
+    return wire_audit.AuditList(entries=[wire_audit.audit_entry(row) for row in entries], next_cursor=cursor)
+
+
+def _position(cursor: str | None) -> tuple[datetime, int] | None:
+    position = decode_cursor(cursor, str, int)
+    if position is None:
+        return None
+    try:
+        at = datetime.fromisoformat(str(position[0]))
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise ValidationFailed("cursor is not one that this list gave")
+    return at, int(position[1])

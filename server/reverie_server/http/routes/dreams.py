@@ -1,0 +1,174 @@
+"""Control routes of emergence: run it, look into it, the morning card."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Query
+from fastapi import Path as PathParameter
+
+from reverie_indexer.errors import NotFound, ValidationFailed
+from reverie_indexer.model import Place
+from reverie_server.access.gate import Grant
+from reverie_server.access.keys import Caller
+from reverie_server.access.reader import place_for
+from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
+from reverie_server.http.routes.control import may_fail
+from reverie_server.http.schemas import control as wire
+from reverie_server.jobs.model import Work
+from reverie_server.jobs.nights_due import next_nightly
+from reverie_server.nights.emergence.collect import Candidate
+from reverie_server.nights.emergence.report import rounded
+from reverie_server.nights.reports import Report
+from reverie_server.runtime import Runtime
+
+router = APIRouter(prefix="/memory/{a}", tags=["Control"], responses=may_fail(401, 403, 404, 422, 503))
+BODY_ONLY = [Depends(no_query)]
+QUERY_ONLY = [Depends(no_body)]
+WRITE_ERRORS = may_fail(400, 413)
+
+
+@router.post("/emergence", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
+async def run_emergence(
+    a: Agent, system: System, who: Who, body: Annotated[wire.ControlBody | None, Body()] = None
+) -> wire.RunAnswer:
+    """Let enter MEMORY.md what the last daily notes hold and people asked for, now instead of at night."""
+    return await _run(system, who, a, body.resolved_owner() if body else None, None)
+
+
+@router.post("/dreaming/focused", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
+async def run_focused(a: Agent, body: wire.FocusBody, system: System, who: Who) -> wire.RunAnswer:
+    """Emergence of what the notes of the last weeks hold about a topic, whether or not it was asked for before."""
+    return await _run(system, who, a, body.resolved_owner(), body.topic.strip())
+
+
+@router.get("/dreaming/status", dependencies=QUERY_ONLY)
+async def dreaming_status(
+    a: Agent, system: System, who: Who, query: Annotated[wire.ControlQuery, Query()]
+) -> wire.StatusAnswer:
+    """How emergence stands: its last and its next night, what it concluded so far, what waits for the next."""
+    grant, place = await _reading(system, who, a, query.resolved_owner())
+    emergence = system.consolidation.emergence
+    standing = await system.consolidation.reports.standing(place)
+    found = await emergence.candidates(grant, place)
+    hour = system.settings.nightly_hour
+    enabled = grant.settings.emergence_enabled and grant.reader.leader_agent_id is None
+    return wire.StatusAnswer(
+        data=wire.StatusData(
+            enabled=enabled,
+            cron=f"0 {hour} * * *",
+            last_run=standing.last_run,
+            next_run=next_nightly(emergence.now(), grant.settings.time_zone, hour) if enabled else None,
+            last_status=standing.last_status,
+            latest_entry=await emergence.dreams.latest(place),
+            pending_candidates=sum(candidate.scored.stopped_by is None for candidate in found),
+            promoted=standing.promoted,
+        )
+    )
+
+
+@router.get("/dreaming/candidates", dependencies=QUERY_ONLY)
+async def dreaming_candidates(
+    a: Agent, system: System, who: Who, query: Annotated[wire.ControlQuery, Query()]
+) -> wire.CandidatesAnswer:
+    """What may enter MEMORY.md, best first, with the parts of its score and the gates that it has to pass."""
+    grant, place = await _reading(system, who, a, query.resolved_owner())
+    found = await system.consolidation.emergence.candidates(grant, place)
+    return wire.CandidatesAnswer(data=[_candidate(candidate) for candidate in found])
+
+
+@router.get("/dream/reports", dependencies=QUERY_ONLY)
+async def dream_reports(
+    a: Agent, system: System, who: Who, query: Annotated[wire.ReportPage, Query()]
+) -> wire.ReportsAnswer:
+    """What each run of emergence and dreaming saw, concluded and changed, newest first."""
+    _, place = await _reading(system, who, a, query.resolved_owner())
+    position = decode_cursor(query.cursor, str, str)
+    before = (_instant(str(position[0])), str(position[1])) if position else None
+    page = await system.consolidation.reports.page(place, before=before, limit=query.limit + 1)
+    shown = page[: query.limit]
+    cursor = encode_cursor(shown[-1].started_at.isoformat(), shown[-1].report_id) if len(page) > len(shown) else None
+    return wire.ReportsAnswer(data=wire.ReportsData(reports=[_report(r) for r in shown], next_cursor=cursor))
+
+
+@router.get("/dream/reports/{report_id}", dependencies=QUERY_ONLY)
+async def dream_report(
+    a: Agent,
+    report_id: Annotated[str, PathParameter(description="A report's id", examples=["5f2c9a01d4b7e683"])],
+    system: System,
+    who: Who,
+    query: Annotated[wire.ControlQuery, Query()],
+) -> wire.ReportAnswer:
+    """One report."""
+    _, place = await _reading(system, who, a, query.resolved_owner())
+    if not re.fullmatch(r"[0-9a-f]{16}", report_id):
+        raise NotFound("there is no such report")
+    return wire.ReportAnswer(data=_report(await system.consolidation.reports.report(place, report_id)))
+
+
+@router.get("/dream/morning-card", dependencies=QUERY_ONLY)
+async def morning_card(
+    a: Agent, system: System, who: Who, query: Annotated[wire.ControlQuery, Query()]
+) -> wire.CardAnswer:
+    """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
+    grant, place = await _reading(system, who, a, query.resolved_owner())
+    card = await system.consolidation.morning.card(place, grant.reader.owner_key)
+    entries = None if card is None else [wire.CardEntry.model_validate(e, from_attributes=True) for e in card]
+    return wire.CardAnswer(data=entries)
+
+
+@router.post("/dream/morning-card/seen", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
+async def see_morning_card(
+    a: Agent, system: System, who: Who, body: Annotated[wire.ControlBody | None, Body()] = None
+) -> wire.SeenAnswer:
+    """The morning card is seen: it does not come again."""
+    owner_key = body.resolved_owner() if body else None
+    await system.gate.read(who, a, owner_key)
+    grant, place = await system.gate.write(who, a, owner_key, None)
+    seen = await system.consolidation.morning.see(place, grant.reader.owner_key)
+    return wire.SeenAnswer(data=wire.SeenData(seen=seen))
+
+
+async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topic: str | None) -> wire.RunAnswer:
+    await system.gate.read(who, a, owner_key)
+    _, place = await system.gate.write(who, a, owner_key, None)
+    work = Work("emergence", who.tenant_id, a, place.owner_key, trigger="api", topic=topic)
+    outcome = await system.consolidation.emergence.run(work)
+    data = wire.RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason)
+    return wire.RunAnswer(data=data)
+
+
+async def _reading(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
+    """Permission to read, and the place whose nights these are."""
+    grant = await system.gate.read(who, a, owner_key)
+    return grant, place_for(grant.reader, None if grant.settings.memory_isolation else "team")
+
+
+def _instant(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise ValidationFailed("cursor is not one that this list gave")
+    return at
+
+
+def _candidate(candidate: Candidate) -> wire.CandidateData:
+    return wire.CandidateData(
+        source=candidate.source,
+        snippet=candidate.text,
+        score=round(candidate.scored.score, 4),
+        parts=rounded(candidate.scored.parts),
+        gates={
+            name: wire.GateData.model_validate(gate, from_attributes=True)
+            for name, gate in candidate.scored.gates.items()
+        },
+    )
+
+
+def _report(report: Report) -> wire.ReportData:
+    fields = {name: getattr(report, name) for name in wire.ReportData.model_fields if name != "id"}
+    return wire.ReportData.model_validate({"id": report.report_id, **fields})

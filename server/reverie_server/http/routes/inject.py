@@ -1,0 +1,59 @@
+"""The route that looks for memory before a turn."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends
+
+from reverie_indexer.errors import DatabaseUnavailable, DataDamaged, MemoryDisabled
+from reverie_server.access.audit import counted
+from reverie_server.access.gate import Grant
+from reverie_server.http.context import Agent, System, Who, no_query
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas import inject as wire_inject
+from reverie_server.inject.inject import Injection, InjectRequest, nothing
+from reverie_server.prompt.contents import held_by_prompt, visible_from
+from reverie_server.runtime import Runtime
+from reverie_server.text.query import check_not_blank
+
+router = APIRouter(
+    prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(400, 401, 403, 404, 409, 413, 422, 503)
+)
+
+
+@router.post("/inject", dependencies=[Depends(no_query)])
+async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Who) -> wire_inject.InjectResponse:
+    """Find what memory has for a message, as a section for the prompt; empty where it has nothing that helps.
+
+    An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
+    """
+    check_not_blank(body.message)
+    body.checked_session()
+    try:
+        grant = await system.gate.for_turn(who, a, body.resolved_owner())
+        injection = await system.injector.inject(grant, await _asked(system, grant, body))
+        counted(injection.injected)
+        return _answer(injection)
+    except MemoryDisabled:
+        return _answer(nothing("disabled"))
+    except (DatabaseUnavailable, DataDamaged) as error:
+        # A turn goes on without its memory.
+        return _answer(nothing("no_match", warnings=[f"memory could not be searched ({error.code})"]))
+
+
+async def _asked(system: Runtime, grant: Grant, body: wire_inject.InjectBody) -> InjectRequest:
+    session_id = body.checked_session()
+    # A search that will not be made needs to know nothing of the prompt.
+    wanted = session_id if grant.settings.auto_inject_enabled else None
+    return InjectRequest(
+        body.message,
+        recent_user_messages=body.recent_user_messages,
+        prompt_texts=[] if wanted is None else await held_by_prompt(system.database, system.sessions, grant, wanted),
+        in_prompt=body.in_prompt,
+        in_session=None if wanted is None else await visible_from(system.sessions, grant, wanted),
+        max_tokens=body.max_tokens,
+        threshold=body.threshold,
+    )
+
+
+def _answer(injection: Injection) -> wire_inject.InjectResponse:
+    return wire_inject.InjectResponse.model_validate(injection)

@@ -1,0 +1,61 @@
+"""Routes of keys: an admin's, whose key is bound to nothing, and of that key's tenant alone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as PathParameter
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.http.context import System, Who, decode_cursor, encode_cursor, no_body, no_query
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas import common as wire
+from reverie_server.http.schemas import keys as wire_keys
+
+router = APIRouter(prefix="/keys", tags=["Keys"], responses=may_answer(401, 403, 422, 503))
+
+
+@router.get("")
+async def list_keys(system: System, who: Who, query: Annotated[wire.PlainPage, Query()]) -> wire_keys.KeyList:
+    """The tenant's keys that are not revoked, oldest first, without their secrets."""
+    system.gate.administer(who, "read")
+    found = await system.keys.entries(
+        who.tenant_id, valid_only=True, after=_position(query.cursor), limit=query.limit + 1
+    )
+    page = found[: query.limit]
+    cursor = encode_cursor(page[-1].created_at.isoformat(), page[-1].key_id) if len(found) > query.limit else None
+    return wire_keys.KeyList(keys=[wire_keys.key_body(entry) for entry in page], next_cursor=cursor)
+
+
+@router.post("", status_code=201, dependencies=[Depends(no_query)], responses=may_answer(400, 413))
+async def create_key(body: wire_keys.KeyPost, system: System, who: Who) -> wire_keys.KeyMade:
+    """Make a key and show it, this once. From the first key on, no request goes without one."""
+    system.gate.administer(who, "keys")
+    entry, key = await system.keys.make(body.asked(who.tenant_id))
+    return wire_keys.KeyMade(**wire_keys.key_body(entry).model_dump(), key=key)
+
+
+@router.delete("/{key_id}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404))
+async def revoke_key(
+    key_id: Annotated[str, PathParameter(description="A key's id", examples=["3f9c2a71b04de586"])],
+    system: System,
+    who: Who,
+) -> None:
+    """Accept a key no more, from the next request on; a server whose last key is revoked stays closed."""
+    system.gate.administer(who, "keys")
+    await system.keys.revoke(key_id, who.tenant_id)
+
+
+def _position(cursor: str | None) -> tuple[datetime, str] | None:
+    position = decode_cursor(cursor, str, str)
+    if position is None:
+        return None
+    try:
+        at = datetime.fromisoformat(str(position[0]))
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise ValidationFailed("cursor is not one that this list gave")
+    return at, str(position[1])

@@ -1,0 +1,83 @@
+"""Routes of recall."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends
+
+from reverie_indexer.reindex import reindex
+from reverie_server.access.audit import Action, counted
+from reverie_server.forgetting.retention import reindex_messages
+from reverie_server.http.context import Agent, System, Who, no_query
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas import common as wire
+from reverie_server.http.schemas import memory as wire_memory
+from reverie_server.http.schemas.search_answer import search_response
+from reverie_server.search.request import request_for, rules_for
+from reverie_server.text.query import check_query
+from reverie_server.text.spans import span
+
+router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
+
+
+@router.post(
+    "/search", response_model_exclude_unset=True, dependencies=[Depends(no_query)], responses=may_answer(400, 413)
+)
+async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who: Who) -> wire_memory.SearchResponse:
+    """Find passages by words and by meaning."""
+    query = check_query(body.query)
+    with span("gate"):
+        grant = await system.gate.read(who, a, body.resolved_owner())
+    request = request_for(
+        grant,
+        query,
+        max_results=body.max_results,
+        min_score=body.min_score,
+        path_prefix=body.path_prefix or None,
+        tiers=tuple(body.tiers),
+        mode=body.mode,
+        as_of=body.as_of,
+    )
+    outcome = await system.search.search(request, rules_for(grant, system.search.rules))
+    counted(len(outcome.results))
+    system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
+    with span("respond"):
+        return search_response(outcome, explain=body.explain)
+
+
+@router.post("/forget", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
+async def forget(a: Agent, body: wire_memory.Forget, system: System, who: Who) -> wire_memory.Receipt:
+    """Take a text out of files, their history and backups, what was said, index and cache; first, by default, dry."""
+    action: Action = "read" if body.dry_run else "forget"
+    grant, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
+    receipt = await system.forgetting.forget(grant, place, body.target(), dry_run=body.dry_run)
+    counted(len(receipt.items))
+    return wire_memory.Receipt.model_validate(receipt, from_attributes=True)
+
+
+@router.post("/clear", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
+async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> wire_memory.Cleared:
+    """Remove whole files, history included, and what was said, for good, by age, prefix and owner; by default dry."""
+    action: Action = "read" if body.dry_run else "forget"
+    if body.is_everybody:
+        await system.gate.every_owner(who, a, action=action)
+        cleared = await system.clearing.clear_everybody(who.tenant_id, a, body.selection(), dry_run=body.dry_run)
+    else:
+        _, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
+        cleared = await system.clearing.clear(place, body.selection(), dry_run=body.dry_run)
+    counted(sum(cleared.removed.values()))
+    return wire_memory.Cleared.model_validate(cleared, from_attributes=True)
+
+
+@router.post("/reindex", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
+async def reindex_place(
+    a: Agent, system: System, who: Who, body: Annotated[wire.ScopedOwner | None, Body()] = None
+) -> wire_memory.Reindexed:
+    """Chunk and embed anew what an owner has with the agent, or what its team has; no text changes."""
+    owner, scope = (body.resolved_owner(), body.scope) if body else (None, None)
+    grant, place = await system.gate.write(who, a, owner, scope)
+    done = await reindex(system.database, system.pipeline, place)
+    done += await reindex_messages(system.database, system.pipeline, place, grant.settings)
+    done += await system.consolidation.episodes.reindex(place, grant.settings)
+    return wire_memory.Reindexed.model_validate(done, from_attributes=True)

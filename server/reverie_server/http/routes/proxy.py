@@ -1,0 +1,137 @@
+"""The route of OpenAI's protocol: any client of it gains memory by changing its base URL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import anyio
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.access.connection_headers import END_USER, OWNER, connection_of, header
+from reverie_server.access.keys import Caller
+from reverie_server.http.context import System, Who
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas.chat import CHAT_DOCUMENT, CHAT_RESPONSES
+from reverie_server.llm.errors import NoLanguageModel
+from reverie_server.proxy.chat import conversation_of
+from reverie_server.proxy.proxy import ChatAnswer, ChatRequest
+from reverie_server.sessions.model import check_session_id
+
+T = TypeVar("T")
+PATH = "/v1/chat/completions"
+SESSION = "X-Reverie-Session"
+DEFAULT_AGENT = "default"
+# What names the end user in a body: a field that no provider knows, and, where it is not there, OpenAI's own.
+_OWN_FIELD = "endUserId"
+_END_USER_FIELDS = (_OWN_FIELD, "user")
+# Messages of this protocol may carry pictures.
+MAX_CHAT_BYTES = 32 * 1024 * 1024
+# Conversations are long, and nothing here validates them field by field.
+MAX_CHAT_VALUES = 50_000
+_CLIENT_GONE = 499
+
+router = APIRouter(tags=["Turns"])
+
+
+def takes_chat(scope: Scope) -> bool:
+    """Whether a request is for this route, whose bodies may be larger."""
+    return bool(scope["path"] == PATH)
+
+
+class Relayed(StreamingResponse):
+    """A provider's answer on its way; the provider is hung up on whether or not the client reads to the end."""
+
+    def __init__(self, answer: ChatAnswer) -> None:
+        super().__init__(answer.pieces, answer.status, dict(answer.headers))
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, and close what it came from."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            # Whoever is cancelled would be cancelled again at the first thing to wait for.
+            with anyio.CancelScope(shield=True):
+                await self._answer.aclose()
+
+
+@router.post(
+    PATH,
+    response_class=Response,
+    responses={**CHAT_RESPONSES, **may_answer(400, 401, 403, 413, 422, 503)},
+    openapi_extra=CHAT_DOCUMENT,
+)
+async def chat_completions(request: Request, system: System, who: Who) -> Response:
+    """Chat completions of the configured provider, with memory: it is added before, and the turn is recorded after."""
+    if system.proxy is None:
+        raise NoLanguageModel("no language model is configured: set REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL")
+    asked = _asked(request, who, await _body(request))
+    answer = await _unless_gone(request, system.proxy.answer(asked))
+    return Response(status_code=_CLIENT_GONE) if answer is None else Relayed(answer)
+
+
+def _asked(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
+    headers = request.scope["headers"]
+    session_id = header(headers, SESSION)
+    is_named = any(header(headers, name) is not None for name in (OWNER, END_USER))
+    end_user = None if is_named else _end_user(body)
+    return ChatRequest(
+        connection_of(who, headers, default_agent=DEFAULT_AGENT, default_end_user=end_user),
+        None if session_id is None else check_session_id(session_id),
+        {name: value for name, value in body.items() if name != _OWN_FIELD},
+        conversation_of(body),
+        # A key of this server is nobody else's business.
+        request.headers.get("authorization") if who.key_id is None else None,
+    )
+
+
+def _end_user(body: dict[str, Any]) -> str | None:
+    """The end user whom the body names; ValidationFailed for what is no name."""
+    for field in _END_USER_FIELDS:
+        named = body.get(field)
+        if named is None:
+            continue
+        if not isinstance(named, str) or not named:
+            # Passed over, what this person says would become the team's.
+            raise ValidationFailed(f"body.{field}: the id of the end user, a text that is not empty")
+        return named
+    return None
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The body: an object of JSON with nothing that JSON cannot hold; else 400 or 422."""
+    received = await request.body()
+    try:
+        body = json.loads(received)
+        json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        raise ValidationFailed("body: a lone surrogate is no text") from None
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "There was an error parsing the body") from None
+    if not isinstance(body, dict):
+        raise ValidationFailed("body: an object")
+    return body
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work gives; None when the client went away before, which ends it."""
+    task, gone = asyncio.create_task(work), asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        for each in (task, gone):
+            each.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,49 @@
+"""Routes of the turn."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends
+from fastapi import Path as PathParameter
+
+from reverie_indexer.errors import MemoryDisabled
+from reverie_server.http.context import Agent, System, Who, no_query
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas import turns as wire
+from reverie_server.prompt.turn import Turn
+
+router = APIRouter(prefix="/agents/{a}", tags=["Turns"], responses=may_answer(400, 401, 403, 404, 409, 413, 422, 503))
+SessionId = Annotated[str, PathParameter(description="The session's id: `<channel>:<chat id>`", examples=["web:7"])]
+
+
+@router.post("/context", dependencies=[Depends(no_query)])
+async def context(a: Agent, body: wire.ContextRequest, system: System, who: Who) -> wire.ContextResponse:
+    """Make the prompt to send for a message. Nothing of the exchange is stored: add its messages afterwards.
+
+    An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
+    """
+    asked = body.asked()
+    try:
+        grant = await system.gate.for_turn(who, a, body.resolved_owner())
+    except MemoryDisabled:
+        # The conversation goes on without a memory.
+        return _answer(system.turns.without_memory(asked))
+    return _answer(await system.turns.context(grant, asked))
+
+
+@router.post("/sessions/{s}/compact", dependencies=[Depends(no_query)])
+async def compact_session(
+    a: Agent, s: SessionId, system: System, who: Who, body: Annotated[wire.CompactSession | None, Body()] = None
+) -> wire.SessionCompacted:
+    """Note down what matters of all but the last messages, and let a summary stand for them. They stay readable."""
+    asked = body or wire.CompactSession.model_validate({})
+    grant, _ = await system.gate.write(who, a, asked.resolved_owner(), None)
+    session, place = await system.sessions.locate(grant.reader, s, to_write=True)
+    keep_last = system.settings.compact_keep_last if asked.keep_last is None else asked.keep_last
+    done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)
+    return wire.SessionCompacted.model_validate(done, from_attributes=True)
+
+
+def _answer(turn: Turn) -> wire.ContextResponse:
+    return wire.ContextResponse.model_validate(turn, from_attributes=True)

@@ -1,0 +1,1 @@
+"""What goes over the wire, one file a subject."""

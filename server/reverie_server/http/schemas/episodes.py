@@ -1,0 +1,159 @@
+"""What goes over the wire of episodes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from reverie_indexer.db import ALL_OWNERS
+from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, ShownEpisode
+from reverie_server.http.schemas.common import Owner, Page, example, shown
+from reverie_server.http.schemas.memory import Instant, Timing
+from reverie_server.jobs.model import episode_name
+from reverie_server.search.request import Outcome
+from reverie_server.text.fields import Text
+
+_EPISODE = {
+    "id": "ep-12",
+    "session_id": "telegram:17",
+    "summary": "Ada moved the review to Thursday, because Bo is away on Wednesday. Bo writes the agenda.",
+    "abstract": "Ada moved the review to Thursday, because Bo is away on Wednesday.",
+    "key_topics": ["Ada", "Bo", "review"],
+    "owner_key": "user:42",
+    "method": "llm",
+    "prompt": "episodic",
+    "prompt_version": "1",
+    "model": "a-model",
+    "started_at": "2026-04-03T09:30:00Z",
+    "ended_at": "2026-04-03T09:41:00Z",
+    "created_at": "2026-04-03T10:11:00Z",
+    "expires_at": "2026-07-02T10:11:00Z",
+    "promoted_at": None,
+    "sources": [
+        {
+            "kind": "messages",
+            "session_id": "telegram:17",
+            "messages": [{"seq": 1, "id": "m-1"}, {"seq": 2, "id": "m-2"}],
+            "from_seq": 1,
+            "through_seq": 2,
+        }
+    ],
+}
+
+
+class EpisodesQuery(Page):
+    """Which episodes. `owner_key=*`, for an admin's key that is bound to no owner: everybody's."""
+
+    @property
+    def is_everybody(self) -> bool:
+        """Whether all owners' episodes are asked for."""
+        return self.owner_key == ALL_OWNERS and self.end_user_id is None
+
+
+class EpisodeBody(BaseModel):
+    """What a conversation, or a stretch of a long one, came to.
+
+    `method` is how it was summarised, by which prompt and model (null: without one). `sources` names the messages that
+    it is made of, as far as they are there still. From `expires_at` on nobody sees it.
+    """
+
+    model_config = shown(**_EPISODE)
+
+    id: str
+    session_id: str
+    summary: str
+    abstract: str
+    key_topics: list[str]
+    owner_key: str | None
+    method: Literal["llm", "extractive"]
+    prompt: str | None
+    prompt_version: str | None
+    model: str | None
+    started_at: datetime
+    ended_at: datetime
+    created_at: datetime
+    expires_at: datetime
+    promoted_at: datetime | None
+    sources: list[dict[str, Any]]
+
+
+class EpisodeList(BaseModel):
+    """A page of episodes, newest first."""
+
+    model_config = shown(episodes=[_EPISODE], next_cursor=None)
+
+    episodes: list[EpisodeBody]
+    next_cursor: str | None
+
+
+class EpisodeSearch(Owner):
+    """A search among episodes."""
+
+    model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
+
+    query: Text
+    max_results: Annotated[int, Field(ge=1, le=100)] = 6
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    mode: Literal["hybrid", "text", "vector"] = "hybrid"
+    as_of: Instant | None = Field(None, description="Episodes that had ended by then; RFC 3339")
+
+    def asked(self) -> EpisodeQuery:
+        """What is searched for."""
+        return EpisodeQuery(self.query, self.max_results, self.min_score, self.mode, self.as_of)
+
+
+class FoundEpisodeBody(EpisodeBody):
+    """An episode that was found. `score`, in 0..1.2, is that of its best passage."""
+
+    model_config = shown(**_EPISODE, score=0.83)
+
+    score: float
+
+
+class EpisodeSearchResponse(BaseModel):
+    """Episodes, best first. `mode` is what was done; a warning says why it is not what was asked for."""
+
+    model_config = shown(
+        results=[{**_EPISODE, "score": 0.83}],
+        count=1,
+        mode="hybrid",
+        fallback=None,
+        warnings=[],
+        timing_ms={"embed": 3.1, "database": 2.2, "total": 6.0},
+    )
+
+    results: list[FoundEpisodeBody]
+    count: int
+    mode: Literal["hybrid", "text", "vector"]
+    fallback: Literal["global", "leader"] | None
+    warnings: list[str]
+    timing_ms: Timing
+
+
+def episode_body(found: ShownEpisode) -> EpisodeBody:
+    """An episode as it goes over the wire."""
+    return EpisodeBody(**_fields(found))
+
+
+def search_body(results: list[FoundEpisode], outcome: Outcome) -> EpisodeSearchResponse:
+    """What a search found as it goes over the wire."""
+    return EpisodeSearchResponse(
+        results=[FoundEpisodeBody(**_fields(found.shown), score=found.score) for found in results],
+        count=len(results),
+        mode=outcome.mode,
+        fallback=outcome.fallback,
+        warnings=list(outcome.warnings),
+        timing_ms=Timing(
+            embed=round(outcome.embed_ms, 2),
+            database=round(outcome.database_ms, 2),
+            total=round(outcome.total_ms, 2),
+        ),
+    )
+
+
+def _fields(found: ShownEpisode) -> dict[str, Any]:
+    episode = found.episode
+    own = {name: getattr(episode, name) for name in EpisodeBody.model_fields if hasattr(episode, name)}
+    return {**own, "id": episode_name(episode.episode_id), "sources": [dict(source) for source in found.sources]}

@@ -1,0 +1,251 @@
+"""What goes over the wire when memory is searched, forgotten, cleared or indexed anew."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
+
+from reverie_indexer.db import ALL_OWNERS
+from reverie_indexer.model import Scope, Tier
+from reverie_server.forgetting.clear import Selection
+from reverie_server.forgetting.forget import ForgetTier, Target
+from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.text.fields import Text
+
+_DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
+
+
+def _only_text(value: object) -> object:
+    if not isinstance(value, str) or not _DAY_FIRST.match(value):
+        raise ValueError("a time is a text in RFC 3339, such as 2026-04-03T09:30:00Z")
+    return value
+
+
+SearchedTiers = Annotated[list[Literal["document", "episodic", "message"]], Field(min_length=1)]
+# A strict body takes no string for a time, and a lax one takes numbers.
+Instant = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
+_TEXT = "# 2026-04-03\n\nAda moved the review to Thursday."
+_FOUND = {
+    "id": "1024",
+    "tier": "document",
+    "path": "memory/2026-04-03.md",
+    "start_line": 1,
+    "end_line": 3,
+    "text": _TEXT,
+    "score": 0.83,
+    "text_score": 1.0,
+    "vector_score": 0.56,
+    "boost": 1.2,
+    "scope": "personal",
+    "owner_key": "user:42",
+    "updated_at": "2026-04-03T09:30:00Z",
+}
+_ITEM = {
+    "tier": "document",
+    "path": "memory/2026-04-03.md",
+    "text": "Ada moved the review to Thursday.",
+    "present": True,
+    "versions": 3,
+}
+_REMOVED = {"files": 1, "passages": 1, "versions": 3, "backups": 0}
+
+
+class Forget(Owner):
+    """What to forget: exactly one of `query` (the passages relevant to it), `id` (of one passage) and `text`."""
+
+    model_config = example(text="Ada moved the review to Thursday.", owner_key="user:42", dry_run=False)
+
+    query: Text | None = None
+    id: Text | None = None
+    text: Text | None = None
+    dry_run: bool = Field(True, description="Only say what would be removed")
+
+    def target(self) -> Target:
+        """What to forget."""
+        return Target(self.query, self.id, self.text)
+
+
+class ForgottenItem(BaseModel):
+    """One text in one file: whether the file holds it now, and how many of its versions do, now or before.
+
+    Of the tier `message`, in one session: how many of its messages hold it.
+    """
+
+    tier: ForgetTier
+    path: str
+    text: str
+    present: bool
+    versions: int
+
+
+class Removed(BaseModel):
+    """Counts of one tier. Of `message`, `files` are sessions and `versions` messages; of `episodic`, `fact` and
+    `report`, `files` are those that were made again, changed or removed."""
+
+    files: int
+    passages: int
+    versions: int
+    backups: int
+
+
+class Receipt(BaseModel):
+    """What would be, or was, removed where. Files named in `still_shared` hold it too and were not touched."""
+
+    model_config = shown(
+        dry_run=False, items=[_ITEM], removed={"document": _REMOVED}, embeddings=1, tombstones=1, still_shared=[]
+    )
+
+    dry_run: bool
+    items: list[ForgottenItem]
+    removed: dict[ForgetTier, Removed]
+    embeddings: int
+    tombstones: int
+    still_shared: list[str]
+
+
+class Clear(Owner):
+    """What to clear: files, episodes and messages that fit every condition given. Without an owner: the team's."""
+
+    model_config = example(older_than_days=365, path_prefix="memory/", owner_key="user:42", dry_run=True)
+
+    owner_key: str | None = Field(None, description="An owner, or `*`: the team's and everybody's, for an admin")
+    older_than_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    path_prefix: Text | None = None
+    tiers: SearchedTiers = Field(default=["document", "episodic", "message"])
+    dry_run: bool = Field(True, description="Only say how much would be removed")
+
+    @property
+    def is_everybody(self) -> bool:
+        """Whether all owners' memory is meant."""
+        return self.owner_key == ALL_OWNERS and self.end_user_id is None
+
+    def selection(self) -> Selection:
+        """What to clear."""
+        return Selection(self.older_than_days, self.path_prefix, tuple(dict.fromkeys(self.tiers)))
+
+
+class Cleared(BaseModel):
+    """How many things of each tier were, or would be, removed: files, episodes, messages."""
+
+    model_config = shown(dry_run=True, removed={"document": 12, "episodic": 0, "message": 0})
+
+    dry_run: bool
+    removed: dict[Tier, int]
+
+
+class Reindexed(BaseModel):
+    """Counts of files, sessions and episodes, of passages, of new ones with their vector, and of those that stayed."""
+
+    model_config = shown(documents=12, chunks=80, embedded=3, reused=77)
+
+    documents: int
+    chunks: int
+    embedded: int
+    reused: int
+
+
+class SearchRequest(Owner):
+    """A hybrid search."""
+
+    model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
+
+    query: Text
+    max_results: Annotated[int, Field(ge=1, le=100)] = 6
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    path_prefix: Text | None = None
+    tiers: SearchedTiers = Field(default=["document", "episodic", "message"])
+    mode: Literal["hybrid", "text", "vector"] = "hybrid"
+    as_of: Instant | None = Field(
+        None, description="Files as they were then, daily notes up to that day, what was said by then; RFC 3339"
+    )
+    explain: bool = False
+
+
+class Explanation(BaseModel):
+    """How a score came about.
+
+    sum = text_weight × text_evidence + vector_weight × vector_evidence, the evidence being the passage's own score with
+    what its neighbours hold. Where context counts, the sum is averaged with further evidence: coverage, the share of
+    the query that passage and neighbours hold (0.2, unless text_weight is 0); speaker, whether one whom the query names
+    says it (0.05; null: it names nobody); telling, whether it does more than ask (0.05). base_score = (sum +
+    context_weight × document_evidence) / (1 + context_weight), where document_evidence is the largest sum of its file;
+    the boosts multiply it. `relevance`, which orders nothing, is made of three: contrast, how much nearer to the query
+    the passage is by meaning than passages usually are here (null: it has no vector); idf_share, the share that it
+    holds itself of the query's terms with a meaning; named, how much the names among them tell. `plan` is how the
+    passage's memory (an owner's, a team's or the tenant's), which has `slice_chunks` passages, was searched by meaning:
+    each vector compared, or by the HNSW index of its own partition.
+    """
+
+    matched_terms: list[str]
+    exact_match: bool
+    bm25: float
+    similarity: float | None
+    text_weight: float
+    vector_weight: float
+    text_evidence: float
+    vector_evidence: float
+    coverage: float
+    speaker: float | None
+    telling: float
+    document_evidence: float
+    context_weight: float
+    base_score: float
+    boosts: dict[str, float]
+    contrast: float | None
+    idf_share: float
+    named: float
+    relevance: float
+    plan: Literal["exact", "hnsw"]
+    slice_chunks: int
+
+
+class SearchResult(BaseModel):
+    """A passage as written, with where it stands. `score` is in 0..1.2."""
+
+    model_config = shown(**_FOUND)
+
+    id: str
+    tier: Tier
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    score: float
+    text_score: float
+    vector_score: float
+    boost: float
+    scope: Scope
+    owner_key: str | None
+    updated_at: datetime
+    explain: Explanation | None = None
+
+
+class Timing(BaseModel):
+    """Milliseconds."""
+
+    embed: float
+    database: float
+    total: float
+
+
+class SearchResponse(BaseModel):
+    """Passages, best first. `mode` is what was done; a warning says why it is not what was asked for."""
+
+    model_config = shown(
+        results=[_FOUND],
+        count=1,
+        mode="hybrid",
+        fallback=None,
+        warnings=[],
+        timing_ms={"embed": 3.1, "database": 2.2, "total": 6.0},
+    )
+
+    results: list[SearchResult]
+    count: int
+    mode: Literal["hybrid", "text", "vector"]
+    fallback: Literal["global", "leader"] | None
+    warnings: list[str]
+    timing_ms: Timing

@@ -1,0 +1,75 @@
+"""What goes over the wire of people."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from reverie_server.forgetting.owners import OwnerReceipt
+from reverie_server.http.schemas.common import shown
+
+_COUNTS = {"files": 5, "sessions": 2, "messages": 41, "episodes": 3, "entities": 7, "relations": 6, "reports": 1}
+
+
+class OwnerDelete(BaseModel):
+    """Whether only to say what would be removed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    dry_run: bool = True
+
+
+class OwnerCounts(BaseModel):
+    """How many things of each kind."""
+
+    model_config = shown(**_COUNTS)
+
+    files: int
+    sessions: int
+    messages: int
+    episodes: int
+    entities: int
+    relations: int
+    reports: int
+
+
+class OwnerHomeBody(OwnerCounts):
+    """What one agent has of a person."""
+
+    model_config = shown(agent_id="wren", **_COUNTS)
+
+    agent_id: str
+
+
+class OwnerDeleted(BaseModel):
+    """What of a person was, or with `dry_run` would be, removed, by agent and in all; `keys` that were bound to them.
+
+    `receipt_id` is the `request_id` by which the audit tells of it.
+    """
+
+    model_config = shown(
+        owner_key="user:42",
+        dry_run=True,
+        removed=_COUNTS,
+        keys=1,
+        agents=[{"agent_id": "wren", **_COUNTS}],
+        receipt_id="9f1c0a7be2d34c55",
+    )
+
+    owner_key: str
+    dry_run: bool
+    removed: OwnerCounts
+    keys: int
+    agents: list[OwnerHomeBody]
+    receipt_id: str | None
+
+
+def owner_deleted(receipt: OwnerReceipt, receipt_id: str | None) -> OwnerDeleted:
+    """A receipt as it goes over the wire."""
+    return OwnerDeleted(
+        owner_key=receipt.owner_key,
+        dry_run=receipt.dry_run,
+        removed=OwnerCounts(**receipt.removed),
+        keys=receipt.keys,
+        agents=[OwnerHomeBody.model_validate(home, from_attributes=True) for home in receipt.agents],
+        receipt_id=receipt_id,
+    )

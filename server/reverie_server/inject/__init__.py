@@ -1,0 +1,1 @@
+"""Auto-injection: what of memory goes into a turn's prompt."""

@@ -1,0 +1,1 @@
+"""Background jobs: the queue, the worker, the runner of one job, the schedule."""

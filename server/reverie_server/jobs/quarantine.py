@@ -1,0 +1,50 @@
+"""Jobs that a process died with, one after the other in a process of their own: the next death has one cause."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import structlog
+
+from reverie_indexer.db import Database
+from reverie_indexer.errors import DatabaseUnavailable
+from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.queue import QUARANTINE_QUEUE, Queue
+from reverie_server.jobs.runner import StageRunner
+from reverie_server.text.cancelled import is_cancelled
+
+log = structlog.get_logger()
+LOOK_SECONDS = 1.0
+RENEW_SECONDS = 5.0
+# Another job may become due that waits after a death.
+IDLE_SECONDS = 30.0
+
+
+async def run_quarantined(database: Database, queue: Queue, runner: StageRunner) -> None:
+    """Run what is due in quarantine, until there has been nothing for a while. Raises DatabaseUnavailable."""
+    presence = Presence(database.conninfo)
+    worker_id = await presence.enter()
+    renewing = asyncio.create_task(_renew(presence), name="renew-presence")
+    idle_since = time.monotonic()
+    try:
+        while not is_cancelled() and time.monotonic() - idle_since < IDLE_SECONDS:
+            job = await queue.take(worker_id, [QUARANTINE_QUEUE])
+            if job is None:
+                await asyncio.sleep(LOOK_SECONDS)
+                continue
+            await runner.run(job)
+            idle_since = time.monotonic()
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        await presence.leave()
+
+
+async def _renew(presence: Presence) -> None:
+    while True:
+        await asyncio.sleep(RENEW_SECONDS)
+        try:
+            await presence.renew()
+        except DatabaseUnavailable as error:
+            log.warning("worker_not_tended", code=error.code)

@@ -1,0 +1,192 @@
+"""The queue of jobs as a worker sees it: taking one, saying what came of it, rescuing what a dead worker left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import structlog
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.queries import Queries
+from reverie_server.access.audit import add, by_system
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.jobs.stage_runs import bucket_of
+
+SQL = Queries(__file__)
+log = structlog.get_logger()
+# The stages of consolidation, and what runs by the clock.
+STAGE_QUEUE = "reverie"
+CRON_QUEUE = "reverie-cron"
+# Jobs that a process died with. Each runs alone in a process of its own, so that another death is nobody else's fault.
+QUARANTINE_QUEUE = "reverie-quarantine"
+QUEUES = (STAGE_QUEUE, CRON_QUEUE)
+ALL_QUEUES = (*QUEUES, QUARANTINE_QUEUE)
+PRUNED_AT_ONCE = 5000
+EVENTS_KEEP_DAYS = 30
+
+Settled = Literal["done", "failed", "put_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that a worker has taken. `attempts` is how often it was tried before."""
+
+    job_id: int
+    stage: str
+    args: Mapping[str, Any]
+    attempts: int
+    lock: str | None
+    worker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobRules:
+    """How often a job is tried altogether, how long it waits before its second attempt and may run, in seconds, and how
+    many processes may die of it.
+    """
+
+    max_attempts: int = 6
+    retry_seconds: float = 15.0
+    timeout_seconds: float = 600.0
+    max_deaths: int = 3
+
+    def is_last(self, attempts: int) -> bool:
+        """Whether the attempt after so many is the last."""
+        return attempts + 1 >= self.max_attempts
+
+    def wait_seconds(self, attempts: int) -> float:
+        """How long a job waits that has failed again after so many attempts: each time twice as long, a day at most."""
+        return min(self.retry_seconds * 2.0 ** min(attempts, 30), 86_400.0)
+
+
+class Queue:
+    """The jobs of all tenants. What a worker says of a job that is no longer its own changes nothing."""
+
+    def __init__(self, database: Database, rules: JobRules) -> None:
+        self._database = database
+        self.rules = rules
+
+    async def take(self, worker_id: int, queues: Sequence[str] = (STAGE_QUEUE, QUARANTINE_QUEUE)) -> Job | None:
+        """Take the next job of a stage that is due; None where there is none. Raises DatabaseUnavailable."""
+        async with self._database.maintenance() as connection:
+            params = {"queues": list(queues), "worker_id": worker_id}
+            row = await (await connection.execute(SQL["take"], params)).fetchone()
+        if row is None or row["id"] is None:
+            return None
+        return Job(row["id"], row["task_name"], row["args"], row["attempts"], row["lock"], worker_id)
+
+    async def started(self, work: Work) -> None:
+        """Note that a stage begins on its slice."""
+        async with self._database.maintenance() as connection:
+            await connection.execute(SQL["started"], _whose(work))
+
+    async def done(self, job: Job, work: Work, outcome: Outcome, seconds: float = 0.0) -> bool:
+        """Note what a run came to and how long it took, which ends the job; whether it was still this worker's."""
+        async with self._database.maintenance() as connection:
+            said = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
+            error = outcome.reason if outcome.status == "failed" else None
+            if outcome.status == "completed":
+                await add(connection, work.tenant_id, [by_system(work.tenant_id, work.agent_id, work.owner_key)])
+            await connection.execute(SQL["ended"], {**_whose(work), **said, "error": error})
+            is_own = await self._settle(connection, "done", job, {})
+            await _count(connection, work.stage, outcome.status, outcome.method, seconds)
+            return is_own
+
+    async def failed(self, job: Job, work: Work | None, error: str, seconds: float = 0.0) -> bool:
+        """Note that a run failed: the job is tried again later, or, after its last attempt, stays as failed.
+
+        `work` is None for a job that nothing can be made of.
+        """
+        async with self._database.maintenance() as connection:
+            if work is not None:
+                said = {"status": "failed", "reason": None, "method": None, "error": error}
+                await connection.execute(SQL["ended"], {**_whose(work), **said})
+            given = {
+                "error": error,
+                "is_last": self.rules.is_last(job.attempts),
+                "wait_seconds": self.rules.wait_seconds(job.attempts),
+            }
+            is_own = await self._settle(connection, "failed", job, given)
+            await _count(connection, job.stage, "failed", None, seconds)
+            return is_own
+
+    async def put_back(self, job: Job) -> bool:
+        """Give a job back that was not run to its end, as if it had never been taken."""
+        async with self._database.maintenance() as connection:
+            return await self._settle(connection, "put_back", job, {})
+
+    async def rescue(self) -> int:
+        """Put back at once what workers that have died left; how many jobs. One rescue at a time is enough."""
+        async with self._database.maintenance() as connection:
+            held = await (await connection.execute(SQL["lock_rescue"])).fetchone()
+            if not (held or {})["held"]:
+                return 0
+            params = {
+                "queues": list(ALL_QUEUES),
+                "max_deaths": self.rules.max_deaths,
+                "retry_seconds": self.rules.retry_seconds,
+            }
+            rows = await (await connection.execute(SQL["rescue"], params)).fetchall()
+        for row in rows:
+            _say_rescued(row)
+        return len(rows)
+
+    async def overran(self, job: Job) -> None:
+        """Note that this worker dies of a job that cannot be stopped, and put back what else it runs."""
+        async with self._database.maintenance() as connection:
+            rules = {"max_deaths": self.rules.max_deaths, "retry_seconds": self.rules.retry_seconds}
+            params = {"job_id": job.job_id, "worker_id": job.worker_id, **rules}
+            await connection.execute(SQL["overran"], params)
+            await connection.execute(SQL["put_all_back"], {"worker_id": job.worker_id})
+            await connection.execute(SQL["wake_all"])
+
+    async def has_quarantined(self) -> bool:
+        """Whether a job is due that is to run alone."""
+        async with self._database.maintenance() as connection:
+            row = await (await connection.execute(SQL["quarantined"])).fetchone()
+        return bool((row or {})["due"])
+
+    async def bury(self) -> None:
+        """Remove the rows of workers that have died, once what they ran is rescued."""
+        async with self._database.maintenance() as connection:
+            await connection.execute(SQL["bury"])
+
+    async def bring_forward(self, until: datetime) -> None:
+        """Make due what is scheduled up to a time."""
+        async with self._database.maintenance() as connection:
+            await connection.execute(SQL["bring_forward"], {"until": until})
+
+    async def prune(self, keep_days: int) -> None:
+        """Remove the rows of jobs that ended so many days ago, and old events; some at a time."""
+        for step, days in (("prune", keep_days), ("prune_events", EVENTS_KEEP_DAYS)):
+            removed = PRUNED_AT_ONCE
+            while removed == PRUNED_AT_ONCE:
+                async with self._database.maintenance() as connection:
+                    params = {"keep_days": days, "limit": PRUNED_AT_ONCE}
+                    removed = len(await (await connection.execute(SQL[step], params)).fetchall())
+
+    async def _settle(self, connection: Connection, how: Settled, job: Job, given: Mapping[str, Any]) -> bool:
+        params = {"job_id": job.job_id, "worker_id": job.worker_id, **given}
+        row = await (await connection.execute(SQL[how], params)).fetchone()
+        await connection.execute(SQL["wake"], {"lock": job.lock})
+        return row is not None
+
+
+async def _count(connection: Connection, stage: str, status: str, method: str | None, seconds: float) -> None:
+    """Count a run, last in its transaction: all workers count in the same rows."""
+    run = {"stage": stage, "status": status, "method": method or "none", "seconds": seconds}
+    await connection.execute(SQL["ran"], {**run, "buckets": bucket_of(seconds)})
+
+
+def _whose(work: Work) -> dict[str, Any]:
+    return {name: getattr(work, name) for name in ("tenant_id", "agent_id", "owner_key", "stage")}
+
+
+def _say_rescued(row: DictRow) -> None:
+    given = {name: row["args"].get(name) for name in ("tenant_id", "agent_id") if isinstance(row["args"], dict)}
+    told = {"job": row["id"], "stage": row["task_name"], "status": row["status"], "deaths": row["deaths"]}
+    log.warning("job_rescued", **told, **given)

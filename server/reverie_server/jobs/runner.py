@@ -1,0 +1,140 @@
+"""Running one job of a stage to its end, whoever took it: a worker, or `drain`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import PurePath
+from typing import Any
+
+import structlog
+
+from reverie_indexer.errors import ReverieError
+from reverie_server.access.request_id import of_request
+from reverie_server.jobs.model import STAGES, Outcome, Runs, Stage, Work
+from reverie_server.jobs.queue import Job, Queue
+from reverie_server.jobs.threads import JobThreads, current_job
+
+log = structlog.get_logger()
+_STANDARD_LIBRARY = str(PurePath(traceback.__file__).parent)
+# How long a job that is cancelled may take to be given back.
+PUT_BACK_SECONDS = 5.0
+# What a job may say of its work; the stage is its name.
+_ARGS = frozenset(each.name for each in fields(Work)) - {"stage", "is_last_attempt"}
+
+
+class StageRunner:
+    """Runs jobs of stages, and says what came of each: to the queue, to the slice's stages, to the log."""
+
+    def __init__(self, queue: Queue, stages: Mapping[Stage, Runs]) -> None:
+        self._queue = queue
+        self._stages = stages
+        # The threads of jobs, where somebody counts them: a process of a worker.
+        self.threads: JobThreads | None = None
+        self.running: dict[int, Job] = {}
+
+    async def run(self, job: Job) -> None:
+        """Run a job and settle it. Cancelled, it is put back.
+
+        Raises nothing but DatabaseUnavailable, when what came of it could not be written down.
+        """
+        self.running[job.job_id] = job
+        current_job.set(job.job_id)
+        work = work_of(job, is_last_attempt=self._queue.rules.is_last(job.attempts))
+        try:
+            with of_request(None if work is None else work.request_id):
+                await self._run(job, work)
+        finally:
+            del self.running[job.job_id]
+
+    async def _run(self, job: Job, work: Work | None) -> None:
+        began = time.monotonic()
+        error = "unknown_stage" if job.stage not in self._stages else "job_not_understood"
+        try:
+            if work is not None and work.stage in self._stages:
+                outcome = await self._attempt(work)
+                await self._say_done(job, work, outcome, time.monotonic() - began)
+                return
+        except asyncio.CancelledError:
+            await self._give_back(job)
+            raise
+        except ReverieError as caught:
+            error = caught.code
+        except TimeoutError:
+            error = "timeout"
+            if self.threads is not None:
+                # A thread cannot be stopped. While it goes on, the job does; when it does not end, its process must.
+                await self.threads.ended(job.job_id)
+        except Exception as caught:  # noqa: BLE001  # the edge of a job: what failed is said without its words
+            error = f"internal_error: {type(caught).__name__} at {_where(caught)}"
+        # Outside the handlers: what is raised from here on brings no exception along that may hold memory text.
+        await self._say_failed(job, work, error, time.monotonic() - began)
+
+    async def _attempt(self, work: Work) -> Outcome:
+        await self._queue.started(work)
+        async with asyncio.timeout(self._queue.rules.timeout_seconds):
+            return await self._stages[work.stage].run(work)
+
+    async def _say_done(self, job: Job, work: Work, outcome: Outcome, seconds: float) -> None:
+        is_own = await self._queue.done(job, work, outcome, seconds)
+        log.info(
+            "job",
+            **_ids(job, work),
+            status=outcome.status,
+            reason=outcome.reason,
+            method=outcome.method,
+            fallback=outcome.fallback,
+            seconds=round(seconds, 3),
+            **({} if is_own else {"taken_over": True}),
+        )
+
+    async def _say_failed(self, job: Job, work: Work | None, error: str, seconds: float) -> None:
+        is_last = self._queue.rules.is_last(job.attempts)
+        is_own = await self._queue.failed(job, work, error, seconds)
+        log.warning(
+            "job",
+            **_ids(job, work),
+            status="failed",
+            code=error,
+            attempt=job.attempts + 1,
+            is_last_attempt=is_last,
+            seconds=round(seconds, 3),
+            **({} if is_own else {"taken_over": True}),
+        )
+
+    async def _give_back(self, job: Job) -> None:
+        """Put a job back although this task is being cancelled; where that fails, the next rescue does it."""
+        giving = asyncio.create_task(self._queue.put_back(job))
+        done, _ = await asyncio.wait({giving}, timeout=PUT_BACK_SECONDS)
+        if not done:
+            giving.cancel()
+        given = await asyncio.gather(giving, return_exceptions=True)
+        log.info("job_put_back", job=job.job_id, stage=job.stage, in_time=given[0] is True)
+
+
+def work_of(job: Job, *, is_last_attempt: bool) -> Work | None:
+    """The work a job stands for; None for one that another version of the server deferred, and this one cannot read."""
+    is_whose = all(isinstance(job.args.get(name), str) for name in ("tenant_id", "agent_id"))
+    if job.stage not in STAGES or not is_whose or not job.args.keys() <= _ARGS:
+        return None
+    args: dict[str, Any] = {"owner_key": None, **job.args}
+    return Work(job.stage, **args, is_last_attempt=is_last_attempt)
+
+
+def _ids(job: Job, work: Work | None) -> dict[str, Any]:
+    named = {} if work is None else {"tenant": work.tenant_id, "agent": work.agent_id, "trigger": work.trigger}
+    return {"job": job.job_id, "stage": job.stage, **named}
+
+
+def _where(error: BaseException) -> str:
+    """Our line that raised, or called what did, without its text: a message may quote what it is about."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not _is_of_library(frame.filename)] or frames
+    return f"{PurePath(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown place"
+
+
+def _is_of_library(filename: str) -> bool:
+    return "reverie_" not in filename and ("site-packages" in filename or filename.startswith(_STANDARD_LIBRARY))

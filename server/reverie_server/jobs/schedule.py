@@ -1,0 +1,80 @@
+"""What begins by the clock: the nightly stages of every slice, and the removal of what is kept no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import structlog
+
+from reverie_indexer.db import Database
+from reverie_indexer.queries import Queries
+from reverie_server.jobs.defer import defer_many
+from reverie_server.jobs.model import Work
+from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_days
+
+SQL = Queries(__file__)
+log = structlog.get_logger()
+# So many slices are looked after in one transaction.
+PAGE = 500
+
+Nightly = Literal["emergence", "compaction"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyDefaults:
+    """What holds for agents that set nothing themselves; the hour of the night, and from how many characters on a
+    MEMORY.md is compacted, hold for all."""
+
+    from_chars: int
+    time_zone: str = "UTC"
+    memory_enabled: bool = True
+    emergence_enabled: bool = True
+    compaction_enabled: bool = True
+    hour: int = NIGHTLY_HOUR
+
+
+class Cron:
+    """Begins what the clock makes due, of all tenants. `now` gives the time, with its zone."""
+
+    def __init__(
+        self,
+        database: Database,
+        defaults: NightlyDefaults,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._defaults = defaults
+        self._now = now
+
+    async def defer_nightly(self) -> int:
+        """Defer the nightly stages of all slices whose night has begun and that had none yet; how many jobs.
+
+        A night in which nothing ran is made up for once. May be called at any time, and by several at once: a slice is
+        marked in the transaction that defers its job.
+        """
+        given: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
+        rows = await self._database.maintenance_query(SQL["zones"], given)
+        days = nightly_days(self._now(), [row["zone"] for row in rows], self._defaults.hour)
+        given |= {"zones": list(days), "days": list(days.values())}
+        return await self._defer("emergence", given) + await self._defer("compaction", given)
+
+    async def _defer(self, stage: Nightly, given: dict[str, Any]) -> int:
+        deferred, seen = 0, PAGE
+        while seen == PAGE:
+            async with self._database.maintenance() as connection:
+                rows = await (await connection.execute(SQL[stage], given)).fetchall()
+                works = [
+                    Work(stage, row["tenant_id"], row["agent_id"], row["owner_key"], trigger="cron")
+                    for row in rows
+                    if row["is_due"]
+                ]
+                await defer_many(connection, works)
+            seen = len(rows)
+            deferred += len(works)
+        if deferred:
+            log.info("nightly_deferred", stage=stage, jobs=deferred)
+        return deferred

@@ -1,0 +1,244 @@
+"""The worker: procrastinate's, over a pool of its own, restarted whenever it ends before it is told to.
+
+What a job does and what becomes of it is in `running` and `queue`; whether the worker lives is in `presence`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import procrastinate
+import structlog
+from procrastinate import jobs as queue_jobs
+from procrastinate import manager
+from procrastinate.job_context import JobContext
+from procrastinate.worker import Worker as QueueWorker
+
+from reverie_indexer.db import Database
+from reverie_indexer.errors import DatabaseUnavailable, ReverieError
+from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.model import STAGES
+from reverie_server.jobs.queue import ALL_QUEUES, CRON_QUEUE, QUEUES, SQL, STAGE_QUEUE, Job, Queue
+from reverie_server.text.cancelled import is_cancelled
+
+if TYPE_CHECKING:
+    from reverie_server.jobs.runner import StageRunner
+
+log = structlog.get_logger()
+# How long running jobs may still take when the worker is to end; then they are cancelled and put back.
+SHUTDOWN_SECONDS = 5.0
+RESTART_SECONDS = 0.5
+MAX_RESTART_SECONDS = 15.0
+# A worker that lived so long was well: its successor is started without further delay.
+WELL_SECONDS = 60.0
+# What is due by the clock is deferred late rather than never: a worker may be started at any time of the day.
+CRON_MAX_DELAY_SECONDS = 6 * 3600.0 + 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """What runs by the clock: at the times of `cron` (in UTC), once for however many workers."""
+
+    name: str
+    cron: str
+    run: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRules:
+    """How many jobs run at once, and how often the queue is looked at where nothing wakes the worker, in seconds."""
+
+    concurrency: int = 2
+    poll_seconds: float = 5.0
+
+
+class Worker:
+    """Runs jobs until it is cancelled, through whatever happens to PostgreSQL."""
+
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        runner: StageRunner,
+        periodic: Iterable[Periodic],
+        rules: WorkerRules,
+        start_quarantine: Callable[[], None] | None = None,
+    ) -> None:
+        """`start_quarantine` starts a process that runs what is in quarantine. Without it that runs here."""
+        self._database = database
+        self._queue = queue
+        self._runner = runner
+        self._periodic = tuple(periodic)
+        self._rules = rules
+        self._start_quarantine = start_quarantine
+        self._presence = Presence(database.conninfo)
+        self._running: QueueWorker | None = None
+
+    async def run(self) -> None:
+        """Until cancelled; what runs then is given a little time and put back after it."""
+        silence_library()
+        wait_seconds = RESTART_SECONDS
+        while not is_cancelled():
+            began = time.monotonic()
+            try:
+                await self._work()
+            except Exception as error:  # noqa: BLE001  # the edge of all jobs: a lost connection, mostly
+                log.warning("worker_ended", error=type(error).__name__)
+            if time.monotonic() - began > WELL_SECONDS:
+                wait_seconds = RESTART_SECONDS
+            log.warning("worker_restarts", wait_seconds=wait_seconds)
+            await asyncio.sleep(wait_seconds)
+            wait_seconds = min(2 * wait_seconds, MAX_RESTART_SECONDS)
+            try:
+                # Brings a dead embedded PostgreSQL back.
+                await self._database.ping()
+            except DatabaseUnavailable:
+                log.warning("worker_waits", code=DatabaseUnavailable.code)
+
+    async def _work(self) -> None:
+        app = self._app()
+        async with app.open_async():
+            self._running = QueueWorker(
+                app,
+                queues=QUEUES if self._start_quarantine else ALL_QUEUES,
+                name="reverie",
+                concurrency=self._rules.concurrency,
+                fetch_job_polling_interval=self._rules.poll_seconds,
+                abort_job_polling_interval=max(self._rules.poll_seconds, 5.0),
+                shutdown_graceful_timeout=SHUTDOWN_SECONDS,
+                install_signal_handlers=False,
+            )
+            tending = asyncio.create_task(self._tend(), name="tend-worker")
+            try:
+                await self._running.run()  # type: ignore[no-untyped-call]  # the library's
+            finally:
+                tending.cancel()
+                await asyncio.gather(tending, return_exceptions=True)
+                await self._presence.leave()
+
+    def _app(self) -> procrastinate.App:
+        app = procrastinate.App(
+            connector=procrastinate.PsycopgConnector(
+                conninfo=self._database.conninfo,
+                min_size=1,
+                max_size=2,
+                timeout=5.0,
+                kwargs={"prepare_threshold": None, "connect_timeout": 10},
+            ),
+            periodic_defaults={"max_delay": CRON_MAX_DELAY_SECONDS},
+        )
+        app.job_manager = _Jobs(app.connector, self._presence, self._rescue)
+        for stage in STAGES:
+            app.task(name=stage, queue=STAGE_QUEUE, pass_context=True)(self._run_stage)
+        for each in self._periodic:
+            task = app.task(name=each.name, queue=CRON_QUEUE, lock=each.name, queueing_lock=each.name)(_by_clock(each))
+            app.periodic(cron=each.cron)(task)
+        return app
+
+    async def _run_stage(self, context: JobContext, /, **_: Any) -> None:
+        """A job of a stage. It settles itself; the queue's library never sees what a stage raised."""
+        taken = context.job
+        assert taken.id is not None
+        assert taken.worker_id is not None
+        args: Mapping[str, Any] = taken.task_kwargs
+        try:
+            await self._runner.run(Job(taken.id, taken.task_name, args, taken.attempts, taken.lock, taken.worker_id))
+        except DatabaseUnavailable:
+            # What came of the job is not written down, and it is this worker's while that lives: begin anew as another.
+            log.warning("job_not_settled", job=taken.id, stage=taken.task_name)
+            if self._running is not None:
+                self._running.stop()  # type: ignore[no-untyped-call]  # the library's
+
+    async def _rescue(self) -> None:
+        await self._queue.rescue()
+        if self._start_quarantine is not None and await self._queue.has_quarantined():
+            self._start_quarantine()
+        await self._queue.bury()
+
+    async def _tend(self) -> None:
+        """Stay alive to others, and take over what dead ones leave."""
+        while True:
+            await asyncio.sleep(self._rules.poll_seconds)
+            try:
+                await self._presence.renew()
+                await self._rescue()
+            except ReverieError as error:
+                log.warning("worker_not_tended", code=error.code)
+            except Exception as error:  # noqa: BLE001  # a fault in it must not end the rescue of others
+                log.warning("worker_not_tended", error=type(error).__name__)
+
+
+class _Jobs(manager.JobManager):
+    """The library's access to the queue, where ours differs."""
+
+    def __init__(self, connector: Any, presence: Presence, rescue: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(connector)
+        self._presence = presence
+        self._rescue = rescue
+
+    async def register_worker(self) -> int:
+        """A new worker's id, whose lock is held; then, before its first job, the jobs that dead ones left."""
+        worker_id = await self._presence.enter()
+        await self._rescue()
+        return worker_id
+
+    async def unregister_worker(self, worker_id: int) -> None:
+        """The worker has ended: its lock goes with its row."""
+        del worker_id
+        await self._presence.leave()
+
+    async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:
+        """Leave it to the rescue: who lives is known by the locks, not by heartbeats."""
+        del seconds_since_heartbeat
+        return []
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> queue_jobs.Job | None:
+        """The next job, which no longer holds its queueing lock."""
+        row = await self.connector.execute_query_one_async(
+            query=SQL["take"].decode(), queues=list(queues or ALL_QUEUES), worker_id=worker_id
+        )
+        return None if row["id"] is None else queue_jobs.Job.from_row(row)
+
+    async def finish_job(self, job: queue_jobs.Job, status: queue_jobs.Status, delete_job: bool) -> None:
+        """A job of a stage has settled itself."""
+        if job.task_name not in STAGES:
+            await super().finish_job(job, status, delete_job)
+
+
+def _by_clock(each: Periodic) -> Callable[..., Awaitable[None]]:
+    async def run(timestamp: int) -> None:
+        del timestamp
+        try:
+            await each.run()
+        except ReverieError as error:
+            log.warning("periodic_failed", name=each.name, code=error.code)
+        except Exception as error:  # noqa: BLE001  # the edge of a job: it runs again at its next time
+            log.warning("periodic_failed", name=each.name, error=type(error).__name__)
+
+    return run
+
+
+class _Forwarded(logging.Handler):
+    """Says in our log what the library says of trouble, without its words: those quote arguments and errors."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line: what it did, and the class of the error."""
+        error = record.exc_info[1] if record.exc_info else None
+        log.warning(
+            "queue_trouble",
+            action=getattr(record, "action", record.funcName),
+            error=None if error is None else type(error).__name__,
+        )
+
+
+def silence_library() -> None:
+    """Keep the library's own log lines, which hold jobs' arguments, out of every log."""
+    library = logging.getLogger("procrastinate")
+    library.handlers = [_Forwarded(logging.WARNING)]
+    library.setLevel(logging.WARNING)
+    library.propagate = False

@@ -1,0 +1,233 @@
+"""Compaction of a place's MEMORY.md, and the backups that it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
+from reverie_indexer.files import BACKUP
+from reverie_indexer.index import purge_documents
+from reverie_indexer.model import Document, Place, Written
+from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
+from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
+from reverie_indexer.slices import own_slices
+from reverie_server.llm.generation import EXTRACTIVE, Made, Method
+from reverie_server.long_term.compaction_text import compact_text, guard
+from reverie_server.long_term.longterm import MEMORY, LongTermMemory
+
+SQL = Queries(__file__)
+KEPT_BACKUPS = 5
+# How often others may write the memory while it is compacted.
+_ATTEMPTS = 20
+AUTHOR = "server"
+_NAME_FORMAT = "MEMORY_backup_%Y-%m-%d_%H-%M-%S.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of MEMORY.md from before a compaction, made `at`. `size` is in bytes."""
+
+    name: str
+    at: datetime
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes, `version` is the file's.
+
+    `fallback` is why a configured model was not used, or what it proposed was refused.
+    """
+
+    compacted: bool
+    reason: str | None
+    method: Method
+    backup: str | None
+    size_before: int
+    size_after: int
+    version: int
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The compacted text, or None and why the memory stays as it is; how it was made, and what goes with it.
+
+    `more` are further changes of the same write, `within` runs in its transaction and may raise StaleVersion to begin
+    again.
+    """
+
+    text: str | None
+    reason: str | None = None
+    made: Made = EXTRACTIVE
+    fallback: str | None = None
+    more: Sequence[Change] = ()
+    within: Within | None = None
+
+
+# What becomes of a memory: of its place, its file and text, and how often others were faster already.
+Propose = Callable[[Place, Document, str, int], Awaitable[Proposed]]
+
+
+async def propose_extractively(place: Place, document: Document, text: str, attempt: int) -> Proposed:
+    """Without a model: equal entries merged, everything in its section."""
+    del place, document, attempt
+    return Proposed(*await asyncio.to_thread(compacted, text))
+
+
+class Compaction:
+    """Compacts memories and restores them. `now` gives the time, with its zone."""
+
+    def __init__(
+        self,
+        database: Database,
+        pipeline: Pipeline,
+        memory: LongTermMemory,
+        *,
+        propose: Propose = propose_extractively,
+        kept_backups: int = KEPT_BACKUPS,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._memory = memory
+        self._propose = propose
+        self._kept_backups = kept_backups
+        self.now = now
+
+    async def compact(self, place: Place, *, by: str) -> Compacted:
+        """Merge what says the same and sort the rest into its sections, however short the memory is.
+
+        Backup, new text and the removal of old backups are one transaction, and it takes place only if the memory
+        still is what was compacted; otherwise the new text is compacted. NotFound where there is no memory,
+        Conflict when others wrote it every time.
+        """
+        numbers = count()
+
+        async def attempt() -> Compacted:
+            found = await self._memory.current(place)
+            if found is None:
+                raise NotFound(f"there is no {place.scope} {MEMORY} to compact")
+            document, text = found
+            proposed = await self._propose(place, document, text, next(numbers))
+            method, fallback = proposed.made.method, proposed.fallback
+            size = document.size
+            if proposed.text is None:
+                return Compacted(False, proposed.reason, method, None, size, size, document.version, fallback)
+            name = await self._free_name(place)
+            try:
+                written = await self._replace(place, (document, text), proposed, name, by)
+            except StaleVersion:
+                raise Superseded from None
+            return Compacted(True, None, method, name, size, written.bytes_written, written.version, fallback)
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what=MEMORY)
+
+    async def backups(self, place: Place) -> list[Backup]:
+        """The place's backups, newest first."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            return [backup for _, backup in await _backups(connection, place, await own_slices(connection, place))]
+
+    async def restore(self, place: Place, name: str, *, by: str) -> Written:
+        """Make a backup's text the memory's, as a new version. NotFound for no such backup, ValidationFailed for a
+        blank one, Conflict when the backup is changed all the time."""
+
+        async def attempt() -> Written:
+            text = await self._backup_text(place, name)
+            if text is None:
+                raise NotFound(f"there is no backup {name!r}")
+            if not text.strip():
+                raise ValidationFailed(f"backup {name!r} is blank: restoring it would delete the memory")
+            current = await self._memory.current(place)
+            path = current[0].path if current else MEMORY
+            change = overwrite(path, text, by=by, reason=f"restore of {name}")
+            return (await self._pipeline.write_many(place, [change], _still(place, name, text)))[0]
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what=f"the backup {name}")
+
+    async def _backup_text(self, place: Place, name: str) -> str | None:
+        if not _time_of(name):
+            return None
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            return await _living_text(connection, place, await own_slices(connection, place), name)
+
+    async def _free_name(self, place: Place) -> str:
+        """The name of a backup made now, or in the next second that has none yet."""
+        taken = {backup.name for backup in await self.backups(place)}
+        at = self.now().astimezone(UTC)
+        while (name := at.strftime(_NAME_FORMAT)) in taken:
+            at += timedelta(seconds=1)
+        return name
+
+    async def _replace(
+        self, place: Place, present: tuple[Document, str], proposed: Proposed, name: str, by: str
+    ) -> Written:
+        async def within(connection: Connection, slice_: Slice) -> None:
+            found = await _backups(connection, place, [slice_.slice_id])
+            old = [document_id for document_id, _ in found[self._kept_backups :]]
+            await purge_documents(connection, place.tenant_id, old)
+            if proposed.within is not None:
+                await proposed.within(connection, slice_)
+
+        (document, before), after = present, proposed.text or ""
+        # What a model leaves out was not a person's decision, whoever asked for the compaction.
+        author = AUTHOR if proposed.made.method == "llm" else by
+        reason = f"backup of version {document.version} before compaction"
+        backup = Change(name, lambda _: before, by, reason, enabled=False, overwrites=True, reserved=True)
+        change = Change(
+            document.path, lambda _: after, author, "compaction", if_version=document.version, overwrites=True
+        )
+        return (await self._pipeline.write_many(place, [backup, change, *proposed.more], within))[1]
+
+
+def _still(place: Place, name: str, text: str) -> Within:
+    """The check, under the slice's lock, that what is restored was not forgotten or cleared since it was read."""
+
+    async def check(connection: Connection, slice_: Slice) -> None:
+        if await _living_text(connection, place, [slice_.slice_id], name) != text:
+            raise Superseded
+
+    return check
+
+
+async def _living_text(connection: Connection, place: Place, slice_ids: Sequence[int], path: str) -> str | None:
+    found = await store.read_documents(connection, place.tenant_id, slice_ids, [path])
+    return found[0][1] if found and found[0][0].deleted_at is None else None
+
+
+def compacted(text: str) -> tuple[str | None, str | None]:
+    """The text compacted without a model, or None and why the memory stays as it is. Pure."""
+    if not text.strip():
+        return None, "the memory is blank"
+    result = compact_text(text)
+    if result is None:
+        return None, "its structure cannot be kept: an indentation or a fence would change its meaning"
+    if result == text:
+        return None, "there is nothing to compact"
+    refused = guard(text, result)
+    return (None, refused) if refused else (result, None)
+
+
+async def _backups(connection: Connection, place: Place, slice_ids: Sequence[int]) -> list[tuple[int, Backup]]:
+    """The backups in some slices with the ids of their documents, newest first."""
+    params = {"tenant_id": place.tenant_id, "slice_ids": list(slice_ids), "pattern": BACKUP}
+    rows = await (await connection.execute(SQL["backups"], params)).fetchall()
+    # A name may have the form of a time that there never was.
+    timed = [(row, _time_of(row["name"])) for row in rows]
+    return [(row["document_id"], Backup(row["name"], at, row["size"])) for row, at in timed if at is not None]
+
+
+def _time_of(name: str) -> datetime | None:
+    """When a backup was made, by its name; None for what is not the name of one."""
+    try:
+        return datetime.strptime(name, _NAME_FORMAT).replace(tzinfo=UTC) if re.search(BACKUP, name) else None
+    except ValueError:
+        return None

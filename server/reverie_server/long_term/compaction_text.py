@@ -1,0 +1,210 @@
+"""Compaction of the text of a MEMORY.md without a model, and the guard over any compaction. Pure.
+
+The extractive way loses nothing: equal entries become one, everything else finds its section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from reverie_server.long_term.memory_text import STANDARD, TITLE, Searched
+from reverie_server.text.markdown_blocks import (
+    Block,
+    blocks_of,
+    bullet,
+    escaped,
+    folded,
+    text_of,
+    without_marker,
+)
+from reverie_server.text.markdown_edit import lines_of
+
+THRESHOLD_CHARS = 3000
+MIN_RESULT_CHARS = 50
+MAX_LOSS = 0.25
+# Short entries say something else under another heading; longer ones stand for themselves.
+_MAX_DEPENDENT_CHARS = 20
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_HEADER = f"# {TITLE}"
+_NAMES = {folded([name]): name for name in STANDARD}
+
+
+@dataclass
+class _Section:
+    """What stands below a standard heading: its own items and other blocks, then what is below its subheadings."""
+
+    own: list[tuple[bool, list[str]]] = field(default_factory=list)
+    below: list[list[str]] = field(default_factory=list)
+
+
+def is_due(text: str, last: datetime | None, now: datetime, from_chars: int = THRESHOLD_CHARS) -> bool:
+    """Whether a memory is to be compacted without having been asked for.
+
+    From `from_chars` characters on, and at most once a day of the time zone of `now`; `last` is when it last was, or
+    None.
+    """
+    was_today = last is not None and last.astimezone(now.tzinfo).date() >= now.date()
+    return len(text) >= from_chars and not was_today
+
+
+def compact_text(text: str) -> str | None:
+    """The text with equal entries merged and everything in its section; None when that would change what it says.
+
+    Standard sections come first, in their order and without those that are empty; then all others, as they are. An
+    entry keeps its section; of equal ones that in the first section stays. Entries above all sections go to Notes, and
+    so do the paragraphs of a text without sections, as entries. Compacting twice changes nothing more.
+    """
+    lines, blocks = lines_of(text), blocks_of(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    parts = _Parts(lines, blocks)
+    result = newline.join("\n\n".join(parts.rendered()).split("\n")) + newline
+    kept = _contents(lines_of(result), blocks_of(result))
+    return result if kept == _contents(lines, blocks) else None
+
+
+def guard(before: str, after: str) -> str | None:
+    """Why a compaction is not to be trusted, or None.
+
+    An entry of `before` counts as kept when each of its lines, or of its sentences, stands anywhere in `after`,
+    case-folded and with white space folded; entries that are equal count once.
+    """
+    if len(after.strip()) < MIN_RESULT_CHARS:
+        return f"the result has under {MIN_RESULT_CHARS} characters"
+    if not any(block.kind == "heading" and _is_title(block) for block in blocks_of(after)):
+        return f"the result lacks the header {_HEADER!r}"
+    entries, whole = _entries(before), Searched(folded([after]))
+    # Most are found among these at once, without a search through the text.
+    kept = {piece for entry in _entries(after) for piece in entry}
+    lost = sum(not all(piece in kept or whole.holds(piece) for piece in entry) for entry in entries)
+    if lost > MAX_LOSS * len(entries):
+        return f"the result drops {lost} of {len(entries)} entries"
+    return None
+
+
+def _entries(text: str) -> set[tuple[str, ...]]:
+    lines = lines_of(text)
+    texts = (block for block in blocks_of(text) if block.kind not in ("heading", "front_matter"))
+    return {tuple(pieces_of(text_of(block, lines))) for block in texts}
+
+
+class _Parts:
+    """A memory taken apart. Texts are lists of lines without their endings."""
+
+    def __init__(self, lines: Sequence[str], blocks: Sequence[Block]) -> None:
+        self._lines = lines
+        self._top: list[list[str]] = []
+        self._intro: list[tuple[Block, list[str]]] = []
+        self._standard = {name: _Section() for name in STANDARD}
+        self._others: list[list[str]] = []
+        self._take(blocks)
+        self._settle()
+
+    def rendered(self) -> Iterator[str]:
+        """The parts in their order, to be joined by blank lines."""
+        seen: set[tuple[str, str]] = set()
+        sections = {name: _merged(name, section, seen) for name, section in self._standard.items()}
+        yield from ("\n".join(part) for part in self._top)
+        yield _HEADER
+        yield from ("\n".join(part) for _, part in self._intro)
+        for name, texts in sections.items():
+            if texts:
+                yield "\n\n".join([f"## {name}", *texts])
+        yield from ("\n".join(part) for part in self._others)
+
+    def _take(self, blocks: Sequence[Block]) -> None:
+        """Give each block its part. An unknown section goes on to the next heading that is not below it."""
+        section: _Section | None = None
+        as_it_is: list[str] | None = None
+        level, end = 0, 0
+        for block in blocks:
+            raw = [line.rstrip("\r\n") for line in self._lines[block.start : block.end]]
+            gap = [line.rstrip("\r\n") for line in self._lines[end : block.start]]
+            end = block.end
+            if block.kind == "heading" and (as_it_is is None or block.level <= level):
+                name = _NAMES.get(folded([block.title])) if block.level == 2 else None
+                if _is_title(block) or name is not None:
+                    section, as_it_is = self._standard[name] if name else None, None
+                    continue
+                # Below a subheading everything stays, up to the next section; below another title up to the next one.
+                as_it_is, level = raw, max(2, block.level) if block.level > 1 else 1
+                (self._others if section is None or block.level <= 2 else section.below).append(as_it_is)
+            elif as_it_is is not None:
+                as_it_is += gap + raw
+            else:
+                self._take_own(block, raw, section)
+
+    def _take_own(self, block: Block, raw: list[str], section: _Section | None) -> None:
+        if section is not None:
+            is_entry = block.kind == "item"
+            section.own.append((is_entry, text_of(block, self._lines) if is_entry else raw))
+        elif block.kind == "front_matter":
+            self._top.append(raw)
+        else:
+            self._intro.append((block, raw))
+
+    def _settle(self) -> None:
+        """Bring what stands above the first section into Notes: the entries, and of a text without sections all."""
+        is_structured = bool(self._others) or any(s.own or s.below for s in self._standard.values())
+        moved: list[tuple[bool, list[str]]] = []
+        for block, raw in self._intro:
+            if block.kind == "item":
+                moved.append((True, text_of(block, self._lines)))
+            elif not is_structured and block.kind == "paragraph":
+                moved.append((True, [raw[0].lstrip(" \t"), *raw[1:]]))
+            elif not is_structured:
+                moved.append((False, raw))
+        self._intro = [part for part in self._intro if is_structured and part[0].kind != "item"]
+        self._standard["Notes"].own[:0] = moved
+
+
+def _merged(name: str, section: _Section, seen: set[tuple[str, str]]) -> list[str]:
+    """A section's texts, to be joined by blank lines; of equal entries the first, and items in lists without gaps."""
+    texts: list[str] = []
+    in_list = False
+    for is_entry, lines in section.own:
+        if not is_entry:
+            texts.append("\n".join(lines))
+            in_list = False
+            continue
+        words = folded(lines)
+        key = (name if len(words) <= _MAX_DEPENDENT_CHARS else "", words)
+        if not words or key in seen:
+            continue
+        seen.add(key)
+        item = "\n".join(bullet(escaped(lines)))
+        if in_list:
+            texts[-1] += f"\n{item}"
+        else:
+            texts.append(item)
+        in_list = True
+    return texts + ["\n".join(lines) for lines in section.below]
+
+
+def _is_title(block: Block) -> bool:
+    return block.level == 1 and folded([block.title]) == folded([TITLE])
+
+
+def _contents(lines: Sequence[str], blocks: Sequence[Block]) -> set[tuple[str, int, str]]:
+    """What a memory says: its entries and other blocks, and the headings that compaction does not make itself."""
+    found: set[tuple[str, int, str]] = set()
+    for block in blocks:
+        is_made = block.kind == "heading" and (
+            _is_title(block) or (block.level == 2 and folded([block.title]) in _NAMES)
+        )
+        kind = "item" if block.kind == "paragraph" else block.kind
+        words = folded(text_of(block, lines))
+        if words and not is_made:
+            found.add((kind, block.level, words))
+    return found
+
+
+def pieces_of(lines: Sequence[str]) -> Iterator[str]:
+    """What of an entry has to be found again: its sentences, without bullets and final marks."""
+    for line in lines:
+        for sentence in _SENTENCE_END.split(without_marker(line)):
+            words = folded([sentence]).rstrip(".!?。！？ ")
+            if any(character.isalnum() for character in words):
+                yield words

@@ -1,0 +1,319 @@
+"""The guard over files that a model proposes to replace whole: MEMORY.md and PROFILE.md. Pure.
+
+A proposal that is too short, lacks the header, is over the caps or drops too much is refused. What a person wrote is
+never a model's to change: it is put back, word for word, where the proposal leaves it out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from reverie_server.long_term.compaction_text import MAX_LOSS, MIN_RESULT_CHARS, pieces_of
+from reverie_server.long_term.memory_text import TITLE, contains
+from reverie_server.text.markdown_blocks import Block, blocks_of, folded, text_of
+from reverie_server.text.markdown_edit import lines_of
+from reverie_server.text.redact import essence
+
+MAX_CHARS = 8000
+MAX_GROWTH = 0.5
+# Up to here a memory may grow at once, however little there was: half of nothing is nothing.
+FREE_CHARS = 1000
+# An entry that a proposal adds, and that has so much in common with one of a person's that it leaves out, is the same
+# in other words. Of pairs of letters, those of both by those of either.
+_REWORDED_SHARE = 0.55
+# So many pairs are compared in all: what is left then goes back as it is.
+_MAX_COMPARED = 20_000
+# Below so many headings of a person's something may be missing: each is a new look at the whole file.
+_MAX_HOMES = 50
+# A shorter entry says something else under another heading.
+_MAX_DEPENDENT_CHARS = 20
+_TOO_SHORT = f"the result has under {MIN_RESULT_CHARS} characters"
+
+
+@dataclass(frozen=True, slots=True)
+class GuardRules:
+    """What a proposal must hold to. Characters are code points, shares are of the file before.
+
+    A file that is over `max_chars` already may stay so, but not grow. `max_growth` None: no limit but that. `title` is
+    the header that must be there (None: none). `explained` are the essences of entries that may leave, since another
+    one contradicts them: they do not count as lost, but a person's stay all the same.
+    """
+
+    max_chars: int = MAX_CHARS
+    max_growth: float | None = MAX_GROWTH
+    max_loss: float = MAX_LOSS
+    title: str | None = TITLE
+    explained: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The file as it may be written, or None and why not. `dropped` are the entries that leave it, as written, without
+    their bullets; none of them is a person's."""
+
+    text: str | None
+    reason: str
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A block that says something, below its headings (level and title, outermost first)."""
+
+    block: Block
+    raw: tuple[str, ...]
+    text: tuple[str, ...]
+    headings: tuple[tuple[int, str], ...]
+
+    @property
+    def words(self) -> str:
+        return folded(self.text)
+
+    @property
+    def verbatim(self) -> tuple[str, ...]:
+        """What must stay of a person's entry: everything but its bullet and the white space around its lines."""
+        return tuple(line.strip() for line in self.text if line.strip())
+
+
+def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str], bool]) -> Guarded:
+    """The proposed file `after` as it may replace `before`, or why it may not.
+
+    `is_machine` says of a line whether the server wrote it. An entry with one line of a person's is that person's; of
+    such entries that are equal, case and white space aside, one stays. A person's entry that the proposal has in other
+    words takes their place; any other goes back below its heading.
+    """
+    if _is_too_short(after, before):
+        return Guarded(None, _TOO_SHORT)
+    newline = "\r\n" if "\r\n" in before else "\n"
+    proposed = "\n".join(line.rstrip("\r\n") for line in lines_of(after.removeprefix("\ufeff"))) + "\n"
+    if not _has_title(proposed, rules.title):
+        # Which one is the memory's, and no matter of logs.
+        return Guarded(None, "the result lacks the header")
+    old = _entries(before)
+    new = _entries(proposed)
+    if refused := _drops_too_much(old, _left_out(old, new, proposed), rules):
+        return Guarded(None, refused)
+    # A line without a word, such as that below the head of a table, is nobody's.
+    own = [entry for entry in old if not all(is_machine(line) for line in entry.text if essence(line))]
+    missing = _missing(own, _entries(proposed))
+    if len({entry.headings for entry in missing}) > _MAX_HOMES:
+        return Guarded(None, f"the result changes what a person wrote below more than {_MAX_HOMES} headings")
+    result = _with_own(_with_front_matter(before, proposed), missing, old)
+    kept = _entries(result)
+    if _missing(own, kept) or not _headings(proposed) <= _headings(result):
+        return Guarded(None, "what a person wrote has no place in the result: a fence or a list is left open")
+    result = newline.join(result.split("\n"))
+    if refused := _out_of_bounds(before, result, rules):
+        return Guarded(None, refused)
+    dropped = _left_out(old, kept, result)
+    # What stood in other words for an entry that is back may have held another one as well.
+    if refused := _drops_too_much(old, dropped, rules):
+        return Guarded(None, refused)
+    return Guarded(result, "", tuple("\n".join(entry.text) for entry in dropped))
+
+
+def _drops_too_much(old: Sequence[_Entry], left_out: Sequence[_Entry], rules: GuardRules) -> str | None:
+    """Why what a text leaves out is too much, or None."""
+    lost = sum(essence("\n".join(entry.text)) not in rules.explained for entry in left_out)
+    count = len({entry.words for entry in old})
+    return f"the result drops {lost} of {count} entries" if lost > rules.max_loss * count else None
+
+
+def _out_of_bounds(before: str, result: str, rules: GuardRules) -> str | None:
+    """Why the result is too short or too long, or None."""
+    if _is_too_short(result, before):
+        return _TOO_SHORT
+    if len(result) > max(rules.max_chars, len(before)):
+        return f"the result has {len(result)} characters; {rules.max_chars} is the most"
+    if rules.max_growth is not None and len(result) > max(FREE_CHARS, len(before) * (1 + rules.max_growth)):
+        return f"the result grows from {len(before)} to {len(result)} characters"
+    return None
+
+
+def _is_too_short(result: str, before: str) -> bool:
+    """Whether a result says too little: of a file that is short itself, or new, no more than that it says something."""
+    if len(before.strip()) < MIN_RESULT_CHARS:
+        return not _entries(result)
+    return len(result.strip()) < MIN_RESULT_CHARS
+
+
+def _has_title(text: str, title: str | None) -> bool:
+    return title is None or (1, folded([title])) in _headings(text)
+
+
+def _headings(text: str) -> set[tuple[int, str]]:
+    return {(block.level, folded([block.title])) for block in blocks_of(text) if block.kind == "heading"}
+
+
+def _entries(text: str) -> list[_Entry]:
+    """The entries of a text in order: every block but headings and front matter."""
+    lines = lines_of(text)
+    headings: list[tuple[int, str]] = []
+    found: list[_Entry] = []
+    for block in blocks_of(text):
+        if block.kind == "heading":
+            headings = [*(h for h in headings if h[0] < block.level), (block.level, block.title)]
+        elif block.kind != "front_matter":
+            raw = tuple(line.rstrip("\r\n") for line in lines[block.start : block.end])
+            entry = _Entry(block, raw, tuple(text_of(block, lines)), tuple(headings))
+            if entry.words:
+                found.append(entry)
+    return found
+
+
+def _left_out(old: Sequence[_Entry], new: Sequence[_Entry], text: str) -> list[_Entry]:
+    """The entries of which a sentence stands nowhere in the new text, each once."""
+    whole = folded([text])
+    # Most are found among these at once, without a search through the text.
+    kept = {piece for entry in new for piece in pieces_of(entry.text)}
+    gone = {
+        entry.words: entry
+        for entry in old
+        if not all(piece in kept or contains(whole, piece) for piece in pieces_of(entry.text))
+    }
+    return list(gone.values())
+
+
+def _missing(own: Sequence[_Entry], new: Sequence[_Entry]) -> list[_Entry]:
+    """A person's entries that the new text has not word for word; of equal ones one is enough."""
+    verbatim = {entry.verbatim for entry in new}
+    told = {_key(entry) for entry in own if entry.verbatim in verbatim}
+    missing: dict[tuple[str, str], _Entry] = {}
+    for entry in own:
+        if _key(entry) not in told:
+            missing.setdefault(_key(entry), entry)
+    return list(missing.values())
+
+
+def _key(entry: _Entry) -> tuple[str, str]:
+    words = entry.words
+    dependent = len(words) <= _MAX_DEPENDENT_CHARS and entry.headings
+    return words, folded([entry.headings[-1][1]]) if dependent else ""
+
+
+def _with_front_matter(before: str, proposed: str) -> str:
+    """The proposal with the front matter of the file before; a model's own goes."""
+    old, new = ([b for b in blocks_of(text)[:1] if b.kind == "front_matter"] for text in (before, proposed))
+    rest = "".join(lines_of(proposed)[new[0].end :]) if new else proposed
+    if not old:
+        return rest
+    own = [line.rstrip("\r\n") for line in lines_of(before.removeprefix("\ufeff"))[old[0].start : old[0].end]]
+    return "\n".join(own) + "\n\n" + rest.lstrip("\n")
+
+
+def _with_own(text: str, missing: Sequence[_Entry], old: Sequence[_Entry]) -> str:
+    """The text with a person's entries in place of what the proposal made of them, or below their headings."""
+    if not missing:
+        return text
+    lines = [line.rstrip("\r\n") for line in lines_of(text)]
+    known = {entry.words for entry in old}
+    entries = _entries(text)
+    free = _Free([entry for entry in entries if entry.words not in known])
+    held = {entry.words: entry for entry in entries}
+    homeless: list[_Entry] = []
+    replaced: list[tuple[Block, _Entry]] = []
+    for entry in missing:
+        alike = held.pop(entry.words, None) or free.reworded(entry)
+        if alike is None:
+            homeless.append(entry)
+            continue
+        free.take(alike)
+        replaced.append((alike.block, entry))
+    for block, entry in sorted(replaced, key=lambda pair: -pair[0].start):
+        lines[block.start : block.end] = entry.raw
+    return _settled("\n".join(lines) + "\n", homeless)
+
+
+class _Free:
+    """Entries of a proposal that may stand for one of a person's in other words, each for one."""
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self._pairs = {id(entry): (entry, _pairs(entry.words)) for entry in entries}
+        self._compared = 0
+
+    def take(self, entry: _Entry) -> None:
+        """Leave out what stands for something already."""
+        self._pairs.pop(id(entry), None)
+
+    def reworded(self, entry: _Entry) -> _Entry | None:
+        """The one that says the same as an entry in other words, if there is one."""
+        own = _pairs(entry.words)
+        best, best_share = None, 0.0
+        for other, pairs in self._pairs.values():
+            if self._compared >= _MAX_COMPARED:
+                break
+            # Of what is much longer than the other no share is large enough.
+            sizes = sorted((len(entry.words), len(other.words)))
+            if sizes[0] < _REWORDED_SHARE * (sizes[1] - 1):
+                continue
+            self._compared += 1
+            if (share := _share(own, pairs)) > best_share:
+                best, best_share = other, share
+        return best if best_share >= _REWORDED_SHARE else None
+
+
+def _pairs(words: str) -> Counter[str]:
+    return Counter(words[at : at + 2] for at in range(len(words) - 1))
+
+
+def _share(a: Counter[str], b: Counter[str]) -> float:
+    either = (a | b).total()
+    return (a & b).total() / either if either else 0.0
+
+
+def _settled(text: str, entries: Sequence[_Entry]) -> str:
+    """The text with entries at the end of what stands directly below their headings, which are made where missing."""
+    for headings in dict.fromkeys(entry.headings for entry in entries):
+        group = [entry for entry in entries if entry.headings == headings]
+        lines, blocks = [line.rstrip("\r\n") for line in lines_of(text)], blocks_of(text)
+        at, depth, follows_item = _home(blocks, headings, len(lines))
+        made = [line for level, title in headings[depth:] for line in (f"{'#' * level} {title}", "")]
+        body = list(_joined(group))
+        tight = follows_item and not made and group[0].block.kind == "item"
+        above, below = lines[:at], lines[at:]
+        while above and not above[-1].strip():
+            above.pop()
+        while below and not below[0].strip():
+            below.pop(0)
+        gap = [] if tight or not above else [""]
+        text = "\n".join([*above, *gap, *made, *body, *(["", *below] if below else [])]) + "\n"
+    return text
+
+
+def _home(blocks: Sequence[Block], headings: Sequence[tuple[int, str]], line_count: int) -> tuple[int, int, bool]:
+    """Before which line what stands below some headings goes, how many of them are there already, and whether an item
+    comes before it."""
+    found = [block for block in blocks if block.kind == "heading"]
+    for depth in range(len(headings), 0, -1):
+        level, title = headings[depth - 1]
+        home = next((b for b in found if b.level == level and folded([b.title]) == folded([title])), None)
+        if home is None:
+            continue
+        later = (b for b in found if b.start > home.start)
+        # A heading that is to be made ends what stands directly below the one that is there.
+        end = next((b.start for b in later if depth == len(headings) or b.level <= level), line_count)
+        return end, depth, _follows_item(blocks, end)
+    if headings:
+        return line_count, 0, False
+    # Above all headings.
+    end = next((b.start for b in found), line_count)
+    return end, 0, _follows_item(blocks, end)
+
+
+def _follows_item(blocks: Sequence[Block], line: int) -> bool:
+    last = [block for block in blocks if block.end <= line][-1:]
+    return bool(last) and last[0].kind == "item"
+
+
+def _joined(group: Sequence[_Entry]) -> Iterator[str]:
+    """The entries' lines: items of a list beneath each other, anything else between blank lines."""
+    previous: _Entry | None = None
+    for entry in group:
+        if previous is not None and not previous.block.kind == entry.block.kind == "item":
+            yield ""
+        # Indented, it would belong to an item above it.
+        yield entry.raw[0].lstrip(" ") if entry.block.kind == "paragraph" else entry.raw[0]
+        yield from entry.raw[1:]
+        previous = entry

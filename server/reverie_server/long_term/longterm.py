@@ -1,0 +1,115 @@
+"""Long-term memory: saving to and correcting the MEMORY.md of a person or a team, whoever else does so meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Document, Place, Written
+from reverie_indexer.pipeline import Within
+from reverie_indexer.retry import Superseded, until_stable
+from reverie_server.files.files import Workspace, Write
+from reverie_server.long_term import memory_text
+
+MEMORY = "MEMORY.md"
+STAND_IN = "memory.md"
+_NAMES = (MEMORY, STAND_IN)
+# How often the memory may appear, disappear or move to its other name under one request.
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Under which heading something was saved, and the beginning of what is stored."""
+
+    section: str
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did. `size_after` is in bytes, `version` the file's, `deleted` whether text was taken out."""
+
+    replacements: int
+    size_after: int
+    version: int
+    deleted: bool
+
+
+class LongTermMemory:
+    """The MEMORY.md of places: the personal one of an owner, else the team's.
+
+    Where a place has `memory.md` alone, which is read in its stead, that file is the one that is written: a new
+    MEMORY.md beside it would hide it.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def save(
+        self, place: Place, content: str, category: str | None, *, by: str, reason: str = "save_memory"
+    ) -> Saved:
+        """Add an entry to the section of its category; everything that others save meanwhile arrives too.
+
+        ValidationFailed for content that is empty or over 5,000 characters, DuplicateDetected for what the memory
+        holds already. Makes an unknown agent, and a memory that is not there.
+        """
+        section = memory_text.section_of(category)
+        entry = memory_text.entry_of(content)
+        await self._edit(place, lambda text: memory_text.add_entry(text, section, entry), by, reason)
+        return Saved(section, entry.preview)
+
+    async def update(
+        self, place: Place, old_text: str, new_text: str, *, by: str, reason: str = "update_memory"
+    ) -> Updated:
+        """Replace the one occurrence of `old_text`, or delete it where `new_text` is empty.
+
+        ValidationFailed for an empty `old_text` or equal texts, NotFound where there is no memory or no such text
+        in it, AmbiguousMatch where it occurs several times.
+        """
+        memory_text.check_update(old_text, new_text)
+
+        def edit(text: str | None) -> str:
+            if text is None:
+                raise NotFound(f"there is no {place.scope} {MEMORY} to update")
+            return memory_text.update_text(text, old_text, new_text)
+
+        written = await self._edit(place, edit, by, reason)
+        return Updated(1, written.bytes_written, written.version, deleted=not new_text.strip())
+
+    async def current(self, place: Place) -> tuple[Document, str] | None:
+        """The file that is the place's memory, with its text; None where there is none, or no such agent."""
+        found = await self._workspace.present(place, _NAMES)
+        return found.get(MEMORY) or found.get(STAND_IN)
+
+    async def _edit(self, place: Place, edit: Callable[[str | None], str], by: str, reason: str) -> Written:
+        """Edit the file that is the memory, also when that becomes another one while this looks for it."""
+
+        async def attempt() -> Written:
+            found = await self.current(place)
+            path = found[0].path if found else MEMORY
+
+            def of_this_file(text: str | None) -> str:
+                if (text is not None) != (found is not None):
+                    raise Superseded
+                return edit(text)
+
+            # MEMORY.md that is there is the memory, whatever else there is. Any other choice holds only as long as
+            # there is no file of the other name, which is looked at under the slice's lock.
+            other = None if path == MEMORY and found else STAND_IN if path == MEMORY else MEMORY
+            within = None if other is None else _absent(place, other)
+            return await self._workspace.edit(place, Write(path, by, reason), of_this_file, within)
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what=f"which file is {MEMORY}")
+
+
+def _absent(place: Place, path: str) -> Within:
+    async def check(connection: Connection, slice_: Slice) -> None:
+        found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], [path])
+        if any(document.deleted_at is None for document, _ in found):
+            raise Superseded
+
+    return check

@@ -1,0 +1,333 @@
+"""Edits of the text of a MEMORY.md: add an entry to its section, correct or take out a passage. Pure.
+
+An entry is an item of a bullet list. What it holds, headings, fences or comments, stays inside of it: it can
+neither open a section nor swallow what comes after it.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reverie_indexer.analyse import LETTER
+from reverie_indexer.errors import AmbiguousMatch, DuplicateDetected, NotFound, ValidationFailed
+from reverie_server.text.markdown_blocks import (
+    Block,
+    blocks_of,
+    bullet,
+    escaped,
+    fenced,
+    folded,
+    text_of,
+    without_marker,
+)
+from reverie_server.text.markdown_edit import lines_of
+
+TITLE = "Long-term Memory"
+SECTIONS: Mapping[str, str] = {
+    "profile": "User Profile",
+    "preferences": "Preferences",
+    "interests": "Interests",
+    "workflow": "Workflow",
+    "projects": "Projects",
+    "notes": "Notes",
+}
+STANDARD = tuple(SECTIONS.values())
+MAX_CONTENT_CHARS = 5000
+# What is shorter may well stand in another entry without saying the same.
+MAX_UNCHECKED_CHARS = 20
+PREVIEW_CHARS = 500
+# A thousand sentences in a text of 100,000 characters, or fewer in a longer one.
+MAX_SEARCHED_CHARS = 100_000_000
+# What a character costs where the words stand inside of others first, and a pattern has to look for them.
+_PATTERN_COST = 100
+
+_BLANK = " \t\r\n"
+_END_OF_LIST = "<!-- -->"
+_LETTER = re.compile(LETTER)
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+# White space, what is invisible, and what only marks a heading, a list, a fence or a rule.
+_NO_WORDS = re.compile(r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff\-*+_=#`~>|]*")
+# A heading, its underline, or the end of front matter.
+_HEADING_LOOK = re.compile(r"([ \t]*)(?:#{1,6}(?:[ \t]|$)|-{3,}[ \t]*$)")
+_BARE_BULLET = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]*(?:\[[ xX]\][ \t]*)?)?")
+_STARTS_ANEW = re.compile(r"([ \t]*)(?:(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)|#{1,6}(?:[ \t]|$))")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be saved, as it is to be stored: one item, or several where the content is a list of them.
+
+    `plain` is the content as it came, without its first bullet.
+    """
+
+    items: tuple[tuple[str, ...], ...]
+    plain: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the items, bullets included."""
+        return [line for item in self.items for line in bullet(item)]
+
+    @property
+    def preview(self) -> str:
+        """The first 500 characters of what is stored, and of how many."""
+        stored = "\n".join(self.items[0] if len(self.items) == 1 else self.lines)
+        if len(stored) <= PREVIEW_CHARS:
+            return stored
+        return f"{stored[:PREVIEW_CHARS]}… (truncated, {len(stored)} chars total)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Before which line something is added; `tight`: right below the line before, as the next item of its list.
+
+    `closed`: with a comment after it, without which indented text below would belong to the list.
+    """
+
+    line: int
+    tight: bool = False
+    new_section: bool = False
+    closed: bool = False
+
+
+def section_of(category: str | None) -> str:
+    """The section of a category; that of notes for none, or for one that there is not."""
+    return SECTIONS.get((category or "").strip().casefold(), SECTIONS["notes"])
+
+
+def entry_of(content: str) -> Entry:
+    """The content as an entry. ValidationFailed when it is empty, nothing but marks, or over 5,000 characters."""
+    if len(content) > MAX_CONTENT_CHARS:
+        raise ValidationFailed(f"an entry has at most {MAX_CONTENT_CHARS} characters; this one has {len(content)}")
+    content = _LINE_BREAK.sub("\n", content.lstrip("\ufeff").rstrip())
+    if _NO_WORDS.fullmatch(content):
+        raise ValidationFailed("content is empty: there is nothing to remember")
+    lines = _without_blank_edges(textwrap.dedent(content).split("\n"))
+    items: list[list[str]] = []
+    for block in blocks_of("\n".join(lines)):
+        if block.kind != "item":
+            items.append([lines[block.start].lstrip(" \t"), *lines[block.start + 1 :]])
+            break
+        items.append(text_of(block, lines))
+    plain = "\n".join([without_marker(lines[0]), *lines[1:]])
+    return Entry(tuple(tuple(_harmless(item)) for item in items if "".join(item).strip()), plain)
+
+
+def add_entry(text: str | None, section: str, entry: Entry) -> str:
+    """The text with the entry at the end of its section's own entries, made where it is missing.
+
+    No text gives a new memory with all sections. DuplicateDetected when the text holds the entry already,
+    ValidationFailed when the text has no place for a list item: all of it stands in a fence that is left open.
+    """
+    if text is not None and _holds(text, entry):
+        raise DuplicateDetected("the memory holds this already; to correct it use update_memory")
+    mark = "\ufeff" if text is not None and text.startswith("\ufeff") else ""
+    text = (text or "").removeprefix(mark)
+    if not text.strip():
+        text = new_memory()
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if text.startswith("---") and blocks_of(text)[0].kind != "front_matter":
+        # A rule on the first line, and dashes in the entry, would make front matter of all between.
+        text = newline + text
+    lines, blocks = lines_of(text), blocks_of(text)
+    told = _told(lines, blocks)
+    for spot in _spots(blocks, section, len(lines)):
+        heading = [f"## {section}", ""] if spot.new_section else []
+        end = ["", _END_OF_LIST] if spot.closed else []
+        result = _spliced(lines, spot, [*heading, *entry.lines, *end], newline)
+        new: list[tuple[str, int, str]] = [("item", 0, folded(item)) for item in entry.items]
+        new = [("heading", 2, folded(heading)), *new] if heading else new
+        new = [*new, ("other", 0, _END_OF_LIST)] if end else new
+        index = sum(block.start < spot.line for block in blocks)
+        if _told(lines_of(result), blocks_of(result)) == [*told[:index], *new, *told[index:]]:
+            return mark + result
+    raise ValidationFailed(
+        "a fence or comment that is left open swallows the whole memory: close it with update_memory first"
+    )
+
+
+def new_memory() -> str:
+    """A memory without entries: the title and all sections."""
+    return "\n\n".join([f"# {TITLE}", *(f"## {section}" for section in STANDARD)]) + "\n"
+
+
+def check_update(old_text: str, new_text: str) -> None:
+    """ValidationFailed for an empty `old_text` or equal texts, white space at their ends aside."""
+    if not old_text.strip():
+        raise ValidationFailed("old_text is empty")
+    if old_text.strip() == new_text.strip():
+        raise ValidationFailed("old_text and new_text are the same")
+
+
+def update_text(text: str, old_text: str, new_text: str) -> str:
+    """The text with the one occurrence of `old_text` replaced, or deleted where `new_text` is empty.
+
+    Both are trimmed, and take the text's line ending. An item that is left without text goes with its bullet.
+    Two and more empty lines in a row become one, except in fences. NotFound, AmbiguousMatch.
+    """
+    check_update(old_text, new_text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    old, new = old_text.strip(), _LINE_BREAK.sub(newline, new_text.strip())
+    if old not in text:
+        old = _LINE_BREAK.sub(newline, old)
+    start = text.find(old)
+    if start < 0:
+        raise NotFound("old_text does not occur in the memory; it must match exactly")
+    if text.find(old, start + 1) >= 0:
+        count = max(2, text.count(old))
+        raise AmbiguousMatch(f"old_text occurs {count} times; give more of its surroundings", count=count)
+    before, after = text[:start], text[start + len(old) :]
+    if not new:
+        before, after = _without_bare_line(before, after)
+    return _without_gaps(before + new + after)
+
+
+def contains(text: str, words: str) -> bool:
+    """Whether a folded text holds folded words, not as a part of a longer word."""
+    start = text.find(words)
+    return start >= 0 and (_is_whole(text, start, words) or _contains_behind(text, start, words))
+
+
+def _is_whole(text: str, start: int, words: str) -> bool:
+    return not (_is_inside_word(text, start) or _is_inside_word(text, start + len(words)))
+
+
+def _contains_behind(text: str, start: int, words: str) -> bool:
+    if not words:
+        return False
+    # The words stand first in the pattern and by themselves: the time is linear whatever they repeat.
+    after = f"(?!{LETTER})" if _LETTER.match(words[-1]) else ""
+    before = f"(?<!{LETTER}.{{{len(words)}}})" if _LETTER.match(words[0]) else ""
+    return re.compile(re.escape(words) + after + before, re.DOTALL).search(text, start) is not None
+
+
+class Searched:
+    """A folded text in which many pieces are looked for. When that comes to too much, a piece counts as not there."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._left = MAX_SEARCHED_CHARS
+
+    def holds(self, words: str) -> bool:
+        """As `contains`."""
+        self._left -= len(self._text) + len(words)
+        if self._left < 0:
+            return False
+        start = self._text.find(words)
+        if start < 0 or _is_whole(self._text, start, words):
+            return start >= 0
+        self._left -= _PATTERN_COST * (len(self._text) + len(words))
+        return self._left >= 0 and _contains_behind(self._text, start, words)
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and _LETTER.match(text[at - 1]) is not None and _LETTER.match(text[at]) is not None
+
+
+def _told(lines: Sequence[str], blocks: Sequence[Block]) -> list[tuple[str, int, str]]:
+    """What a text says, by which a text after an edit is compared with that before it."""
+    return [(block.kind, block.level, folded(text_of(block, lines))) for block in blocks]
+
+
+def _holds(text: str, entry: Entry) -> bool:
+    if len(" ".join(entry.plain.split())) <= MAX_UNCHECKED_CHARS:
+        return False
+    forms: list[Sequence[str]] = [[entry.plain], entry.lines, *(entry.items if len(entry.items) == 1 else ())]
+    whole = folded([text])
+    return any(contains(whole, folded(form)) for form in forms)
+
+
+def _spots(blocks: Sequence[Block], section: str, line_count: int) -> Iterator[_Spot]:
+    """Where an entry of a section may go, best first: what follows is for texts with a fence that is left open."""
+    headings = [block for block in blocks if block.kind == "heading"]
+    own = next((h for h in headings if h.level == 2 and folded([h.title]) == folded([section])), None)
+    if own is not None:
+        end = next((h.start for h in headings if h.start > own.start), line_count)
+        last = [block for block in blocks if own.start <= block.start < end][-1]
+        yield _Spot(last.end, tight=last.kind == "item")
+        yield _Spot(own.end)
+        yield _Spot(own.end, closed=True)
+        return
+    rank = {folded([name]): number for number, name in enumerate(STANDARD)}
+    number = rank[folded([section])]
+    later = (h for h in headings if h.level == 2 and rank.get(folded([h.title]), -1) > number)
+    if (following := next(later, None)) is not None:
+        yield _Spot(following.start, new_section=True)
+    yield _Spot(line_count, new_section=True)
+    # A heading that is one stands in no fence.
+    yield from (_Spot(heading.start, new_section=True) for heading in headings[-1:])
+    top = blocks[0].end if blocks and blocks[0].kind == "front_matter" else 0
+    yield _Spot(top, new_section=True)
+    yield _Spot(top, new_section=True, closed=True)
+
+
+def _spliced(lines: Sequence[str], spot: _Spot, added: Sequence[str], newline: str) -> str:
+    """The lines with others before one of them, blank lines between; those of the old ones there are folded."""
+    above = list(lines[: spot.line])
+    while above and not above[-1].strip(_BLANK):
+        above.pop()
+    first = next((n for n in range(spot.line, len(lines)) if lines[n].strip(_BLANK)), len(lines))
+    below = list(lines[first:])
+    parts = [line + newline for line in added]
+    if above:
+        last = above.pop()
+        above.append(last if last.endswith(("\n", "\r")) else last + newline)
+        parts = [*above, *([] if spot.tight else [newline]), *parts]
+    if below:
+        if not spot.closed and re.match(" {1,3}[^ \t]", below[0]):
+            # Indented, a heading below a list would belong to its last item.
+            below[0] = below[0].lstrip(" ")
+        parts = [*parts, newline, *below]
+    return "".join(parts)
+
+
+def _without_bare_line(before: str, after: str) -> tuple[str, str]:
+    """What is left around a deleted passage, without the line it stood on when only its bullet remains of it."""
+    start = max(before.rfind("\n"), before.rfind("\r")) + 1
+    ending = _LINE_BREAK.search(after)
+    rest, below = (after[: ending.start()], after[ending.end() :]) if ending else (after, "")
+    lead = before[start:]
+    if rest.strip(_BLANK) or not _BARE_BULLET.fullmatch(lead):
+        return before, after
+    following = below[: found.start()] if (found := _LINE_BREAK.search(below)) else below
+    if lead.strip(_BLANK) and following.strip(_BLANK):
+        # Nested items and further lines of the same item would otherwise become those of the one before.
+        anew = _STARTS_ANEW.match(following)
+        if anew is None or len(anew[1].expandtabs(4)) > len(lead) - len(lead.lstrip(" \t")):
+            return before, after
+    return before[:start], below
+
+
+def _without_gaps(text: str) -> str:
+    """The text with at most one empty line in a row, two at its beginning; those in fences stay."""
+    lines = lines_of(text)
+    kept: list[str] = []
+    for line, fence in zip(lines, fenced([line.rstrip("\r\n") for line in lines]), strict=True):
+        is_empty = not line.strip("\r\n")
+        is_third_break = is_empty and len(kept) > 1 and not kept[-1].strip("\r\n")
+        if not is_third_break or fence is not None:
+            kept.append(line)
+    return "".join(kept)
+
+
+def _harmless(item: Sequence[str]) -> list[str]:
+    """The lines of an item with what looks like headings escaped and a fence that is left open closed.
+
+    Markdown keeps both inside of the item anyway; readers that go by the look of a line would not.
+    """
+    *fences, after = fenced([*item, ""])
+    safe = [line if fence else _escaped_heading(line) for line, fence in zip(item, fences, strict=True)]
+    return escaped(safe if after is None else [*safe, after])
+
+
+def _escaped_heading(line: str) -> str:
+    found = _HEADING_LOOK.match(line)
+    return f"{found[1]}\\{line[found.end(1) :]}" if found else line
+
+
+def _without_blank_edges(lines: Sequence[str]) -> list[str]:
+    inside = [number for number, line in enumerate(lines) if line.strip(_BLANK)]
+    return list(lines[inside[0] : inside[-1] + 1]) if inside else []

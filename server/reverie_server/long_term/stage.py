@@ -1,0 +1,226 @@
+"""The stage `compaction`: MEMORY.md is written anew by the model, in parts where it is long, or without it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.errors import NotFound, StaleVersion
+from reverie_indexer.model import Document, Place
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_server.access.gate import Gate
+from reverie_server.jobs.model import Outcome, Work
+from reverie_server.jobs.stage_guard import permitted
+from reverie_server.llm.answers import Compaction as Answer
+from reverie_server.llm.ask import Question, ask
+from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.provider import LanguageModel
+from reverie_server.long_term.archive import archive_change
+from reverie_server.long_term.compaction import AUTHOR, Compaction, Proposed, compacted
+from reverie_server.long_term.compaction_text import is_due
+from reverie_server.long_term.longterm import MEMORY, LongTermMemory
+from reverie_server.long_term.proposal import (
+    MAX_PARTS,
+    Rewritten,
+    lines_with_sources,
+    parts_of,
+    put_together,
+)
+from reverie_server.provenance.record import Derived, machine_lines, record
+from reverie_server.provenance.tombstones import Tombstones, standing
+from reverie_server.text.tokens import CountTokens
+
+SQL = Queries(__file__)
+log = structlog.get_logger()
+STAGE = "compaction"
+# Writers who are faster every time get the memory compacted without the model, which would be asked each time.
+_ASKED_ATTEMPTS = 2
+# An answer is about as long as what it is about.
+_ANSWER_SHARE, _ANSWER_TOKENS = 1.5, 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewritingTools:
+    """What memories are rewritten with. `max_chars` is the most that MEMORY.md may have, `max_loss` the share of its
+    entries that may leave it, `timeout_seconds` is for each
+    part of it."""
+
+    database: Database
+    tombstones: Tombstones
+    model: LanguageModel | None
+    count: CountTokens
+    max_chars: int
+    max_loss: float
+    timeout_seconds: float
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+class Rewriting:
+    """What becomes of a memory: the model's proposal where there is one that the guard lets pass."""
+
+    def __init__(self, tools: RewritingTools) -> None:
+        self._tools = tools
+
+    async def propose(self, place: Place, document: Document, text: str, attempt: int) -> Proposed:
+        """The proposal for a memory as it stands, and that it was made.
+
+        Asks the model, holding no connection, unless others were faster too often. One that changes nothing is noted
+        here; one that does, in the transaction of its write.
+        """
+        before, machine = await self._state(place, document)
+        rewritten, made, fallback = await self._asked(place, text, machine, attempt)
+        if rewritten is not None and rewritten.text is not None:
+            day = self._tools.now().date()
+            more = [archive_change(day, rewritten.dropped, AUTHOR)] if rewritten.dropped else []
+            making = _Making(self._tools, place, document, (text, rewritten.text), made, rewritten.reason or None)
+            return Proposed(rewritten.text, None, made, None, more, making.within(before))
+        if rewritten is not None:
+            log.warning("compaction_refused", reason=rewritten.reason)
+            fallback = f"refused: {rewritten.reason}"
+        result, reason = await asyncio.to_thread(compacted, text)
+        making = _Making(self._tools, place, document, (text, result), EXTRACTIVE, fallback or reason)
+        if result is None:
+            async with self._tools.database.tenant(place.tenant_id) as connection:
+                await own_slices(connection, place)
+                await making.note(connection)
+            return Proposed(None, reason, EXTRACTIVE, fallback)
+        return Proposed(result, None, EXTRACTIVE, fallback, (), making.within(before))
+
+    async def _state(self, place: Place, document: Document) -> tuple[object, frozenset[bytes]]:
+        """What was forgotten so far, and which lines the server wrote."""
+        async with self._tools.database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            machine = await machine_lines(connection, place.tenant_id, document.slice_id, document.path)
+            return await standing(connection, place.tenant_id, own), machine
+
+    async def _asked(
+        self, place: Place, text: str, machine: frozenset[bytes], attempt: int
+    ) -> tuple[Rewritten | None, Made, str | None]:
+        """What the model makes of it, or None and why it made nothing."""
+        if self._tools.model is None or not text.strip():
+            return None, EXTRACTIVE, None
+        if attempt >= _ASKED_ATTEMPTS:
+            return None, EXTRACTIVE, "others wrote it while the model did"
+        parts = await asyncio.to_thread(parts_of, text, self._tools.count)
+        if len(parts) > MAX_PARTS:
+            return None, EXTRACTIVE, f"it has more than {MAX_PARTS} parts"
+        if not parts:
+            return None, EXTRACTIVE, None
+        answers: list[Answer] = []
+        made = EXTRACTIVE
+        for number, part in enumerate(parts, start=1):
+            inputs = {
+                "today": self._tools.now().date().isoformat(),
+                "part": f"{number} of {len(parts)}",
+                "memory": part,
+            }
+            room = int(self._tools.count(part) * _ANSWER_SHARE) + _ANSWER_TOKENS
+            question = Question("compaction", inputs, Answer, room, self._tools.timeout_seconds)
+            asked = await ask(self._tools.model, place.tenant_id, question)
+            if asked.value is None:
+                return None, EXTRACTIVE, asked.fallback
+            answers.append(asked.value)
+            made = asked.made
+        clean = await self._tools.tombstones.without_forgotten(place)
+        given = (text, parts, answers, clean, machine, self._tools.max_chars, self._tools.max_loss)
+        return await asyncio.to_thread(put_together, *given), made, None
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A compaction on its way into the database. `texts` are before and after (None: it changes nothing)."""
+
+    tools: RewritingTools
+    place: Place
+    document: Document
+    texts: tuple[str, str | None]
+    made: Made
+    reason: str | None
+
+    def within(self, before: object) -> Callable[[Connection, Slice], Awaitable[None]]:
+        """What belongs to the write: that nothing was forgotten since, where lines come from, and that it was made.
+
+        StaleVersion to begin again.
+        """
+
+        async def run(connection: Connection, slice_: Slice) -> None:
+            tenant_id = self.place.tenant_id
+            if await standing(connection, tenant_id, [slice_.slice_id]) != before:
+                raise StaleVersion("something was forgotten meanwhile", version=None)
+            old, new = self.texts
+            path = self.document.path
+            derived = [
+                Derived(path, [line], self.made, STAGE, sources)
+                for line, sources in lines_with_sources(path, old, new or "")
+            ]
+            await record(connection, tenant_id, slice_.slice_id, derived, at=self.tools.now())
+            await self.note(connection)
+
+        return run
+
+    async def note(self, connection: Connection) -> None:
+        """Keep that it was made, or tried."""
+        params = {
+            "tenant_id": self.place.tenant_id,
+            "slice_id": self.document.slice_id,
+            "document_id": self.document.document_id,
+            "version_before": self.document.version,
+            "version_after": None if self.texts[1] is None else self.document.version + 1,
+            "method": self.made.method,
+            "prompt": self.made.prompt,
+            "prompt_version": self.made.prompt_version,
+            "model": self.made.model,
+            "reason": self.reason,
+            "at": self.tools.now(),
+        }
+        await connection.execute(SQL["note"], params)
+
+
+class MemoryCompaction:
+    """The stage: from a length on, at most once a day of the agent, or by hand."""
+
+    def __init__(
+        self, database: Database, gate: Gate, memory: LongTermMemory, compaction: Compaction, *, from_chars: int
+    ) -> None:
+        self._database = database
+        self._gate = gate
+        self._memory = memory
+        self._compaction = compaction
+        self._from_chars = from_chars
+        self._now: Callable[[], datetime] = compaction.now
+
+    async def run(self, work: Work) -> Outcome:
+        """Compact the MEMORY.md of a slice, if it is due. Raises what `Compaction.compact` raises but NotFound."""
+        by_hand = work.trigger == "api"
+        allowed = await permitted(self._gate, work, "compaction_enabled", is_asked=by_hand)
+        if isinstance(allowed, Outcome):
+            return allowed
+        grant, place = allowed
+        found = await self._memory.current(place)
+        if found is None:
+            return Outcome("skipped", f"there is no {MEMORY}")
+        now = self._now().astimezone(ZoneInfo(grant.settings.time_zone))
+        if not by_hand and not is_due(found[1], await self._last(place), now, self._from_chars):
+            return Outcome("skipped", "it is short, or was compacted today")
+        try:
+            done = await self._compaction.compact(place, by=AUTHOR)
+        except NotFound:
+            return Outcome("skipped", f"there is no {MEMORY}")
+        if not done.compacted:
+            return Outcome("skipped", done.reason or "", done.method, done.fallback)
+        reason = f"from {done.size_before} to {done.size_after} bytes"
+        return Outcome("completed", reason, done.method, done.fallback)
+
+    async def _last(self, place: Place) -> datetime | None:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            params = {"tenant_id": place.tenant_id, "slice_ids": own}
+            row = await (await connection.execute(SQL["last"], params)).fetchone()
+        return row["at"] if row else None

@@ -1,0 +1,1 @@
+"""What happens at night: emergence, dreaming, the diary and the reports."""

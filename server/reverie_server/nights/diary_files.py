@@ -1,0 +1,85 @@
+"""Writing DREAMS.md with whatever it tells of, and its archives, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from reverie_indexer.db import Database
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Change, Pipeline, Within
+from reverie_indexer.retry import Superseded, until_stable
+from reverie_indexer.slices import own_slices
+from reverie_indexer.store import read_documents
+from reverie_server.nights import diary
+from reverie_server.nights.diary import Dream, Rolled
+
+# How often others may write the diary meanwhile.
+_ATTEMPTS = 20
+
+
+class Dreams:
+    """The diaries of places."""
+
+    def __init__(self, database: Database, pipeline: Pipeline, *, max_chars: int = diary.MAX_CHARS) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._max_chars = max_chars
+
+    async def write(self, place: Place, changes: Sequence[Change], dream: Dream | None, within: Within) -> None:
+        """Write files of a place and, with a dream, its entry; what no longer fits the diary moves to its archives.
+
+        Raises what `write_many` raises.
+        """
+
+        async def attempt() -> None:
+            entries = [] if dream is None else await self._changes(place, dream)
+            await self._pipeline.write_many(place, [*changes, *entries], within)
+
+        await until_stable(attempt, attempts=_ATTEMPTS, what=diary.PATH, on=_Rolled)
+
+    async def latest(self, place: Place) -> str | None:
+        """The newest entry of a place's diary; None where there is none."""
+        text = await self._text(place)
+        return diary.latest(text) if text else None
+
+    async def exists(self, place: Place) -> bool:
+        """Whether a place has a diary."""
+        return await self._text(place) is not None
+
+    async def _text(self, place: Place) -> str | None:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            found = await read_documents(connection, place.tenant_id, own, [diary.PATH])
+        return next((text for document, text in found if document.deleted_at is None), None)
+
+    async def _changes(self, place: Place, dream: Dream) -> list[Change]:
+        entry = diary.entry_of(dream)
+        planned = diary.written(await self._text(place), entry, max_chars=self._max_chars)
+        rolled = planned
+
+        def edit(text: str | None) -> str:
+            nonlocal rolled
+            rolled = diary.written(text, entry, max_chars=self._max_chars)
+            # The files of one write are named beforehand.
+            if rolled.moved.keys() != planned.moved.keys():
+                raise _Rolled
+            return rolled.text
+
+        def archive(month: str, text: str | None) -> str:
+            return diary.archived(text, month, rolled.moved[month])
+
+        change = Change(diary.PATH, edit, "server", "diary")
+        return [change, *(_archive_change(month, partial(archive, month)) for month in _months(planned))]
+
+
+class _Rolled(Superseded):
+    """Other months than those that were planned leave the diary."""
+
+
+def _months(rolled: Rolled) -> list[str]:
+    return sorted(rolled.moved)
+
+
+def _archive_change(month: str, edit: partial[str]) -> Change:
+    return Change(diary.archive_path(month), edit, "server", "archive of DREAMS.md")

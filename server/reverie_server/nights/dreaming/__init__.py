@@ -1,0 +1,1 @@
+"""Dreaming: what several conversations come to goes into one file a day."""

@@ -1,0 +1,214 @@
+"""Reads what a run of emergence goes by. Every function works inside the caller's transaction."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from reverie_indexer import store
+from reverie_indexer.db import Connection
+from reverie_indexer.isolate import isolated
+from reverie_indexer.model import Document, Place
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_server.heuristics.entries import Entry, entries_of
+from reverie_server.long_term.longterm import MEMORY, STAND_IN
+from reverie_server.nights.emergence.candidates import Recall
+from reverie_server.nights.emergence.collect import MAX_LINES, MemoryFile, NoteFile, Passage, Told, View
+from reverie_server.provenance import record as derive
+from reverie_server.provenance.tombstones import standing
+from reverie_server.text.redact import essence
+
+SQL = Queries(__file__)
+# What is compared of the memory's history: some hundred edits of an ordinary memory, and a second of work.
+_COMPARED_CHARS = 8_000_000
+# By the day of the place's zone; `dreaming` writes them.
+_CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to look at: the newest so many notes, and files of dreaming, none older than `max_age_days`.
+
+    The first is None for every note that is not too old.
+    """
+
+    now: datetime
+    time_zone: str
+    language: str
+    note_count: int | None
+    max_age_days: int
+
+
+def consolidated_path(day: date) -> str:
+    """Where dreaming keeps what it consolidated on a day."""
+    return f"_system/dreaming/{day:%Y%m%d}-consolidated.md"
+
+
+async def read_view(connection: Connection, place: Place, wanted: Wanted) -> View:
+    """All that a run goes by; empty for a place that has nothing."""
+    own = await own_slices(connection, place)
+    if not own:
+        return View()
+    today = wanted.now.astimezone(ZoneInfo(wanted.time_zone)).date()
+    # A day more: what is exactly as old as may be still is.
+    since = wanted.now - timedelta(days=wanted.max_age_days + 1)
+    params: dict[str, Any] = {
+        "tenant_id": place.tenant_id,
+        "slice_id": own[0],
+        "today": today,
+        "since": since.date(),
+        "now": wanted.now,
+        "limit": wanted.note_count,
+    }
+    files = await _files(connection, params)
+    params["since"] = since
+    recalled = await _recalled(connection, params, [file.path for file in files])
+    ids: dict[Told, str | None] = {}
+    entries = {
+        file.document_id: await isolated(
+            entries_of, file.path, file.text, file.day, wanted.language, chars=len(file.text)
+        )
+        for file in files
+    }
+    return View(
+        files=files,
+        entries=[entry for file in files for entry in entries[file.document_id]],
+        memory=await _memory(connection, place.tenant_id, own[0]),
+        recalled=recalled,
+        told=await _told(connection, place.tenant_id, entries, ids),
+        message_ids=ids,
+        corrections=await _corrections(connection, params, wanted.time_zone),
+        standing=await standing(connection, place.tenant_id, own),
+    )
+
+
+async def memory_document(connection: Connection, tenant_id: str, slice_id: int) -> tuple[Document, str] | None:
+    """The file that is a slice's long-term memory: MEMORY.md, or where that is not there memory.md; else None."""
+    found = await store.read_documents(connection, tenant_id, [slice_id], [MEMORY, STAND_IN])
+    living = {document.path: (document, text) for document, text in found if document.deleted_at is None}
+    return living.get(MEMORY) or living.get(STAND_IN)
+
+
+async def _files(connection: Connection, params: dict[str, Any]) -> list[NoteFile]:
+    notes = await (await connection.execute(SQL["notes"], params)).fetchall()
+    files = [NoteFile(r["document_id"], r["path"], r["version"], r["day"], r["content"]) for r in notes]
+    for row in await (await connection.execute(SQL["consolidated"], params)).fetchall():
+        day = _day_of(row["path"])
+        if day is not None and params["since"] <= day <= params["today"]:
+            files.append(
+                NoteFile(row["document_id"], row["path"], row["version"], day, row["content"], is_consolidated=True)
+            )
+    return files
+
+
+def _day_of(path: str) -> date | None:
+    match = _CONSOLIDATED.fullmatch(path)
+    try:
+        return date(*map(int, match.groups())) if match else None
+    except ValueError:
+        return None
+
+
+async def _memory(connection: Connection, tenant_id: str, slice_id: int) -> MemoryFile | None:
+    found = await memory_document(connection, tenant_id, slice_id)
+    if found is None:
+        return None
+    document, text = found
+    hashes = await derive.machine_lines(connection, tenant_id, slice_id, document.path)
+    lines = derive.entry_lines(text)
+    machine = frozenset(essence(line) for line in lines if derive.line_sha256(line) in hashes)
+    return MemoryFile(document.path, document.version, text, lines, machine)
+
+
+async def _recalled(connection: Connection, params: dict[str, Any], paths: Sequence[str]) -> list[Passage]:
+    by_chunk: dict[int, list[Recall]] = defaultdict(list)
+    for row in await (await connection.execute(SQL["recalls"], params)).fetchall():
+        by_chunk[row["chunk_id"]].append(Recall(bytes(row["query_hash"]), row["at"]))
+    if not by_chunk:
+        return []
+    of_chunks = {**params, "chunk_ids": list(by_chunk), "paths": list(paths)}
+    rows = await (await connection.execute(SQL["passages"], of_chunks)).fetchall()
+    return [passage_of(row, tuple(by_chunk[row["chunk_id"]])) for row in rows]
+
+
+def passage_of(row: Any, recalls: tuple[Recall, ...] = ()) -> Passage:
+    """A passage from its row; one of a message by its session, the message's number being its line."""
+    told = (row["session_id"], row["start_line"]) if row["tier"] == "message" else None
+    return Passage(row["path"], row["start_line"], row["end_line"], frozenset(row["terms"]), told, recalls)
+
+
+async def read_passages(
+    connection: Connection, place: Place, chunk_ids: Sequence[int], paths: Sequence[str]
+) -> list[Passage]:
+    """Some passages of a place, of messages and of some files."""
+    own = await own_slices(connection, place)
+    if not own or not chunk_ids:
+        return []
+    params = {
+        "tenant_id": place.tenant_id,
+        "slice_id": own[0],
+        "chunk_ids": list(chunk_ids),
+        "paths": list(paths),
+    }
+    return [passage_of(row) for row in await (await connection.execute(SQL["passages"], params)).fetchall()]
+
+
+async def _told(
+    connection: Connection,
+    tenant_id: str,
+    by_document: Mapping[int, Sequence[Entry]],
+    ids: dict[Told, str | None],
+) -> dict[tuple[str, str], frozenset[Told]]:
+    """The messages that the entries of some files come from; their ids go into `ids`."""
+    told: dict[tuple[str, str], frozenset[Told]] = {}
+    for document_id, entries in by_document.items():
+        by_hash = await derive.origins(connection, tenant_id, document_id, _lines(entries))
+        for entry in entries:
+            rows = [row for line in entry.raw.splitlines() for row in by_hash.get(derive.line_sha256(line), ())]
+            found = {said: message_id for row in rows for said, message_id in _messages(row["sources"])}
+            if found:
+                told[entry.path, entry.raw] = frozenset(found)
+                ids.update(found)
+    return told
+
+
+def _lines(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(line for entry in entries for line in entry.raw.splitlines() if line.strip()))
+
+
+def _messages(sources: Sequence[Any]) -> list[tuple[Told, str | None]]:
+    """The messages among sources (`model.message_source`), each with the caller's id."""
+    return [
+        ((source["session_id"], message["seq"]), message["id"])
+        for source in sources
+        if source.get("kind") == "messages"
+        for message in source["messages"]
+    ]
+
+
+async def _corrections(connection: Connection, params: dict[str, Any], time_zone: str) -> list[tuple[date, str]]:
+    """The lines that a person took out of the memory or changed, each with the day, the newest first.
+
+    No more of a long history is read than `gather` looks at, and of texts than `_COMPARED_CHARS`.
+    """
+    zone = ZoneInfo(time_zone)
+    found: list[tuple[date, str]] = []
+    compared = 0
+    async with connection.cursor(name="corrections") as cursor:
+        cursor.itersize = 4
+        await cursor.execute(SQL["corrections"], {**params, "paths": [MEMORY, STAND_IN]})
+        async for row in cursor:
+            chars = len(row["after"]) + len(row["before"])
+            compared += chars
+            if len(found) >= MAX_LINES or compared > _COMPARED_CHARS:
+                break
+            day = row["at"].astimezone(zone).date()
+            gone = await isolated(derive.added_lines, row["after"], row["before"], chars=chars)
+            found += [(day, line) for line in gone]
+    return found

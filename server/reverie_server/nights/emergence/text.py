@@ -1,0 +1,185 @@
+"""The long-term memory with what emerged in it: as a model proposes it, or without one. Pure.
+
+Both ways end at the guard: a person's lines stay, the file stays under its caps, and of two lines that contradict each
+other the older one leaves, if the server wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from reverie_indexer.errors import DuplicateDetected, ValidationFailed
+from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.statement_index import FrameIndex
+from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, statement
+from reverie_server.long_term.guard import GuardRules, check
+from reverie_server.long_term.memory_text import SECTIONS, TITLE, add_entry, entry_of
+from reverie_server.nights.emergence.collect import Candidate, MemoryFile
+from reverie_server.text.markdown_blocks import Block, blocks_of, folded, text_of
+from reverie_server.text.markdown_edit import lines_of
+from reverie_server.text.redact import essence
+
+# The section of an entry by what it is; the first that fits.
+_SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("fact", "profile"))
+# A run adds no more than that; each takes a look at the whole memory. The others come with the next one.
+MAX_ADDED = 100
+# What a candidate is given with, where a model copies it along.
+_OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times\) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The memory as it may be written (None: not at all, for `reason`), and what became of the candidates.
+
+    `left` are those that did not enter, each with what stopped it: `room` (the caps of the file), `model` (it did not
+    take it), `instruction` (it is an order to the agent). `dropped` are the entries that leave the file.
+    """
+
+    text: str | None
+    reason: str
+    promoted: tuple[Candidate, ...] = ()
+    left: tuple[tuple[Candidate, str], ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: GuardRules, language: str) -> Proposal:
+    """The memory with the candidates added to their sections, best first, as far as there is room."""
+    before = memory.text if memory else ""
+    rules = _with_title(rules, before)
+    text, reason = before, "nothing passed"
+    promoted: list[Candidate] = []
+    left: list[tuple[Candidate, str]] = []
+    dropped: tuple[str, ...] = ()
+    # The memory's own entries as far as they are the server's, in what the text is now.
+    machine = _Machine(text, memory, language)
+    for candidate in passing:
+        if (order := standing_order(candidate.text)) is not None:
+            reason = order
+            left.append((candidate, "instruction"))
+            continue
+        base, gone = machine.without_contradicted(candidate)
+        is_full = len(base) >= max(rules.max_chars, len(before))
+        if is_full or len(promoted) >= MAX_ADDED:
+            reason = f"the memory has {len(base)} characters; {rules.max_chars} is the most" if is_full else reason
+            left.append((candidate, "room"))
+            continue
+        explained = replace(rules, explained=rules.explained | gone)
+        try:
+            longer = add_entry(base or None, _section_of(candidate), entry_of(candidate.text))
+        except (DuplicateDetected, ValidationFailed) as error:
+            reason = error.detail
+            left.append((candidate, "room"))
+            continue
+        guarded = check(before, longer, explained, memory.is_machine if memory else _nobody)
+        if guarded.text is None:
+            reason = guarded.reason
+            left.append((candidate, "room"))
+            continue
+        text, rules, dropped = guarded.text, explained, guarded.dropped
+        machine = _Machine(text, memory, language)
+        promoted.append(candidate)
+    if not promoted:
+        return Proposal(None, reason, left=tuple(left))
+    return Proposal(text, "", tuple(promoted), tuple(left), dropped)
+
+
+def modelled(
+    memory: MemoryFile | None, passing: Sequence[Candidate], content: str, rules: GuardRules, language: str
+) -> Proposal:
+    """What a model proposes, if it may be written: guarded, and without a line that says what nobody said."""
+    before = memory.text if memory else ""
+    content = _OF_CANDIDATES.sub("", content)
+    rules = _with_title(rules, before)
+    known = [statement(line, language) for line in _lines(before)]
+    own = {said.essence for said in known}
+    new = [said for line in _lines(content) if (said := statement(line, language)).essence not in own]
+    ground = Ground([*(candidate.said for candidate in passing), *known])
+    if not all(map(ground.bears, new)):
+        return Proposal(None, "the proposal says what nobody said")
+    if any((order := standing_order(said.text)) is not None for said in new):
+        return Proposal(None, f"the proposal has an instruction: {order}")
+    frames = FrameIndex(candidate.said for candidate in passing)
+    explained = frozenset(
+        said.essence
+        for said in known
+        if memory
+        and memory.is_machine(said.text)
+        and any(contradicts(said, passing[number].said) for number in frames.opposed(said))
+    )
+    guarded = check(before, content, replace(rules, explained=explained), memory.is_machine if memory else _nobody)
+    if guarded.text is None:
+        return Proposal(None, guarded.reason)
+    if guarded.text == before:
+        return Proposal(None, "the proposal changes nothing")
+    lines = [statement(line, language) for line in _lines(guarded.text)]
+    entered = [candidate for candidate in passing if any(_tells(line, candidate.said) for line in lines)]
+    known_ids = set(map(id, entered))
+    left = tuple((candidate, "model") for candidate in passing if id(candidate) not in known_ids)
+    return Proposal(guarded.text, "", tuple(entered), left, guarded.dropped)
+
+
+def told_by(line: str, candidates: Sequence[Candidate], language: str) -> list[Candidate]:
+    """The candidates that a line of the memory tells; all of them where that cannot be told."""
+    said = statement(line, language)
+    return [candidate for candidate in candidates if _tells(said, candidate.said)] or list(candidates)
+
+
+def _tells(line: Statement, said: Statement) -> bool:
+    if line.essence == said.essence:
+        return True
+    shared = len(line.terms & said.terms)
+    return shared >= GROUNDED_SHARE * len(said.terms) > 0 and said.values <= {*line.values, *line.words}
+
+
+def _section_of(candidate: Candidate) -> str:
+    kinds = candidate.kinds
+    category = next((category for kind, category in _SECTION_OF if kind in kinds), "notes")
+    return SECTIONS[category]
+
+
+class _Machine:
+    """The server's own entries in a text of the memory, read once for all candidates."""
+
+    def __init__(self, text: str, memory: MemoryFile | None, language: str) -> None:
+        self._text = text
+        self._lines = lines_of(text) if memory else []
+        self._blocks: list[tuple[Block, str, Statement]] = []
+        for block in blocks_of(text) if memory else ():
+            own = text_of(block, self._lines)
+            if memory and block.kind == "item" and all(memory.is_machine(line) for line in own if essence(line)):
+                self._blocks.append((block, essence("\n".join(own)), statement(" ".join(own), language)))
+        self._index = FrameIndex(said for _, _, said in self._blocks)
+
+    def without_contradicted(self, candidate: Candidate) -> tuple[str, frozenset[str]]:
+        """The text without the entries that a candidate contradicts, and their essences."""
+        alike = map(self._blocks.__getitem__, self._index.opposed(candidate.said))
+        found = [(block, kept) for block, kept, said in alike if contradicts(said, candidate.said)]
+        if not found:
+            return self._text, frozenset()
+        lines = list(self._lines)
+        # The candidates of an index come the last first.
+        for block, _ in found:
+            del lines[block.start : block.end]
+        return "".join(lines), frozenset(kept for _, kept in found)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a memory that say something, without their bullets."""
+    lines = lines_of(text)
+    for block in blocks_of(text):
+        if block.kind not in ("heading", "front_matter"):
+            yield from (line.strip() for line in text_of(block, lines) if essence(line))
+
+
+def _with_title(rules: GuardRules, before: str) -> GuardRules:
+    """A memory that a person wrote without the header is none that must have one."""
+    has_title = any(
+        b.kind == "heading" and b.level == 1 and folded([b.title]) == folded([TITLE]) for b in blocks_of(before)
+    )
+    return rules if has_title or not before.strip() else replace(rules, title=None)
+
+
+def _nobody(_: str) -> bool:
+    return False

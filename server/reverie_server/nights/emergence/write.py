@@ -1,0 +1,122 @@
+"""Writing what emerged: memory, archive, diary, provenance and report, in one transaction or not at all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Change
+from reverie_indexer.retry import Superseded
+from reverie_indexer.store import read_documents
+from reverie_server.jobs.model import lines_source, message_source
+from reverie_server.llm.generation import Made
+from reverie_server.long_term.archive import archive_change
+from reverie_server.long_term.longterm import MEMORY
+from reverie_server.nights.diary import Dream
+from reverie_server.nights.diary_files import Dreams
+from reverie_server.nights.emergence.collect import Candidate, View
+from reverie_server.nights.emergence.inputs import memory_document
+from reverie_server.nights.emergence.text import Proposal, told_by
+from reverie_server.nights.reports import Report, add_report
+from reverie_server.provenance.record import Derived, added_lines, record
+from reverie_server.provenance.tombstones import standing
+
+_BY = "server"
+
+
+class NightDone(Exception):
+    """The night has its report: somebody was faster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """What is to be written, and what it was made of. `day` is the local one."""
+
+    place: Place
+    view: View
+    proposal: Proposal
+    report: Report
+    made: Made
+    day: date
+    language: str
+
+
+async def write_conclusion(dreams: Dreams, conclusion: Conclusion, dream: Dream) -> None:
+    """Write it.
+
+    Raises Superseded where the memory, or an entry that something was concluded from, has changed, NightDone, and what
+    `write_many` raises.
+    """
+    memory, proposal = conclusion.view.memory, conclusion.proposal
+    before, after = memory.text if memory else None, proposal.text or ""
+    path = memory.path if memory else MEMORY
+
+    def edit(text: str | None) -> str:
+        if text != before:
+            raise Superseded
+        return after
+
+    changes = [Change(path, edit, _BY, "emergence")]
+    if proposal.dropped:
+        changes.append(archive_change(conclusion.day, proposal.dropped, _BY))
+
+    async def within(connection: Connection, slice_: Slice) -> None:
+        await _check(connection, slice_, conclusion, path)
+        found = await memory_document(connection, conclusion.place.tenant_id, slice_.slice_id)
+        version = found[0].version if found else None
+        report = replace(conclusion.report, version_after=version)
+        if not await add_report(connection, conclusion.place.tenant_id, slice_.slice_id, report):
+            raise NightDone
+        derived = _derived(conclusion, path, before or "", after)
+        await record(connection, conclusion.place.tenant_id, slice_.slice_id, derived, at=conclusion.report.ended_at)
+
+    await dreams.write(conclusion.place, changes, dream, within)
+
+
+def _derived(conclusion: Conclusion, path: str, before: str, after: str) -> list[Derived]:
+    promoted = conclusion.proposal.promoted
+    return [
+        Derived(
+            path,
+            [line],
+            conclusion.made,
+            "emergence",
+            sources_of(told_by(line, promoted, conclusion.language), conclusion.view),
+        )
+        for line in added_lines(before, after)
+    ]
+
+
+def sources_of(candidates: Sequence[Candidate], view: View) -> list[dict[str, Any]]:
+    """Where candidates come from: lines of files, and the messages that these were made of."""
+    entries = [entry for candidate in candidates for entry in candidate.entries]
+    sources = [lines_source(entry.path, entry.start_line, entry.end_line) for entry in entries]
+    by_session: dict[str, set[int]] = defaultdict(set)
+    for entry in entries:
+        for session_id, seq in view.told.get((entry.path, entry.raw), ()):
+            by_session[session_id].add(seq)
+    sources += [
+        message_source(session_id, [(seq, view.message_ids.get((session_id, seq))) for seq in sorted(numbers)])
+        for session_id, numbers in sorted(by_session.items())
+    ]
+    return sources
+
+
+async def _check(connection: Connection, slice_: Slice, conclusion: Conclusion, path: str) -> None:
+    """What was concluded from is still there, and the file is the memory still: a text may have been forgotten."""
+    tenant_id = conclusion.place.tenant_id
+    found = await memory_document(connection, tenant_id, slice_.slice_id)
+    is_forgetful = await standing(connection, tenant_id, [slice_.slice_id]) != conclusion.view.standing
+    if found is None or found[0].path != path or is_forgetful:
+        raise Superseded
+    entries = [entry for candidate in conclusion.proposal.promoted for entry in candidate.entries]
+    paths = sorted({entry.path for entry in entries})
+    files = await read_documents(connection, tenant_id, [slice_.slice_id], paths)
+    texts = {document.path: text for document, text in files if document.deleted_at is None}
+    if any(entry.raw not in texts.get(entry.path, "") for entry in entries):
+        raise Superseded

@@ -1,0 +1,146 @@
+"""Reports: what each run of emergence and dreaming saw, concluded and changed, and why.
+
+Functions that take a connection work inside the caller's transaction.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, datetime
+from typing import Any, Literal
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.errors import NotFound
+from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import own_slices
+from reverie_server.jobs.model import Trigger
+from reverie_server.llm.generation import Made
+
+SQL = Queries(__file__)
+Mode = Literal["full", "focused", "dreaming"]
+Status = Literal["success", "skipped", "failed"]
+# Of what did not enter the best so many are kept; how many there were is in `seen`.
+MAX_REJECTED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run. `reason` is for people; `seen` has counts and sources, never texts.
+
+    `promoted` and `rejected` are candidates as JSON; `path` is the file that was written, from `version_before` (None:
+    it was not there) to `version_after`, and `diff` what changed in it. `night` is the local day of the night.
+    """
+
+    report_id: str
+    mode: Mode
+    topic: str | None
+    trigger: Trigger
+    night: date
+    started_at: datetime
+    ended_at: datetime
+    status: Status
+    reason: str
+    seen: Mapping[str, Any] = field(default_factory=dict)
+    promoted: Sequence[Mapping[str, Any]] = ()
+    rejected: Sequence[Mapping[str, Any]] = ()
+    diff: str = ""
+    path: str | None = None
+    version_before: int | None = None
+    version_after: int | None = None
+    method: Literal["llm", "extractive"] | None = None
+    prompt: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+    fallback: str | None = None
+
+    def made(self, made: Made, fallback: str | None) -> Report:
+        """The report with how its conclusions were made."""
+        return replace(
+            self,
+            method=made.method,
+            prompt=made.prompt,
+            prompt_version=made.prompt_version,
+            model=made.model,
+            fallback=fallback,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The last run of emergence, and how many entries all runs together promoted."""
+
+    last_run: datetime | None
+    last_status: Status | None
+    promoted: int
+
+
+_NAMES = tuple(f.name for f in fields(Report))
+_JSON = ("seen", "promoted", "rejected")
+
+
+def new_report_id() -> str:
+    """An id for a report that is still to be written: what is written with it names it."""
+    return secrets.token_hex(8)
+
+
+async def add_report(connection: Connection, tenant_id: str, slice_id: int, report: Report) -> bool:
+    """Keep a report; False, and nothing kept, where a night by cron has one already."""
+    params: dict[str, Any] = {name: getattr(report, name) for name in _NAMES}
+    params["rejected"] = report.rejected[:MAX_REJECTED]
+    params |= {name: Jsonb(_plain(params[name])) for name in _JSON}
+    cursor = await connection.execute(SQL["add"], {**params, "tenant_id": tenant_id, "slice_id": slice_id})
+    return await cursor.fetchone() is not None
+
+
+async def is_night_done(connection: Connection, place: Place, night: date) -> bool:
+    """Whether a night by cron has its report."""
+    params = {"tenant_id": place.tenant_id, "slice_ids": await own_slices(connection, place), "night": night}
+    return await (await connection.execute(SQL["is_done"], params)).fetchone() is not None
+
+
+class Reports:
+    """Reads the reports of places."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, place: Place, *, before: tuple[datetime, str] | None, limit: int) -> list[Report]:
+        """A page of a place's reports, newest first, after the one that began at a time and has an id."""
+        at, report_id = before or (None, None)
+        more = {"before_at": at, "before_id": report_id, "limit": limit}
+        return [_report(row) for row in await self._rows(place, "page", more)]
+
+    async def report(self, place: Place, report_id: str) -> Report:
+        """One report of a place; NotFound."""
+        found = await self._rows(place, "report", {"report_id": report_id})
+        if not found:
+            raise NotFound(f"there is no report {report_id[:100]!r}")
+        return _report(found[0])
+
+    async def standing(self, place: Place) -> Standing:
+        """How emergence stands."""
+        [row] = await self._rows(place, "standing", {})
+        return Standing(row["started_at"], row["status"], row["promoted"])
+
+    async def _rows(self, place: Place, name: str, more: Mapping[str, Any]) -> list[DictRow]:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            own = await own_slices(connection, place)
+            params = {"tenant_id": place.tenant_id, "slice_ids": own, **more}
+            return await (await connection.execute(SQL[name], params)).fetchall()
+
+
+def _report(row: DictRow) -> Report:
+    return Report(**{name: row[name] for name in _NAMES})
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value with lists for other sequences."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value

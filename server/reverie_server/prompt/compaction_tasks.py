@@ -1,0 +1,98 @@
+"""Compaction of sessions beside the requests that make it due."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+import structlog
+
+from reverie_indexer.errors import ReverieError
+from reverie_indexer.model import Place
+from reverie_server.access.gate import Grant
+from reverie_server.prompt.session_compaction import SessionCompaction
+from reverie_server.prompt.window import tokens_of
+from reverie_server.sessions.model import Session
+from reverie_server.sessions.sessions import Sessions
+
+log = structlog.get_logger()
+# A model that twenty sessions wait for is not made faster by twenty requests at once.
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DueRules:
+    """From more than so many live messages, or from so many of their tokens on, all but the last are compacted."""
+
+    from_messages: int = 50
+    from_tokens: int = 108_800
+    keep_last: int = 20
+
+
+class SessionCompactions:
+    """Owns the tasks that compact sessions. One that dies with its process is due again at the next append."""
+
+    def __init__(self, compaction: SessionCompaction, sessions: Sessions, rules: DueRules) -> None:
+        self._compaction = compaction
+        self._sessions = sessions
+        self._rules = rules
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._closed = False
+
+    def consider(self, grant: Grant, place: Place, session: Session) -> None:
+        """Begin to compact a session that may be due; answers at once and never raises."""
+        if self._closed or not grant.settings.compaction_enabled or session.session_key in self._tasks:
+            return
+        # As if no message had been removed: whoever begins looks again at what there is.
+        live = session.last_seq - session.compacted_through
+        is_long = live > self._rules.from_messages or session.tokens >= self._rules.from_tokens
+        if live <= self._rules.keep_last or not is_long:
+            return
+        task = asyncio.create_task(self._run(grant, place, session), name="compact-session")
+        self._tasks[session.session_key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(session.session_key, None))
+
+    async def wait(self, session: Session, timeout_seconds: float) -> bool:
+        """Wait so long at most for a compaction of the session that is under way here; whether there was one."""
+        task = self._tasks.get(session.session_key)
+        if task is not None:
+            await asyncio.wait({task}, timeout=timeout_seconds)
+            return True
+        lock = self._compaction.lock(session)
+        if not lock.locked():
+            return False
+        try:
+            async with asyncio.timeout(timeout_seconds), lock:
+                pass
+        except TimeoutError:
+            pass
+        return True
+
+    async def idle(self) -> None:
+        """Wait until no compaction is under way."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks.values()))
+
+    async def aclose(self) -> None:
+        """Cancel what is under way, and begin nothing more. What is cancelled has done nothing."""
+        self._closed = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self, grant: Grant, place: Place, session: Session) -> None:
+        try:
+            async with self._places:
+                if await self._is_due(grant, session):
+                    await self._compaction.compact(grant, place, session, keep_last=self._rules.keep_last)
+        except ReverieError as error:
+            log.warning("session_compaction_failed", code=error.code, detail=error.detail)
+        except Exception:  # the edge of a job: the next append tries again
+            log.exception("session_compaction_failed")
+
+    async def _is_due(self, grant: Grant, session: Session) -> bool:
+        reader = replace(grant.reader, owner_key=session.owner_key)
+        live = await self._sessions.live(reader, await self._sessions.find(reader, session.session_id))
+        return len(live) > self._rules.from_messages or tokens_of(live) >= self._rules.from_tokens

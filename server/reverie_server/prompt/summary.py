@@ -1,0 +1,84 @@
+"""Summaries that a language model writes of older messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from reverie_indexer.errors import ReverieError
+from reverie_server.episodes.make import without_sentences
+from reverie_server.heuristics.grounding import Sources
+from reverie_server.heuristics.orders import standing_order
+from reverie_server.llm.prompts import load_prompt
+from reverie_server.llm.provider import LanguageModel
+from reverie_server.sessions.model import Message
+from reverie_server.sessions.transcript import clipped, transcript
+from reverie_server.text.fences import strip_injected
+from reverie_server.text.tokens import CountTokens
+
+log = structlog.get_logger()
+TEMPERATURE = 0.3
+# A word of most languages is about one token and a third.
+_WORDS_A_TOKEN = 0.75
+# Models count words badly: an answer may be so much longer than it was asked to be.
+_LENIENCE = 5 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary, and by which version of which prompt and which model it was written."""
+
+    text: str
+    prompt: str
+    prompt_version: str
+    model: str
+
+
+class Summaries:
+    """Writes summaries of about `max_tokens`; `model` None: nobody writes any."""
+
+    def __init__(
+        self, model: LanguageModel | None, count: CountTokens, *, max_tokens: int, timeout_seconds: float
+    ) -> None:
+        self._model = model
+        self.count = count
+        self.max_tokens = int(max_tokens * _LENIENCE)
+        self._max_words = int(max_tokens * _WORDS_A_TOKEN)
+        self._timeout_seconds = timeout_seconds
+
+    async def write(self, tenant_id: str, previous: str, messages: Sequence[Message]) -> Summary | None:
+        """One summary of what was summarised before and of more messages; None when it cannot be had.
+
+        That is without a model, when it fails in whatever way, when nothing of its answer may be kept, and when nobody
+        said anything. Sentences with an order to the agent, or with an address that nobody named, are taken out: the
+        summary enters prompts, and episodes are made of it. Holds no connection.
+        """
+        said = transcript(messages, "summary")
+        if self._model is None or not said:
+            return None
+        prompt = load_prompt("summary")
+        try:
+            written = await self._model.complete(
+                tenant_id,
+                prompt,
+                {"previous": previous, "transcript": said, "max_words": str(self._max_words)},
+                max_tokens=self.max_tokens,
+                temperature=TEMPERATURE,
+                timeout_seconds=self._timeout_seconds,
+            )
+        except ReverieError as error:
+            log.warning("summary_failed", code=error.code, detail=error.detail, messages=len(messages))
+            return None
+        text = await asyncio.to_thread(self._kept, written.text, previous, messages)
+        return Summary(text, written.prompt, written.prompt_version, written.model) if text else None
+
+    def _kept(self, written: str, previous: str, messages: Sequence[Message]) -> str:
+        """What of a model's summary may be kept, as far as there is room."""
+        sources = Sources.of_texts([previous, transcript(messages, "notes")])
+        kept = without_sentences(
+            strip_injected(written), lambda sentence: standing_order(sentence) or sources.why_addressed(sentence)
+        )
+        return clipped(kept, self.max_tokens, self.count)

@@ -1,0 +1,76 @@
+"""Summaries of the older part of a long prompt, kept for a while so that the next turns cost no model call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
+from reverie_server.prompt.summary import Summary
+from reverie_server.sessions.message_range import is_unchanged
+from reverie_server.sessions.model import Message, Session
+
+SQL = Queries(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSummary:
+    """A summary that stands for the session's live messages up to a number, and for what its own summary stands for."""
+
+    through_seq: int
+    text: str
+
+
+class WindowSummaries:
+    """One summary a session, for `keep_seconds`, of a stretch that begins with its first live message."""
+
+    def __init__(self, database: Database, *, keep_seconds: float) -> None:
+        self._database = database
+        self._keep_seconds = keep_seconds
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, session: Session) -> asyncio.Lock:
+        """What is held while a session's summary is made, so that two turns at once make it once."""
+        return self._locks.setdefault(session.session_key, asyncio.Lock())
+
+    async def kept(self, reader: Reader, session: Session, first_seq: int) -> KeptSummary | None:
+        """The session's summary, if it is not too old and its stretch begins with that message."""
+        params = {
+            "tenant_id": reader.tenant_id,
+            "session_key": session.session_key,
+            "slice_id": session.slice_id,
+            "from_seq": first_seq,
+            "keep_seconds": self._keep_seconds,
+        }
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            await visible_slices(connection, reader.tenant_id, reader.agent_id, session.owner_key)
+            row = await (await connection.execute(SQL["kept"], params)).fetchone()
+        return KeptSummary(row["through_seq"], row["summary"]) if row else None
+
+    async def keep(self, reader: Reader, session: Session, stretch: Sequence[Message], summary: Summary) -> bool:
+        """Keep the summary of a stretch; False, with nothing kept, when the stretch is no longer what it was.
+
+        What was forgotten meanwhile must not live on in a summary: whoever gets False uses it no more.
+        """
+        params = {
+            "tenant_id": reader.tenant_id,
+            "session_key": session.session_key,
+            "slice_id": session.slice_id,
+            "from_seq": stretch[0].seq,
+            "through_seq": stretch[-1].seq,
+            "summary": summary.text,
+            "prompt": summary.prompt,
+            "prompt_version": summary.prompt_version,
+            "model": summary.model,
+        }
+        async with self._database.tenant(reader.tenant_id) as connection:
+            await visible_slices(connection, reader.tenant_id, reader.agent_id, session.owner_key)
+            await connection.execute(SQL["lock_slice"], params)
+            if not await is_unchanged(connection, reader.tenant_id, session, stretch):
+                return False
+            await connection.execute(SQL["keep"], params)
+            return True

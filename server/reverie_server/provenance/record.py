@@ -1,0 +1,124 @@
+"""Where the lines of files come from that the server wrote by itself.
+
+What a person changes is another line, and a line that is not recorded is a person's. What a line is stands in `lines`.
+Every function works inside the caller's transaction, in which the slice is open.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.db import Connection
+from reverie_indexer.isolate import isolated
+from reverie_indexer.queries import Queries
+from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
+from reverie_server.text.redact import Eraser, essence
+
+__all__ = [
+    "Derived",
+    "added_lines",
+    "entry_lines",
+    "forget_lines",
+    "line_sha256",
+    "machine_lines",
+    "origins",
+    "record",
+]
+
+SQL = Queries(__file__)
+
+
+async def record(
+    connection: Connection, tenant_id: str, slice_id: int, derived: Iterable[Derived], *, at: datetime | None = None
+) -> None:
+    """Keep where lines come from that were written in this transaction, in one statement; `at` None is now.
+
+    Files that the slice does not have are left out, and what is no line.
+    """
+    rows = [
+        (item.path, line_sha256(line), item, sources)
+        for item in derived
+        for sources in [json.dumps([dict(source) for source in item.sources])]
+        for line in {essence(line): line for line in item.lines if entry_lines(line)}.values()
+    ]
+    if not rows:
+        return
+    params = {
+        "tenant_id": tenant_id,
+        "slice_id": slice_id,
+        "paths": [path for path, *_ in rows],
+        "hashes": [sha256 for _, sha256, *_ in rows],
+        "stages": [item.stage for _, _, item, _ in rows],
+        "methods": [item.made.method for _, _, item, _ in rows],
+        "prompts": [item.made.prompt for _, _, item, _ in rows],
+        "prompt_versions": [item.made.prompt_version for _, _, item, _ in rows],
+        "models": [item.made.model for _, _, item, _ in rows],
+        "sources": [sources for *_, sources in rows],
+        "at": at,
+    }
+    await connection.execute(SQL["record"], params)
+
+
+async def machine_lines(connection: Connection, tenant_id: str, slice_id: int, path: str) -> frozenset[bytes]:
+    """The hashes of the lines of a file that the server wrote, now or before; empty where there is no such file."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path}
+    rows = await (await connection.execute(SQL["machine_lines"], params)).fetchall()
+    return frozenset(bytes(row["line_sha256"]) for row in rows)
+
+
+async def origins(
+    connection: Connection, tenant_id: str, document_id: int, lines: Iterable[str]
+) -> dict[bytes, list[DictRow]]:
+    """What is recorded of some lines of a file, by their hashes, oldest first; nothing for those of a person."""
+    params = {"tenant_id": tenant_id, "document_id": document_id, "hashes": [line_sha256(line) for line in lines]}
+    found: dict[bytes, list[DictRow]] = {}
+    for row in await (await connection.execute(SQL["origins"], params)).fetchall():
+        found.setdefault(bytes(row["line_sha256"]), []).append(row)
+    return found
+
+
+async def forget_lines(
+    connection: Connection, tenant_id: str, document_id: int, before: str, texts: Sequence[str]
+) -> None:
+    """Take out of the record what texts are taken out of: a version of a file, `before` it is told without them.
+
+    What is left of a line keeps its origin; of one of which nothing is left nothing is kept, its hash least of all.
+    """
+    gone, moved = await isolated(lines_without, before, texts, chars=len(before))
+    if not gone and not moved:
+        return
+    params = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "gone": gone,
+        "old": [old for old, _ in moved],
+        "new": [new for _, new in moved],
+    }
+    await connection.execute(SQL["forget"], params)
+    await connection.execute(SQL["retell"], params)
+
+
+def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
+    """The hashes of the lines of a text of which nothing is left without some texts; and of those of which something
+    is, with the hash of what is left. Pure."""
+    whole, found = Eraser(texts).erase(before)
+    if not found:
+        return [], []
+    eraser = Eraser(found)
+    left = {line_sha256(line): _left(eraser, line) for line in dict.fromkeys(entry_lines(before))}
+    changed = {sha256: rest for sha256, rest in left.items() if rest != sha256}
+    # What spans lines: none of them may stay by its hash.
+    still = {line_sha256(line) for line in entry_lines(whole)} | {rest for rest in changed.values() if rest}
+    gone = [sha256 for sha256 in left if sha256 not in still and not changed.get(sha256)]
+    return gone, [(sha256, rest) for sha256, rest in changed.items() if rest]
+
+
+def _left(eraser: Eraser, line: str) -> bytes | None:
+    rest, found = eraser.erase(line)
+    if not found:
+        return line_sha256(line)
+    return line_sha256(rest) if entry_lines(rest) else None

@@ -1,1 +1,0 @@
-"""Finding memory again: search the channels, rank what they found."""

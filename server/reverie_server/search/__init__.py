@@ -1,0 +1,1 @@
+"""Hybrid search: candidates by words and by meaning, one ranked list."""

@@ -1,0 +1,23 @@
+"""The vector of a query, from a model that may be somebody else's and slow."""
+
+from __future__ import annotations
+
+import asyncio
+
+from reverie_indexer.embed.protocol import Vector
+from reverie_indexer.errors import EmbedderUnavailable
+from reverie_indexer.slot import Ready
+from reverie_server.access.work_slot import long_wait
+
+# Words find something at once; an endpoint that hangs is waited for by nobody for longer.
+QUERY_SECONDS = 5.0
+
+
+async def query_vector(ready: Ready, text: str) -> Vector:
+    """The vector of a text; EmbedderUnavailable where there is none in time, EmbeddingRejected where never."""
+    try:
+        with long_wait():
+            async with asyncio.timeout(QUERY_SECONDS):
+                return await ready.queries.embed(text)
+    except TimeoutError:
+        raise EmbedderUnavailable("the embedding model did not answer in time") from None

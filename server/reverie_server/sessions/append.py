@@ -1,0 +1,294 @@
+"""Recording what is said: messages, their passages in the index, and the daily log, all in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from weakref import WeakValueDictionary
+
+import structlog
+
+from reverie_indexer import transcript
+from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.errors import Conflict, PayloadTooLarge, ValidationFailed
+from reverie_indexer.model import Passage, Place
+from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.queries import Queries
+from reverie_indexer.retry import Superseded, until_stable
+from reverie_indexer.slices import own_slices
+from reverie_indexer.transcript import Said
+from reverie_server.access.gate import Grant
+from reverie_server.access.reader import check_own
+from reverie_server.jobs.model import message_source
+from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.provenance.record import Derived, record
+from reverie_server.provenance.tombstones import Tombstones, standing
+from reverie_server.sessions import daily_log
+from reverie_server.sessions.chunk import check_passages, cut
+from reverie_server.sessions.lookup import Key, lock_session, look_up
+from reverie_server.sessions.model import Appended, Message, NewMessage, Session, is_of_cron, paired
+from reverie_server.sessions.validate import check_given, cleaned, with_content
+from reverie_server.text import markdown_edit as sections
+from reverie_server.text.tokens import CountTokens, message_tokens
+
+SQL = Queries(__file__)
+log = structlog.get_logger()
+MAX_ATTEMPTS = 50
+LOG_AUTHOR = "server"
+LOG_REASON = "daily_log"
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A session as it was looked at: which of the given ids it has, and a user's message that has no answer yet."""
+
+    session: Session | None
+    place: Place
+    known: frozenset[str] = frozenset()
+    waiting: Message | None = None
+    tombstones: object = None
+
+    @property
+    def basis(self) -> tuple[frozenset[str], object]:
+        """What decides which of the given messages are new."""
+        return self.known, self.tombstones
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """New messages, in order and not yet numbered, with their passages, for a session as it was seen."""
+
+    basis: tuple[frozenset[str], object]
+    messages: Sequence[Message]
+    passages: Sequence[Sequence[Passage]]
+    model_id: int | None
+
+
+@dataclass(slots=True)
+class _Recording:
+    """What is stored in the transaction that holds the slice's lock, with the log's files at `paths`.
+
+    `waiting` passages have no vector yet. `exchanges` are the log's entries with the messages they tell of; those of
+    notes in `full` are not written.
+    """
+
+    key: Key
+    seen: _Seen
+    prepared: _Prepared
+    paths: Sequence[str] = ()
+    exchanges: Sequence[tuple[daily_log.Entry, Sequence[Message]]] = ()
+    full: set[str] = field(default_factory=set)
+    outcome: Session | None = None
+    is_new: bool = False
+    waiting: int = 0
+
+    async def run(self, connection: Connection, slice_: Slice) -> None:
+        """Store the messages with their passages; raises Superseded when they were prepared for another state."""
+        locked = await lock_session(connection, slice_, self.key)
+        if locked is None:
+            raise Superseded
+        session, self.is_new = locked
+        seen_seq = self.seen.session.last_seq if self.seen.session else 0
+        tombstones = await standing(connection, self.key.tenant_id, [slice_.slice_id])
+        if session.last_seq != seen_seq or session.state == "terminated" or tombstones != self.seen.tombstones:
+            raise Superseded
+        messages = self.prepared.messages
+        seqs = range(session.last_seq + 1, session.last_seq + 1 + len(messages))
+        params = {
+            "tenant_id": self.key.tenant_id,
+            "session_key": session.session_key,
+            "slice_id": slice_.slice_id,
+            "seqs": list(seqs),
+            "message_ids": [message.message_id for message in messages],
+            "roles": [message.role for message in messages],
+            "contents": [message.content for message in messages],
+            "extras": [json.dumps(dict(message.extra)) for message in messages],
+            "token_counts": [message.tokens for message in messages],
+            "ats": [message.at for message in messages],
+            "count": len(messages),
+            "tokens": sum(message.tokens for message in messages),
+        }
+        await connection.execute(SQL["add_messages"], params)
+        row = await (await connection.execute(SQL["count_messages"], params)).fetchone()
+        self.outcome = Session(**(row or {}))
+        said = [
+            Said(seq, message.at, passages)
+            for seq, message, passages in zip(seqs, messages, self.prepared.passages, strict=True)
+            if passages
+        ]
+        if said:
+            opened = (connection, self.seen.place, slice_, session.session_key, session.path)
+            file = await transcript.open_transcript(*opened)
+            self.waiting = await transcript.append_messages(connection, file, said, self.prepared.model_id)
+        if self.paths:
+            logged = {"slice_id": slice_.slice_id, "paths": list(self.paths), "reason": LOG_REASON}
+            await connection.execute(SQL["drop_superseded"], {**params, **logged})
+            await self._record_log(connection, slice_, session, dict(zip(map(id, messages), seqs, strict=True)))
+
+    async def _record_log(
+        self, connection: Connection, slice_: Slice, session: Session, seqs: Mapping[int, int]
+    ) -> None:
+        """Which messages the lines of the log tell of. New ones have their numbers by identity."""
+        derived = [
+            Derived(entry.path, [entry.line], EXTRACTIVE, LOG_REASON, [message_source(session.session_id, numbered)])
+            for entry, said in self.exchanges
+            if entry.path in self.paths and entry.path not in self.full
+            for numbered in [[(seqs.get(id(message), message.seq), message.message_id) for message in said]]
+        ]
+        await record(connection, self.key.tenant_id, slice_.slice_id, derived)
+
+
+class Recorder:
+    """Adds messages to sessions. `log_failures` counts what could not be written to a daily log."""
+
+    def __init__(
+        self,
+        database: Database,
+        pipeline: Pipeline,
+        tombstones: Tombstones,
+        count: CountTokens,
+        *,
+        max_file_bytes: int,
+    ) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._tombstones = tombstones
+        self._count = count
+        self._max_file_bytes = max_file_bytes
+        self._turns: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
+        self.log_failures = 0
+
+    async def append(
+        self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]
+    ) -> tuple[Appended, Place]:
+        """Add messages to a session, in order, each once; also the place of the session's slice.
+
+        What memory had put into them is taken out. Left out are a message that is nothing else, one whose id the
+        session has, and what was forgotten after it was said. Makes session and agent where new; without an owner the
+        session is the team's. Each exchange that is completed goes to the daily log in the same transaction; where that
+        cannot be written, this is counted, and the messages are stored all the same. Raises ValidationFailed and
+        PayloadTooLarge for messages that may not be, Conflict for a terminated session, and Forbidden for one that
+        others read, with a key that is bound to its owner.
+        """
+        now = datetime.now(UTC)
+        key = Key.of(grant.reader, session_id)
+        check_given(messages, now)
+        given = cleaned(messages)
+        seen = await self._look(key, place, given)
+        check_own(grant.reader, seen.place)
+        # Before it is this call's turn: cutting and embedding take longer than all the rest.
+        prepared = await self._prepare(grant, seen, given, now)
+
+        async def attempt() -> tuple[Appended, Place]:
+            nonlocal prepared
+            seen = await self._look(key, place, given)
+            if seen.basis != prepared.basis:
+                prepared = await self._prepare(grant, seen, given, now)
+            if seen.session is not None and not prepared.messages:
+                return Appended(seen.session, 0), seen.place
+            if seen.session is not None and seen.session.state == "terminated":
+                raise Conflict("the session is terminated: make it active before anything is added")
+            recording = _Recording(key, seen, prepared)
+            await self._commit(grant, recording)
+            if recording.waiting:
+                self._pipeline.backfill_wanted.set()
+            assert recording.outcome is not None
+            return Appended(recording.outcome, len(prepared.messages), recording.is_new), seen.place
+
+        async with self._turns.setdefault(seen.place, asyncio.Lock()):
+            return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
+
+    async def _look(self, key: Key, place: Place, given: Sequence[NewMessage]) -> _Seen:
+        async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
+            found = await look_up(connection, key)
+            if found is None:
+                own = await own_slices(connection, place)
+                return _Seen(None, place, tombstones=await standing(connection, key.tenant_id, own))
+            session, place = found
+            ids = [message.message_id for message in given if message.message_id is not None]
+            params = {"tenant_id": key.tenant_id, "session_key": session.session_key, "message_ids": ids}
+            known = await (await connection.execute(SQL["known_ids"], params)).fetchall()
+            last = await (await connection.execute(SQL["last_spoken"], params)).fetchone()
+            waiting = Message(**last) if last and last["role"] == "user" else None
+            tombstones = await standing(connection, key.tenant_id, [session.slice_id])
+        return _Seen(session, place, frozenset(row["message_id"] for row in known), waiting, tombstones)
+
+    async def _prepare(self, grant: Grant, seen: _Seen, given: Sequence[NewMessage], now: datetime) -> _Prepared:
+        """Of the given messages those that are new to the session, without what was forgotten, cut and embedded."""
+        unheard = [message for message in given if message.message_id not in seen.known]
+        if seen.tombstones is not None and any(message.at is not None for message in unheard):
+            forgetful = await self._tombstones.of_transcripts(seen.place)
+            unheard = await asyncio.to_thread(_without_forgotten, unheard, forgetful)
+        new = await asyncio.to_thread(self._weighed, unheard, now)
+        passages = await asyncio.to_thread(cut, grant.settings, new)
+        check_passages(passages)
+        ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
+        return _Prepared(seen.basis, new, passages, ready.model_id if ready else None)
+
+    def _weighed(self, messages: Sequence[NewMessage], now: datetime) -> list[Message]:
+        return [
+            Message(
+                seq=0,
+                role=message.role,
+                content=message.content,
+                at=message.at or now,
+                tokens=message_tokens(message.content, message.extra, self._count),
+                message_id=message.message_id,
+                extra=message.extra,
+            )
+            for message in messages
+        ]
+
+    async def _commit(self, grant: Grant, recording: _Recording) -> None:
+        """One transaction, the daily log in it; without the log where that may not be written."""
+        waiting = [recording.seen.waiting] if recording.seen.waiting is not None else []
+        spoken = [*waiting, *recording.prepared.messages]
+        if grant.settings.skip_cron_conversations and is_of_cron(recording.key.session_id):
+            spoken = []
+        entries = daily_log.entries(spoken, grant.settings.time_zone)
+        changes = self._log_changes(entries, recording.full)
+        place = recording.seen.place
+        recording.paths = [change.path for change in changes]
+        recording.exchanges = list(zip(entries, paired(spoken), strict=True))
+        try:
+            await self._pipeline.write_many(place, changes, recording.run)
+        except (PayloadTooLarge, ValidationFailed, Conflict) as error:
+            if not changes:
+                raise
+            self._log_failed(error.code)
+            recording.paths = ()
+            await self._pipeline.write_many(place, [], recording.run)
+        for _ in recording.full:
+            self._log_failed(PayloadTooLarge.code)
+
+    def _log_changes(self, entries: Sequence[daily_log.Entry], full: set[str]) -> list[Change]:
+        """The entries at the end of their days' notes; a note that has no room stays as it is and is told in `full`."""
+        lines: dict[str, list[str]] = {}
+        for entry in entries:
+            lines.setdefault(entry.path, []).append(entry.line)
+
+        def edit(path: str, text: str | None) -> str:
+            longer = sections.append(text, "\n\n".join(lines[path]), path)
+            if text is not None and len(longer.encode()) > self._max_file_bytes:
+                full.add(path)
+                return text
+            return longer
+
+        return [Change(path, partial(edit, path), LOG_AUTHOR, LOG_REASON) for path in lines]
+
+    def _log_failed(self, code: str) -> None:
+        self.log_failures += 1
+        log.warning("daily_log_not_written", code=code)
+
+
+def _without_forgotten(messages: Sequence[NewMessage], forgetful: Callable[[str, datetime], str]) -> list[NewMessage]:
+    """An old transcript does not bring back what was forgotten; what is said now, or later than that, is new."""
+    told = [
+        message if message.at is None else with_content(message, forgetful(message.content, message.at))
+        for message in messages
+    ]
+    return [message for message in told if message is not None]

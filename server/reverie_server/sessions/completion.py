@@ -1,0 +1,69 @@
+"""When a stretch of a session is complete: on request, or when nobody has said anything for a while."""
+
+from __future__ import annotations
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from reverie_indexer.db import Connection, Database
+from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader, check_own
+from reverie_server.jobs.defer import Delays, follow
+from reverie_server.jobs.model import Deferred, Event
+from reverie_server.sessions.lookup import Key, look_up
+from reverie_server.sessions.model import is_of_cron
+
+SQL = Queries(__file__)
+IDLE = "idle"
+CRON = "cron"
+PAGE = 200
+
+
+async def publish_completed(
+    connection: Connection, reader: Reader, session_id: str, trigger_source: str, delays: Delays
+) -> list[Deferred] | None:
+    """Publish that what a session has said since the last time is complete, and defer what follows.
+
+    A session of the channel `cron` is completed by the clock, whatever is said of it.
+
+    Nothing where nothing new was said; None: there is no such session. Forbidden for one that others read, with a key
+    that is bound to its owner.
+    """
+    key = Key.of(reader, session_id)
+    found = await look_up(connection, key)
+    if found is None:
+        return None
+    check_own(reader, found[1])
+    params = {
+        "tenant_id": key.tenant_id,
+        "session_key": found[0].session_key,
+        "payload": Jsonb({"trigger_source": CRON if is_of_cron(key.session_id) else trigger_source}),
+    }
+    rows = await (await connection.execute(SQL["publish"], params)).fetchall()
+    return [job for row in rows for job in await follow(connection, _event_of(row), delays)]
+
+
+async def complete_idle_sessions(database: Database, delays: Delays, *, idle_seconds: float) -> int:
+    """Publish the completion of every session, of any tenant, that nobody has written to for so long; how many.
+
+    A page at a time, each in a transaction of its own; a session that somebody writes to at this instant is left alone.
+    """
+    params = {
+        "idle_seconds": idle_seconds,
+        "limit": PAGE,
+        "payload": Jsonb({"trigger_source": IDLE}),
+        "of_cron": Jsonb({"trigger_source": CRON}),
+    }
+    total = 0
+    while True:
+        async with database.maintenance() as connection:
+            rows = await (await connection.execute(SQL["publish_idle"], params)).fetchall()
+            for row in rows:
+                await follow(connection, _event_of(row), delays)
+        total += len(rows)
+        if len(rows) < PAGE:
+            return total
+
+
+def _event_of(row: DictRow) -> Event:
+    return Event("session.completed", **{**row, "payload": {"session_key": row["payload"]["session_key"]}})

@@ -1,0 +1,206 @@
+"""Taking texts out of what was said: messages, what stands for them, and their passages.
+
+Every function works inside the caller's transaction, in which the slices are open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from reverie_indexer import transcript
+from reverie_indexer.db import Connection, Slice
+from reverie_indexer.index import forget_embeddings
+from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
+from reverie_indexer.transcript import Said
+from reverie_server.access.settings import AgentSettings
+from reverie_server.sessions import daily_log
+from reverie_server.sessions.chunk import cut
+from reverie_server.sessions.model import Message, path_of
+from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, erase, is_in, pattern_of
+from reverie_server.text.tokens import CountTokens, message_tokens
+
+SQL = Queries(__file__)
+# A shorter rest of a text tells nothing of it.
+_MIN_REMNANT_CHARS = 5
+
+
+@dataclass(slots=True)
+class Held:
+    """What holds the texts: how many messages of each session, by (path, text), and their passages in the index.
+
+    `found` are the messages, by session and number. `remnants` are what lines of the daily log have of the texts where
+    they cut the message. `lines` are those of messages that were changed, as they were, `embeddings` how many cached
+    vectors went.
+    """
+
+    messages: Counter[tuple[str, str]] = field(default_factory=Counter)
+    sessions: set[str] = field(default_factory=set)
+    found: list[tuple[int, int]] = field(default_factory=list)
+    count: int = 0
+    passages: int = 0
+    remnants: list[str] = field(default_factory=list)
+    lines: set[str] = field(default_factory=set)
+    embeddings: int = 0
+
+    def note(self, row: DictRow, texts: Sequence[str]) -> None:
+        """One more message holds these texts."""
+        path = path_of(row["session_id"])
+        self.sessions.add(path)
+        self.found.append((row["session_key"], row["seq"]))
+        self.count += 1
+        self.messages.update((path, text) for text in texts)
+        cut = daily_log.cut_off(row["content"], texts)
+        self.remnants += [rest for rest in cut if len(rest) >= _MIN_REMNANT_CHARS and rest not in self.remnants]
+
+
+async def survey(connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]) -> Held:
+    """What is said in some slices that holds one of the texts."""
+    held = Held()
+    async for row, of_row in _messages(connection, tenant_id, slice_ids, texts):
+        held.note(row, of_row)
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
+    rows = await (await connection.execute(SQL["holding_passages"], params)).fetchall()
+    held.passages = sum(any(is_in(row["text"], text) for text in texts) for row in rows)
+    return held
+
+
+async def take_out(
+    connection: Connection,
+    place: Place,
+    slice_: Slice,
+    texts: Sequence[str],
+    settings: AgentSettings,
+    count: CountTokens,
+) -> Held:
+    """Take the texts out of the messages of a locked slice, of what stands for them, of the index and of the cache.
+
+    A message keeps its number and id, whatever is left of it. What of it is indexed anew waits for its vector. With a
+    text of a compacted message the summary goes, which may tell it in other words.
+    """
+    held = await survey(connection, place.tenant_id, [slice_.slice_id], texts)
+    found = [row async for row, _ in _messages(connection, place.tenant_id, [slice_.slice_id], texts)]
+    by_session: dict[int, list[DictRow]] = {}
+    for row in found:
+        by_session.setdefault(row["session_key"], []).append(row)
+    for session_key, rows in by_session.items():
+        said = []
+        for row in rows:
+            content = await asyncio.to_thread(without_texts, row["content"], texts)
+            held.lines |= set(row["content"].splitlines()) - set(content.splitlines())
+            said.append(await _rewrite(connection, place, {**row, "content": content}, texts, settings, count))
+        path = path_of(rows[0]["session_id"])
+        file = await transcript.find_transcript(connection, place, slice_, session_key, path)
+        if file is not None:
+            indexed = await transcript.replace_messages(connection, file, said, None, only_present=True)
+            hashes = {bytes(row["passage_sha256"]) for row in indexed.removed}
+            held.embeddings += await forget_embeddings(connection, place.tenant_id, hashes)
+        if rows[0]["seq"] <= rows[0]["compacted_through"]:
+            # It tells of the message, in whatever words.
+            key = {"tenant_id": place.tenant_id, "session_key": session_key}
+            await connection.execute(SQL["drop_summary"], key)
+            await connection.execute(SQL["drop_compactions"], key)
+    await _take_out_of_summaries(connection, place, slice_, texts, list(by_session))
+    return held
+
+
+async def _rewrite(
+    connection: Connection,
+    place: Place,
+    row: DictRow,
+    texts: Sequence[str],
+    settings: AgentSettings,
+    count: CountTokens,
+) -> Said:
+    """Store a message as it now is; its text is told anew already."""
+    content = row["content"]
+    extra = _without_in(row["extra"], lambda text: without_texts(text, texts, by_line=False))
+    tokens = message_tokens(content, extra, count)
+    params = {
+        "tenant_id": place.tenant_id,
+        "session_key": row["session_key"],
+        "seq": row["seq"],
+        "content": content,
+        "extra": Jsonb(extra),
+        "tokens": tokens,
+        "difference": tokens - row["tokens"],
+    }
+    await connection.execute(SQL["rewrite_message"], params)
+    await connection.execute(SQL["correct_tokens"], params)
+    message = Message(row["seq"], row["role"], content, row["at"], tokens)
+    # What is indexed of the message is, whatever of new ones would be.
+    [passages] = await asyncio.to_thread(cut, settings.model_copy(update={"index_messages": True}), [message])
+    return Said(message.seq, message.at, passages)
+
+
+async def _take_out_of_summaries(
+    connection: Connection, place: Place, slice_: Slice, texts: Sequence[str], changed: Sequence[int]
+) -> None:
+    """What stands for messages: a summary keeps the rest of its text; a prompt's is made anew."""
+    params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, **_anchors(texts)}
+    for row in await (await connection.execute(SQL["holding_sessions"], params)).fetchall():
+        summary = without_texts(row["summary"], texts)
+        metadata = _without_in(row["metadata"], lambda text: without_texts(text, texts, by_line=False))
+        if (summary, metadata) != (row["summary"], row["metadata"]):
+            of_row = {**params, "session_key": row["session_key"], "summary": summary, "metadata": Jsonb(metadata)}
+            await connection.execute(SQL["rewrite_session"], of_row)
+    for row in await (await connection.execute(SQL["holding_compactions"], params)).fetchall():
+        summary = without_texts(row["summary"], texts)
+        of_row = {**params, "session_key": row["session_key"], "number": row["number"], "summary": summary}
+        await connection.execute(SQL["rewrite_compaction"], of_row)
+    await connection.execute(SQL["drop_window_summaries"], {**params, "session_keys": list(changed)})
+
+
+def without_texts(content: str, texts: Sequence[str], *, by_line: bool = True) -> str:
+    """A text without others."""
+    for text in texts:
+        content, _ = erase(content, text, by_line=by_line)
+    return content
+
+
+async def _messages(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> AsyncIterator[tuple[DictRow, list[str]]]:
+    """The messages that hold one of the texts, one after the other: what was said may be larger than memory."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
+    async with connection.cursor(name="holding_messages") as cursor:
+        cursor.itersize = 50
+        await cursor.execute(SQL["holding_messages"], params)
+        async for row in cursor:
+            parts = [row["content"], *_strings(row["extra"])]
+            held = await asyncio.to_thread(_held, parts, texts)
+            if held:
+                yield row, held
+
+
+def _held(parts: Sequence[str], texts: Sequence[str]) -> list[str]:
+    folded = [Folded.of(part).text for part in parts]
+    return [text for text in texts if any(map(pattern_of(text).search, folded))]
+
+
+def _strings(value: object) -> list[str]:
+    """The texts in a JSON value, of any depth."""
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in _strings(part)]
+
+
+def _without_in(value: Any, told: Callable[[str], str]) -> Any:
+    """A JSON value with each of its texts told anew."""
+    if isinstance(value, str):
+        return told(value)
+    if isinstance(value, Mapping):
+        return {name: _without_in(part, told) for name, part in value.items()}
+    return [_without_in(part, told) for part in value] if isinstance(value, list) else value
+
+
+def _anchors(texts: Sequence[str]) -> dict[str, Any]:
+    return {"anchors": [anchor_of(text) for text in texts], "invisible": INVISIBLE}

@@ -1,0 +1,67 @@
+"""Finding and locking sessions inside the caller's transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reverie_indexer.db import Connection, Slice, visible_slices
+from reverie_indexer.model import Place
+from reverie_indexer.queries import Queries
+from reverie_server.access.reader import Reader
+from reverie_server.sessions.model import Session, check_session_id
+
+SQL = Queries(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a session is found by. `owner_key` None is the conversation of the team."""
+
+    tenant_id: str
+    agent_id: str
+    owner_key: str | None
+    session_id: str
+
+    @classmethod
+    def of(cls, reader: Reader, session_id: str) -> Key:
+        """The session of that id that a reader means; ValidationFailed for an id that none may have."""
+        return cls(reader.tenant_id, reader.agent_id, reader.owner_key, check_session_id(session_id))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """As the statements have it."""
+        return {
+            "tenant_id": self.tenant_id,
+            "agent_id": self.agent_id,
+            "owner_key": self.owner_key,
+            "session_id": self.session_id,
+        }
+
+
+async def look_up(connection: Connection, key: Key) -> tuple[Session, Place] | None:
+    """The session of a key and the place of its slice, which is then open to the transaction; None: there is none.
+
+    With an owner: that owner's. Without: the team's, and nobody else's, whoever has one of that id.
+    """
+    await visible_slices(connection, key.tenant_id, key.agent_id, key.owner_key)
+    # Without isolation owners' sessions are in the team's slice: that a slice is open says nothing of whose they are.
+    row = await (await connection.execute(SQL["session_of_id"], key.params)).fetchone()
+    if row is None:
+        return None
+    owner_key = row.pop("slice_owner_key")
+    place = Place(key.tenant_id, key.agent_id, "team" if owner_key is None else "personal", owner_key)
+    return Session(**row), place
+
+
+async def lock_session(connection: Connection, slice_: Slice, key: Key) -> tuple[Session, bool] | None:
+    """The session of a key in a locked slice, made where new and locked, and whether it is new.
+
+    None when it is in another slice by now.
+    """
+    params = {**key.params, "slice_id": slice_.slice_id}
+    made = await (await connection.execute(SQL["make_session"], params)).fetchone()
+    row = await (await connection.execute(SQL["lock_session"], params)).fetchone()
+    if row is None or row["slice_id"] != slice_.slice_id:
+        return None
+    return Session(**row), made is not None

@@ -1,0 +1,212 @@
+"""Sessions and their messages: making, finding, reading, clearing; what is said is added by `appending`.
+
+A session belongs to (tenant, agent, owner, id) and stays in the slice where it was begun: its owner's, or the team's.
+Every write holds that slice's lock, then the session's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from reverie_indexer import transcript
+from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.queries import Queries
+from reverie_indexer.slices import lock_slice
+from reverie_server.access.gate import Grant
+from reverie_server.access.reader import Reader, check_own
+from reverie_server.jobs.defer import Delays
+from reverie_server.jobs.model import Deferred
+from reverie_server.sessions.append import Recorder
+from reverie_server.sessions.completion import publish_completed
+from reverie_server.sessions.cron_completion import complete_without_log
+from reverie_server.sessions.lookup import SQL as LOOKUP
+from reverie_server.sessions.lookup import Key, lock_session, look_up
+from reverie_server.sessions.model import Appended, Message, NewCompaction, NewMessage, Session, State
+from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
+
+SQL = Queries(__file__)
+
+
+async def mark_compacted(connection: Connection, tenant_id: str, session: Session, compaction: NewCompaction) -> None:
+    """Mark messages of a session compacted and keep what the compaction left, in a transaction with its slice's lock.
+
+    Conflict when the session is not as it was given: compacted by another, or cleared.
+    """
+    params = {
+        **{name: getattr(compaction, name) for name in NewCompaction.__slots__},
+        "tenant_id": tenant_id,
+        "session_key": session.session_key,
+        "slice_id": session.slice_id,
+        "compactions": session.compactions,
+        "compacted_through": session.compacted_through,
+    }
+    row = await (await connection.execute(SQL["compact_session"], params)).fetchone()
+    if row is None:
+        raise Conflict("the session was compacted or cleared meanwhile; look at it again")
+    await connection.execute(SQL["add_compaction"], {**params, "number": row["compactions"]})
+    await connection.execute(SQL["drop_window_summary"], params)
+
+
+async def empty(connection: Connection, place: Place, slice_: Slice, session: Session) -> None:
+    """Remove all that a session has said, index and summaries included, in a transaction with its slice's lock."""
+    params = {"tenant_id": place.tenant_id, "session_key": session.session_key, "slice_id": slice_.slice_id}
+    await transcript.remove_messages(connection, place, slice_, session.session_key, None)
+    for step in ("drop_window_summary", "drop_compactions", "drop_events", "drop_messages", "empty_session"):
+        await connection.execute(SQL[step], params)
+
+
+async def _nothing_more(*_: object) -> None:
+    """Where nothing is made of sessions, nothing goes with them."""
+
+
+class Sessions:
+    """The conversations of agents. What names a session by its id raises ValidationFailed for one that none may have.
+
+    `after_append` is called after each append that stored something, with the session as it then is and the place of
+    its slice; it returns at once and raises nothing. `on_delete` removes what was made of a session that is deleted, by
+    its key, in that transaction.
+    """
+
+    def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder, delays: Delays) -> None:
+        self._database = database
+        self._pipeline = pipeline
+        self._recorder = recorder
+        self._delays = delays
+        self.after_append: Callable[[Grant, Place, Session], None] = lambda *_: None
+        self.on_delete: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
+
+    async def find(self, reader: Reader, session_id: str) -> Session:
+        """The session of that id; see `locate`."""
+        return (await self.locate(reader, session_id))[0]
+
+    async def locate(self, reader: Reader, session_id: str, *, to_write: bool = False) -> tuple[Session, Place]:
+        """The session of that id and the place of its slice: the owner's, or, where none is named, the team's.
+
+        NotFound, whoever else has one of that id; with `to_write` Forbidden for one that others read, with a key that
+        is bound to its owner.
+        """
+        key = Key.of(reader, session_id)
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            found = await look_up(connection, key)
+        if found is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        if to_write:
+            check_own(reader, found[1])
+        return found
+
+    async def put(
+        self, grant: Grant, place: Place, session_id: str, *, state: State | None, metadata: Mapping[str, Any] | None
+    ) -> tuple[Session, bool]:
+        """Make or change a session; it, and whether it is new. None leaves what is there. Makes an unknown agent.
+
+        Without an owner it is the team's, whoever else has one of that id. Forbidden as in `locate`,
+        ValidationFailed or PayloadTooLarge for metadata over 16 KiB of JSON.
+        """
+        if metadata is not None:
+            check_json(metadata, MAX_METADATA_BYTES, "the metadata of a session")
+        key = Key.of(grant.reader, session_id)
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            found = await look_up(connection, key)
+        if found is not None:
+            check_own(grant.reader, found[1])
+        outcome: list[tuple[Session, bool]] = []
+
+        async def change(connection: Connection, slice_: Slice) -> None:
+            locked = await lock_session(connection, slice_, key)
+            if locked is None:
+                raise Conflict("the session was moved meanwhile; try again")
+            session, is_new = locked
+            params = {
+                "tenant_id": place.tenant_id,
+                "session_key": session.session_key,
+                "state": state,
+                "metadata": None if metadata is None else Jsonb(dict(metadata)),
+            }
+            row = await (await connection.execute(SQL["change_session"], params)).fetchone()
+            outcome.append((Session(**(row or {})), is_new))
+
+        await self._pipeline.write_many(found[1] if found else place, [], change)
+        return outcome[-1]
+
+    async def append(self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]) -> Appended:
+        """Add messages to a session, in order, each once: see `Recorder.append`."""
+        appended, own_place = await self._recorder.append(grant, place, session_id, messages)
+        if appended.stored:
+            self.after_append(grant, own_place, appended.session)
+        return appended
+
+    async def messages(
+        self, reader: Reader, session: Session, *, after: int, limit: int, max_bytes: int | None = None
+    ) -> list[Message]:
+        """A page of the session's messages, in order, those after the number `after`.
+
+        With `max_bytes` the page ends with the message that reaches so many bytes of text.
+        """
+        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            await visible_slices(connection, reader.tenant_id, reader.agent_id, session.owner_key)
+            params = {
+                "tenant_id": reader.tenant_id,
+                "session_key": session.session_key,
+                "slice_id": session.slice_id,
+                "after": after,
+                "limit": limit,
+                "max_bytes": max_bytes,
+            }
+            rows = await (await connection.execute(SQL["messages"], params)).fetchall()
+        return [Message(**row) for row in rows]
+
+    async def live(self, reader: Reader, session: Session) -> list[Message]:
+        """The session's messages that are not compacted, in order."""
+        count = max(0, session.last_seq - session.compacted_through)
+        return await self.messages(reader, session, after=session.compacted_through, limit=count)
+
+    async def complete(self, reader: Reader, session_id: str, trigger_source: str) -> list[Deferred]:
+        """Publish that what was said since the last time is complete; the jobs that follow. Nothing said: none.
+
+        NotFound.
+        """
+        async with self._database.tenant(reader.tenant_id) as connection:
+            deferred = await publish_completed(connection, reader, session_id, trigger_source, self._delays)
+        if deferred is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return deferred
+
+    async def complete_by_clock(self, grant: Grant, session_id: str) -> list[Deferred]:
+        """As `complete`, of what came by the clock and the agent does not keep: it leaves the daily log."""
+        deferred = await complete_without_log(self._database, self._pipeline, self._delays, grant, session_id)
+        if deferred is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return deferred
+
+    async def clear(self, reader: Reader, session_id: str) -> None:
+        """Remove all messages of a session for good, from the index and its summaries too; NotFound.
+
+        Episodes that were made of them stay. Without an owner: the team's.
+        """
+        await self._remove(reader, session_id, with_session=False)
+
+    async def delete(self, reader: Reader, session_id: str) -> None:
+        """Remove a session with all its messages and episodes for good; NotFound. Without an owner: the team's."""
+        await self._remove(reader, session_id, with_session=True)
+
+    async def _remove(self, reader: Reader, session_id: str, *, with_session: bool) -> None:
+        found, place = await self.locate(reader, session_id, to_write=True)
+        async with self._database.tenant(place.tenant_id) as connection:
+            slice_ = await lock_slice(connection, place)
+            params = Key.of(reader, session_id).params
+            row = await (await connection.execute(LOOKUP["lock_session"], params)).fetchone()
+            if row is None or row["session_key"] != found.session_key:
+                raise NotFound(f"there is no session {session_id!r}")
+            session = Session(**row)
+            if with_session:
+                await self.on_delete(connection, place, slice_, session.session_key)
+            await empty(connection, place, slice_, session)
+            if with_session:
+                params = {"tenant_id": place.tenant_id, "session_key": session.session_key}
+                await connection.execute(SQL["drop_session"], params)

@@ -1,1 +1,0 @@
-"""Conversations: sessions and their messages, the prompt of a turn, compaction."""
