@@ -11,8 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from reverie_indexer.episode_index import passages_of_episode
-from reverie_indexer.pipeline import Rules, passages_of
-from reverie_indexer.transcript import passages_of_message
+from reverie_indexer.passages import Rules, passages_of, passages_of_message
 
 Row = dict[str, Any]
 

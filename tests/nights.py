@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slices import lock_slice
 from reverie_indexer.slot import ModelSlot

@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from reverie_indexer.change import Change
 from reverie_indexer.model import Place, Written
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 
 # One group is stored, one is before the model, one is chunked and waits for it: the model is never without work, and
 # what is in memory is bounded by these.

@@ -22,7 +22,7 @@ from reverie_indexer.chunk import chunk, context_line
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.index import IndexedFile
 from reverie_indexer.model import Passage, Place
-from reverie_indexer.pipeline import Rules, passage_of
+from reverie_indexer.passages import Rules, passage_of
 from reverie_indexer.queries import Queries
 from reverie_indexer.transcript import SQL as TRANSCRIPT
 

@@ -8,8 +8,8 @@ from functools import cache
 from types import MappingProxyType
 
 from reverie_indexer.errors import Forbidden, PayloadTooLarge, ValidationFailed
+from reverie_indexer.model import Flags
 from reverie_indexer.resources import read_resource
-from reverie_indexer.store import Flags
 
 SEARCHABLE = (".md",)
 STORED = (".json", ".txt", ".yaml")

@@ -118,3 +118,11 @@ class Written:
     chunk_count: int
     reused: int
     embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The `enabled` and `sort_order` a new file starts with."""
+
+    enabled: bool
+    sort_order: int

@@ -7,21 +7,17 @@ is stored all the same, found by words, and embedded by `backfill`.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import itertools
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 import structlog
 from psycopg.rows import DictRow
 
 from reverie_indexer import files, slices, store, vectors
-from reverie_indexer.analyse import analyse, spoken_date
-from reverie_indexer.chunk import chunk, context_line, note_date
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import (
@@ -33,7 +29,8 @@ from reverie_indexer.errors import (
     ValidationFailed,
 )
 from reverie_indexer.isolate import isolated
-from reverie_indexer.model import Chunk, Document, Passage, Place, Written, embedded_text
+from reverie_indexer.model import Document, Passage, Place, Written
+from reverie_indexer.passages import Rules, passages_of
 from reverie_indexer.slot import ModelSlot, Ready
 from reverie_indexer.store import Content
 
@@ -45,72 +42,8 @@ TOLERATED_CHUNKS = 256
 PAGE = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How text becomes passages, and how long a write may wait for vectors."""
-
-    chunk_max_chars: int = 1000
-    language: str = "english"
-    max_file_bytes: int = 1_048_576
-    embed_wait_seconds: float = 10.0
-    batch_size: int = 64
-
-    def of_agent(self, settings: Mapping[str, Any]) -> Rules:
-        """These rules with those on top that the agent sets itself."""
-        own = {name: settings[name] for name in ("chunk_max_chars", "language") if name in settings}
-        return replace(self, **own)
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One file's change. `edit` gives the new text from the present one (None: there is no such file).
-
-    `edit` may raise any ReverieError, which ends the write with nothing changed, and may be called again when
-    another writer was faster. `overwrites` says that it does not look at the present text. `if_version` is the
-    version the file must have (0: any, but it must exist). `reserved` allows the paths that the server alone writes.
-    """
-
-    path: str
-    edit: Callable[[str | None], str]
-    by: str
-    reason: str
-    enabled: bool | None = None
-    sort_order: int | None = None
-    if_version: int | None = None
-    overwrites: bool = False
-    reserved: bool = False
-
-
 # More to do in the transaction of a write, with the place's slice locked and the new texts in place.
 Within = Callable[[Connection, Slice], Awaitable[None]]
-
-
-def overwrite(path: str, text: str, *, by: str, reason: str, enabled: bool | None = None) -> Change:
-    """The change that makes a file hold `text`, whatever it held."""
-    return Change(path, lambda _: text, by, reason, enabled=enabled, overwrites=True)
-
-
-def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
-    """The passages of a file's text, in order; none for a file that is stored but not searched, nor for a seed that
-    nobody has edited: an empty memory finds nothing. Pure.
-
-    A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
-    have them all. In the vectors it would only make the passages of a day alike (benchmarks/README.md).
-    """
-    if not files.is_searchable(path) or files.is_unedited_seed(path, text):
-        return []
-    day = note_date(path)
-    dated = spoken_date(day, rules.language) if day else ""
-    pieces = chunk(text, max_chars=rules.chunk_max_chars)
-    return [passage_of(piece, context_line(path, piece), dated, rules.language) for piece in pieces]
-
-
-def passage_of(piece: Chunk, context: str, dated: str, language: str) -> Passage:
-    """A chunk with what is embedded of it and its terms, among them those of its date in words. Pure."""
-    embedded = embedded_text(context, piece.text)
-    terms = Counter(analyse(f"{dated}\n{embedded}", language))
-    sha256 = hashlib.sha256("\0".join((language, dated, embedded)).encode()).digest()
-    return Passage(piece, context, sha256, terms, terms.total())
 
 
 @dataclass(frozen=True, slots=True)

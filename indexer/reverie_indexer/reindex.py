@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reverie_indexer import store
+from reverie_indexer.change import Change
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Written
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slices import own_slices
 
 FILES_PER_WRITE = 32

@@ -13,7 +13,7 @@ from psycopg.rows import DictRow
 from reverie_indexer.chunk import note_date
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.index import IndexedFile, replace_chunks
-from reverie_indexer.model import Document, Passage, Place, Written
+from reverie_indexer.model import Document, Flags, Passage, Place, Written
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
 
@@ -44,14 +44,6 @@ class Version:
     size: int
     deleted: bool
     content: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Flags:
-    """The `enabled` and `sort_order` a new file starts with."""
-
-    enabled: bool
-    sort_order: int
 
 
 def document_of(row: DictRow) -> Document:

@@ -10,24 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from reverie_indexer import index
-from reverie_indexer.analyse import spoken_date
-from reverie_indexer.chunk import chunk, context_line
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.index import IndexedFile
 from reverie_indexer.model import Passage, Place
-from reverie_indexer.pipeline import Rules, passage_of
 from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
-# A message of more passages is packed, if they are short (see `chunk`): a call brings up to 500 messages.
-MAX_SPARSE_CHUNKS = 200
 _POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")
 
 
@@ -51,16 +46,6 @@ class Indexed:
     reused: int
     waiting: int
     removed: Sequence[DictRow]
-
-
-def passages_of_message(content: str, day: date, rules: Rules) -> list[Passage]:
-    """The passages of a message's text, in order, not yet numbered. Pure.
-
-    The day it was said on is a matter of words, as it is of a daily note: among the terms, and not embedded.
-    """
-    dated = spoken_date(day, rules.language)
-    pieces = chunk(content, max_chars=rules.chunk_max_chars, max_chunks=MAX_SPARSE_CHUNKS)
-    return [passage_of(piece, context_line("", piece), dated, rules.language) for piece in pieces]
 
 
 async def open_transcript(

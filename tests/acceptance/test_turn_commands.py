@@ -12,8 +12,8 @@ from typing import NamedTuple
 import pytest
 from tests.scripted_model import ScriptedModel, fails, says
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_server.access.keys import OPERATOR
 from reverie_server.runtime import Runtime
 

@@ -14,9 +14,11 @@ import psycopg
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer import index, store, transcript, vectors
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
+from reverie_indexer.passages import Rules
+from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR

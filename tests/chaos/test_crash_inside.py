@@ -14,9 +14,11 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer import vectors
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
-from reverie_indexer.pipeline import Pipeline, Rules, migrate, overwrite
+from reverie_indexer.passages import Rules
+from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_server.access.reader import Reader
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request

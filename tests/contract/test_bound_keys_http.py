@@ -18,8 +18,8 @@ from tests.graphs import Graph, answers, day, thing
 from tests.proxied import Served
 from tests.scripted_model import ScriptedModel
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_server.access.keys import ROLES, Role
 from reverie_server.tools.catalogue import REGISTRY
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from reverie_indexer.change import Change
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change
 from reverie_server.runtime import Runtime
 
 ADA = {"owner_key": "user:ada"}

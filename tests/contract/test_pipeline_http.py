@@ -14,10 +14,10 @@ from tests.contract.conftest import check_problem
 from tests.jobs import Recorded, deferred, with_stages
 from tests.scripted_model import ScriptedModel
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_server.app.pending_jobs import drain
 from reverie_server.jobs.model import STAGES, Work
 from reverie_server.jobs.queue import JobRules

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_server.runtime import Runtime
 from reverie_server.tools.catalogue import REGISTRY
 

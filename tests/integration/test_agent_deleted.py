@@ -4,9 +4,10 @@ import asyncio
 
 from tests.consistency import assert_index_consistent
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.runtime import Runtime
 
 

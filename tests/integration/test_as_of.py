@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.consistency import assert_index_consistent
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.search.request import Request, Rules
 from reverie_server.search.search import Search
 

@@ -11,10 +11,12 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.bulk import GROUPS_AT_ONCE, write_groups
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline, Rules, overwrite
+from reverie_indexer.passages import Rules
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.reader import Reader
 from reverie_server.files.files import Workspace
 

@@ -6,10 +6,12 @@ import pytest
 from tests.consistency import assert_index_consistent
 
 from reverie_indexer import vectors
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, Rules, overwrite
+from reverie_indexer.passages import Rules
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed, reindex
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.reader import Reader

@@ -9,9 +9,9 @@ from structlog.testing import capture_logs
 from tests.consistency import assert_index_consistent
 from tests.conversations import ADA, TEAM, append, assistant, note, place_of, texts, user
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime

@@ -2,8 +2,9 @@
 
 import threading
 
+from reverie_indexer.change import Change
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 
 
 async def test_an_edit_does_not_run_in_the_event_loop(pipeline: Pipeline) -> None:

@@ -12,9 +12,9 @@ from tests.episodes import Clock, complete, episode_rows, run, session_row, show
 from tests.talks import ADA, Talk
 
 from reverie_indexer import vectors
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.errors import NotFound
-from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.reader import Reader

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.reader import Reader
 from reverie_server.browse.expand import Expanded, Expansion
 from reverie_server.runtime import Runtime

@@ -13,7 +13,7 @@ from tests.jobs import jobs_of
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_json
 from tests.talks import ADA, Talk
 
-from reverie_indexer.pipeline import Change
+from reverie_indexer.change import Change
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target

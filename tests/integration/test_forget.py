@@ -11,10 +11,11 @@ import pytest
 from psycopg import sql
 from tests.consistency import assert_index_consistent
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.reader import Reader

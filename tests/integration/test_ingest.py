@@ -19,7 +19,8 @@ from tests.consistency import assert_index_consistent
 from reverie_indexer.db import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, Rules
+from reverie_indexer.passages import Rules
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.watch import scan
 from reverie_server.access.reader import Reader

@@ -11,11 +11,11 @@ import pytest
 from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import Talk
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant

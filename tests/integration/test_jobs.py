@@ -10,10 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 from tests.jobs import Recorded, deferred, jobs_of, stage_rows, with_stages
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_server.app.pending_jobs import drain
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.health import Health

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place, Scope
-from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.reader import Reader
 from reverie_server.files import keyword_search as keyword_module
 from reverie_server.files.files import Workspace

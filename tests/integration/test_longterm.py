@@ -10,10 +10,11 @@ import psycopg
 import pytest
 from tests.consistency import assert_index_consistent
 
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import Conflict, DuplicateDetected, NotFound
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
+from reverie_indexer.pipeline import Pipeline, Within
 from reverie_server.access.reader import Reader
 from reverie_server.files.files import Workspace, Write
 from reverie_server.long_term import compaction as compaction_module

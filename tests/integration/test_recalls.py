@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_indexer.reindex import reindex
 from reverie_indexer.settings import Settings
 from reverie_server.access.connection import Connection

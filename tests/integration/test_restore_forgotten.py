@@ -8,9 +8,10 @@ import pytest
 from tests.consistency import assert_index_consistent
 from tests.integration.test_forget import GRANT, MINE, READER, SECRET, leftovers, put
 
+from reverie_indexer.change import Change
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Written
-from reverie_indexer.pipeline import Change, Pipeline, Within
+from reverie_indexer.pipeline import Pipeline, Within
 from reverie_server.files.files import Write
 from reverie_server.forgetting.clear import Selection
 from reverie_server.forgetting.forget import Target

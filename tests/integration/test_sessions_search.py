@@ -9,9 +9,9 @@ import pytest
 from tests.consistency import assert_index_consistent
 from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, place_of, user
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Tier
-from reverie_indexer.pipeline import overwrite
 from reverie_server.access.reader import Reader
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import Request, Result

@@ -16,10 +16,11 @@ from tests.archives import Raw, snapshot
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, PayloadTooLarge, ReverieError, ValidationFailed
 from reverie_indexer.model import Place, Scope
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.settings import Settings
 from reverie_server.access.reader import Reader
 from reverie_server.app.wiring import assemble

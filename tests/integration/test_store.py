@@ -7,9 +7,10 @@ import pytest
 from psycopg.rows import namedtuple_row
 from tests.consistency import assert_index_consistent, contradictions
 
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.reader import Reader
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request

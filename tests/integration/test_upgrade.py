@@ -23,11 +23,11 @@ from tests.releases.restore import RELEASES, ROLE, empty_database, restored
 from tests.schema_facts import differences, schema_facts
 
 from reverie_indexer import upgrade
+from reverie_indexer.change import Change
 from reverie_indexer.db import Database, inspect_database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change
 from reverie_indexer.postgres_host import wheel_binaries
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot

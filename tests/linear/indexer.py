@@ -7,10 +7,10 @@ from datetime import date
 
 from tests.growth import Reading
 
-from reverie_indexer import analyse, chunk, episode_index, files, model, pipeline, split, transcript
+from reverie_indexer import analyse, chunk, episode_index, files, model, passages, split
 
 DAY = date(2026, 4, 3)
-RULES = pipeline.Rules()
+RULES = passages.Rules()
 
 TABLE: Mapping[str, Reading] = {
     "reverie_indexer.analyse.language_name": analyse.language_name,
@@ -44,13 +44,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_indexer.files.is_unedited_seed": lambda text: files.is_unedited_seed("MEMORY.md", text),
     "reverie_indexer.files.is_backup": files.is_backup,
     "reverie_indexer.model.embedded_text": lambda text: model.embedded_text(text, text),
-    "reverie_indexer.pipeline.passages_of": lambda text: pipeline.passages_of("notes/a.md", text, RULES),
+    "reverie_indexer.passages.passages_of": lambda text: passages.passages_of("notes/a.md", text, RULES),
     "reverie_indexer.split.trim": lambda text: split.trim(text, 0, len(text)),
     "reverie_indexer.split.split": lambda text: _split(text, by_lines=False),
     "reverie_indexer.split.split:lines": lambda text: _split(text, by_lines=True),
     "reverie_indexer.split.split:small": lambda text: _split(text, by_lines=True, max_chars=7),
     "reverie_indexer.split.grapheme_floor": lambda text: split.grapheme_floor(text, 0, len(text) // 2),
-    "reverie_indexer.transcript.passages_of_message": lambda text: transcript.passages_of_message(text, DAY, RULES),
+    "reverie_indexer.passages.passages_of_message": lambda text: passages.passages_of_message(text, DAY, RULES),
     "reverie_indexer.episode_index.passages_of_episode": lambda text: episode_index.passages_of_episode(
         text, [text], DAY, RULES
     ),
@@ -64,7 +64,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_indexer.analyse.stop_words": "takes the name of a language that there is",
     "reverie_indexer.files.new_file_flags": "one look into a table, of a path that was checked",
     "reverie_indexer.split.is_grapheme_boundary": "measured by grapheme_floor, which asks it at each place of a window",
-    "reverie_indexer.pipeline.passage_of": "measured by passages_of",
+    "reverie_indexer.passages.passage_of": "measured by passages_of",
 }
 
 

@@ -10,9 +10,11 @@ import psycopg
 import pytest
 
 from reverie_indexer import index, vectors
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, Rules, overwrite
+from reverie_indexer.passages import Rules
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slices import lock_slice
 from reverie_indexer.slot import ModelSlot
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_indexer.pipeline import Rules, passages_of
+from reverie_indexer.passages import Rules, passages_of
 from reverie_server.bench.ingest_figures import appends_figures, folder_figures, memory_figures, resume_figures
 from reverie_server.bench.ingest_folder import made_up_notes, notes_of, parts_of, texts_of
 from reverie_server.bench.ingest_process import Indexing

@@ -16,7 +16,7 @@ from reverie_indexer.files import (
     new_file_flags,
     seed_files,
 )
-from reverie_indexer.store import Flags
+from reverie_indexer.model import Flags
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whose memory a request to `/mcp` is for, by its headers. Pure."""
+"""Whose memory a request to `/mcp` is for, by its headers."""
 
 from __future__ import annotations
 

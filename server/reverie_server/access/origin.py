@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from reverie_indexer.errors import Forbidden, ReverieError
-from reverie_server.access.keys import Caller
+
+if TYPE_CHECKING:
+    from reverie_server.access.keys import Caller
 
 Headers = Iterable[tuple[bytes, bytes]]
 

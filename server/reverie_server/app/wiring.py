@@ -18,8 +18,8 @@ from reverie_indexer.db import Database, prepare_database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.faults import Faults
+from reverie_indexer.passages import Rules as IndexRules
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.pipeline import Rules as IndexRules
 from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot

@@ -19,7 +19,7 @@ from reverie_indexer.embed import Embedder
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity, Place
-from reverie_indexer.pipeline import Rules
+from reverie_indexer.passages import Rules
 from reverie_indexer.queries import Queries
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reverie_indexer.pipeline import Rules, passages_of
+from reverie_indexer.passages import Rules, passages_of
 from reverie_server.bench.data import Corpus
 from reverie_server.bench.synthetic_text import made_up_sentences
 

@@ -12,10 +12,11 @@ from typing import Any
 from psycopg.rows import dict_row
 
 from reverie_indexer.analyse import language_name
+from reverie_indexer.change import overwrite
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller

@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 
 from reverie_indexer import vectors
+from reverie_indexer.change import overwrite
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import overwrite
 from reverie_server.bench.data import load
 from reverie_server.bench.memory import settle
 from reverie_server.bench.synthetic import Owner, fill, material_of

@@ -8,10 +8,11 @@ from typing import Any
 
 import psycopg
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slot import ModelSlot
 from reverie_server.bench.baselines import DEPTH

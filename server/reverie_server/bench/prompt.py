@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.db import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError, ValidationFailed
-from reverie_indexer.pipeline import overwrite
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR

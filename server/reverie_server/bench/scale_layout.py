@@ -1,4 +1,4 @@
-"""Who owns what in the scale benchmark. Pure.
+"""Who owns what in the scale benchmark.
 
 At every size: owners of fixed sizes, the same passages each time, by which one sees what the table's growth costs
 them; owners of fixed shares, the first of them large; and the rest by Zipf's law.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from reverie_indexer import pipeline
+from reverie_indexer import passages
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.search import request
 from reverie_server.search.rank import Weights
@@ -16,7 +16,7 @@ from reverie_server.search.rank import Weights
 class Variant:
     """How memory is written and searched."""
 
-    index: pipeline.Rules
+    index: passages.Rules
     search: request.Rules
 
     def as_dict(self) -> dict[str, Any]:
@@ -26,7 +26,7 @@ class Variant:
 
 def default_variant(language: str) -> Variant:
     """The rules as they ship, but that a write waits for its vectors as long as it takes."""
-    return Variant(pipeline.Rules(language=language, embed_wait_seconds=3600.0), request.Rules(language=language))
+    return Variant(passages.Rules(language=language, embed_wait_seconds=3600.0), request.Rules(language=language))
 
 
 def with_overrides(variant: Variant, overrides: Sequence[str]) -> Variant:
@@ -43,10 +43,10 @@ def with_overrides(variant: Variant, overrides: Sequence[str]) -> Variant:
             weights = replace(weights, **{field: value}, **_counterpart(field, value))
         elif name in _names(request.Rules):
             rules = replace(rules, **{name: _value(text, getattr(rules, name), name)})
-        elif name in _names(pipeline.Rules):
+        elif name in _names(passages.Rules):
             index = replace(index, **{name: _value(text, getattr(index, name), name)})
         else:
-            known = sorted({*_WEIGHT_FIELDS, *_names(request.Rules), *_names(pipeline.Rules)})
+            known = sorted({*_WEIGHT_FIELDS, *_names(request.Rules), *_names(passages.Rules)})
             raise ValidationFailed(f"there is no rule {name!r}; there are {', '.join(known)}")
     return Variant(index, replace(rules, weights=weights))
 

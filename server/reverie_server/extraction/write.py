@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
 from reverie_indexer import store
+from reverie_indexer.change import Change
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded
 from reverie_server.access.gate import Gate
 from reverie_server.extraction import store as extraction_store

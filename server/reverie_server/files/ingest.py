@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reverie_indexer.bulk import write_groups
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.errors import NotFound, ReverieError, StaleVersion
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline, overwrite
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.watch import origin_of, read_memory, scan
 from reverie_server.access.reader import Reader
 from reverie_server.files.files import Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from reverie_indexer.pipeline import Change
+from reverie_indexer.change import Change
 from reverie_server.text import markdown_edit as sections
 from reverie_server.text.markdown_blocks import bullet, escaped, folded, without_marker
 

@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from reverie_indexer import store
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.files import BACKUP
 from reverie_indexer.index import purge_documents
 from reverie_indexer.model import Document, Place, Written
-from reverie_indexer.pipeline import Change, Pipeline, Within, overwrite
+from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from reverie_indexer.change import Change
 from reverie_indexer.db import Database
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline, Within
+from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import read_documents

@@ -11,10 +11,11 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from reverie_indexer.change import Change
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.errors import Conflict, PayloadTooLarge, ReverieError
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.files.well_known import note_path

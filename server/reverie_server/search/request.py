@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from reverie_indexer.analyse import QueryTerms
 from reverie_indexer.model import Scope, Tier
-from reverie_server.access.gate import Grant
 from reverie_server.search.rank import Weights
+
+if TYPE_CHECKING:
+    from reverie_server.access.gate import Grant
 
 Mode = Literal["hybrid", "text", "vector"]
 Plan = Literal["exact", "hnsw"]

@@ -13,10 +13,11 @@ from weakref import WeakValueDictionary
 import structlog
 
 from reverie_indexer import transcript
+from reverie_indexer.change import Change
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.errors import Conflict, PayloadTooLarge, ValidationFailed
 from reverie_indexer.model import Passage, Place
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices

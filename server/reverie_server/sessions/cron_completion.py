@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from reverie_indexer import store
+from reverie_indexer.change import Change
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from reverie_server.tools.registry import Tool
+if TYPE_CHECKING:
+    from reverie_server.tools.registry import Tool
 
 Format = Literal["openai", "anthropic", "mcp"]
 

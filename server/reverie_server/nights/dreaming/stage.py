@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
+from reverie_indexer.change import Change
 from reverie_indexer.db import Connection, Database, Slice
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change, Pipeline
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import read_documents

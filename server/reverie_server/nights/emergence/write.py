@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from reverie_indexer.change import Change
 from reverie_indexer.db import Connection, Slice
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Change
 from reverie_indexer.retry import Superseded
 from reverie_indexer.store import read_documents
 from reverie_server.jobs.model import lines_source, message_source

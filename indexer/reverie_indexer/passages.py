@@ -1,0 +1,67 @@
+"""How a text becomes passages: chunks with their context and terms. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from reverie_indexer import files
+from reverie_indexer.analyse import analyse, spoken_date
+from reverie_indexer.chunk import chunk, context_line, note_date
+from reverie_indexer.model import Chunk, Passage, embedded_text
+
+# A message of more passages is packed, if they are short (see `chunk`): a call brings up to 500 messages.
+MAX_SPARSE_CHUNKS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How text becomes passages, and how long a write may wait for vectors."""
+
+    chunk_max_chars: int = 1000
+    language: str = "english"
+    max_file_bytes: int = 1_048_576
+    embed_wait_seconds: float = 10.0
+    batch_size: int = 64
+
+    def of_agent(self, settings: Mapping[str, Any]) -> Rules:
+        """These rules with those on top that the agent sets itself."""
+        own = {name: settings[name] for name in ("chunk_max_chars", "language") if name in settings}
+        return replace(self, **own)
+
+
+def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
+    """The passages of a file's text, in order; none for a file that is stored but not searched, nor for a seed that
+    nobody has edited: an empty memory finds nothing. Pure.
+
+    A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
+    have them all. In the vectors it would only make the passages of a day alike (benchmarks/README.md).
+    """
+    if not files.is_searchable(path) or files.is_unedited_seed(path, text):
+        return []
+    day = note_date(path)
+    dated = spoken_date(day, rules.language) if day else ""
+    pieces = chunk(text, max_chars=rules.chunk_max_chars)
+    return [passage_of(piece, context_line(path, piece), dated, rules.language) for piece in pieces]
+
+
+def passage_of(piece: Chunk, context: str, dated: str, language: str) -> Passage:
+    """A chunk with what is embedded of it and its terms, among them those of its date in words. Pure."""
+    embedded = embedded_text(context, piece.text)
+    terms = Counter(analyse(f"{dated}\n{embedded}", language))
+    sha256 = hashlib.sha256("\0".join((language, dated, embedded)).encode()).digest()
+    return Passage(piece, context, sha256, terms, terms.total())
+
+
+def passages_of_message(content: str, day: date, rules: Rules) -> list[Passage]:
+    """The passages of a message's text, in order, not yet numbered. Pure.
+
+    The day it was said on is a matter of words, as it is of a daily note: among the terms, and not embedded.
+    """
+    dated = spoken_date(day, rules.language)
+    pieces = chunk(content, max_chars=rules.chunk_max_chars, max_chunks=MAX_SPARSE_CHUNKS)
+    return [passage_of(piece, context_line("", piece), dated, rules.language) for piece in pieces]
