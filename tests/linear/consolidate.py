@@ -214,7 +214,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.nights.emergence.candidates.score": "days and times, each once",
     "reverie_server.nights.diary.archive_path": "takes a month",
     "reverie_server.text.error_site.code_of": "takes an error",
-    "reverie_server.text.error_site.place_of": "takes an error",
+    "reverie_server.text.error_site.error_site": "takes an error",
     "reverie_server.jobs.nights_due.nightly_at": "takes a day",
     "reverie_server.jobs.nights_due.nightly_day": "takes a time",
     "reverie_server.jobs.nights_due.nightly_days": "takes a time",

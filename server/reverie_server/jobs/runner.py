@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-import traceback
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import PurePath
 from typing import Any
 
 import structlog
@@ -17,9 +15,9 @@ from reverie_server.access.request_id import of_request
 from reverie_server.jobs.model import STAGES, Outcome, Runs, Stage, Work
 from reverie_server.jobs.queue import Job, Queue
 from reverie_server.jobs.threads import JobThreads, current_job
+from reverie_server.text.error_site import code_of, error_site
 
 log = structlog.get_logger()
-_STANDARD_LIBRARY = str(PurePath(traceback.__file__).parent)
 # How long a job that is cancelled may take to be given back.
 PUT_BACK_SECONDS = 5.0
 # What a job may say of its work; the stage is its name.
@@ -69,7 +67,7 @@ class StageRunner:
                 # A thread cannot be stopped. While it goes on, the job does; when it does not end, its process must.
                 await self.threads.ended(job.job_id)
         except Exception as caught:  # noqa: BLE001  # the edge of a job: what failed is said without its words
-            error = f"internal_error: {type(caught).__name__} at {_where(caught)}"
+            error = f"{code_of(caught)}: {error_site(caught)}"
         # Outside the handlers: what is raised from here on brings no exception along that may hold memory text.
         await self._say_failed(job, work, error, time.monotonic() - began)
 
@@ -127,14 +125,3 @@ def work_of(job: Job, *, is_last_attempt: bool) -> Work | None:
 def _ids(job: Job, work: Work | None) -> dict[str, Any]:
     named = {} if work is None else {"tenant": work.tenant_id, "agent": work.agent_id, "trigger": work.trigger}
     return {"job": job.job_id, "stage": job.stage, **named}
-
-
-def _where(error: BaseException) -> str:
-    """Our line that raised, or called what did, without its text: a message may quote what it is about."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not _is_of_library(frame.filename)] or frames
-    return f"{PurePath(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown place"
-
-
-def _is_of_library(filename: str) -> bool:
-    return "reverie_" not in filename and ("site-packages" in filename or filename.startswith(_STANDARD_LIBRARY))

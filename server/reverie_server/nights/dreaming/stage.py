@@ -52,7 +52,7 @@ from reverie_server.nights.reports import Report, add_report, new_report_id
 from reverie_server.provenance.record import Derived, record
 from reverie_server.provenance.tombstones import Tombstones, standing
 from reverie_server.sessions.daily_log import local_day
-from reverie_server.text.error_site import code_of, place_of
+from reverie_server.text.error_site import code_of, error_site
 from reverie_server.text.markdown_edit import unified_diff
 from reverie_server.text.tokens import CountTokens
 
@@ -255,7 +255,7 @@ class Dreaming:
 
     async def _say_failed(self, place: Place, report: Report, error: Exception) -> None:
         code = code_of(error)
-        log.warning("dreaming_failed", code=code, at=place_of(error), agent=place.agent_id)
+        log.warning("dreaming_failed", code=code, at=error_site(error), agent=place.agent_id)
         failed = replace(report, status="failed", reason=f"it failed: {code}", ended_at=self._now())
 
         async def add(connection: Connection, slice_: Slice) -> None:

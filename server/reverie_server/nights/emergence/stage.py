@@ -43,7 +43,7 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.search.rank import FOUND_FROM
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.search.search import Search
-from reverie_server.text.error_site import code_of, place_of
+from reverie_server.text.error_site import code_of, error_site
 
 log = structlog.get_logger()
 # How often others may write the memory while something emerges.
@@ -226,7 +226,7 @@ class Emergence:
         """Say that a run failed. The cause is told by its kind alone: its words may be memory."""
         code = code_of(error)
         work = run.work
-        log.warning("emergence_failed", code=code, at=place_of(error), agent=work.agent_id, trigger=work.trigger)
+        log.warning("emergence_failed", code=code, at=error_site(error), agent=work.agent_id, trigger=work.trigger)
         report = replace(run.report, status="failed", reason=f"it failed: {code}", ended_at=self.now())
         dream = run.dream(f"failed: {code}") if run.by_night else None
         await self._keep(run, report, dream)
