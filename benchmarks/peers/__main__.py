@@ -26,12 +26,12 @@ from benchmarks.peers.measure import CLIENTS, Ground, K, Measured, run_peer
 from benchmarks.peers.process import Launch, PeerFailed
 from benchmarks.peers.table import terminal, write_result
 from benchmarks.peers.venvs import interpreter
+from reverie_bench import origin
+from reverie_bench.data import load
+from reverie_bench.recall.metrics import paired_bootstrap
+from reverie_bench.scratch import scratch_database
 from reverie_indexer.embed.local import MODEL_NAME, PUBLISHED_SHA256, find_weights, load_local
 from reverie_indexer.errors import ReverieError
-from reverie_server.bench import origin
-from reverie_server.bench.data import load
-from reverie_server.bench.metrics import paired_bootstrap
-from reverie_server.bench.scratch import scratch_database
 
 _HERE = Path(__file__).resolve().parent
 _ADAPTERS = _HERE / "adapters"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reverie_server.bench.data import Collection, Corpus, Unit
+from reverie_bench.data import Collection, Corpus, Unit
 
 _DAY = re.compile(r"memory/(\d{4}-\d{2}-\d{2})\.md")
 

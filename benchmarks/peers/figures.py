@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from reverie_server.bench.metrics import Found
+from reverie_bench.recall.metrics import Found
 
 _TOPICS = (
     ("The spare key of the boat house hangs behind the {canary} lantern.", "Where is the spare key of the boat house?"),

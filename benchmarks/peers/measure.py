@@ -15,8 +15,8 @@ from benchmarks.peers.bare import Bare
 from benchmarks.peers.data import User
 from benchmarks.peers.figures import as_found, foreign, percentile, sample, secrets_of
 from benchmarks.peers.process import Launch, PeerFailed, PeerProcess
+from reverie_bench.recall.metrics import Depths, Scores, mean, measure
 from reverie_indexer.queries import Queries
-from reverie_server.bench.metrics import Depths, Scores, mean, measure
 
 SQL = Queries(__file__)
 K = 10

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from reverie_server.bench.load import Target, answer_length
+from reverie_bench.load.client import Target, answer_length
 
 _PATIENCE_SECONDS = 120.0
 

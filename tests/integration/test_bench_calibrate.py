@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from reverie_bench.recall.calibrate import CalibrationOptions, run_calibration
+from reverie_bench.recall.calibration_report import render, write_result
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.calibrate import CalibrationOptions, run_calibration
-from reverie_server.bench.calibration_report import render, write_result
 
 # Who speaks, what was said, what is asked of it. No word but the speaker's is in two of the conversations.
 TALKS = {

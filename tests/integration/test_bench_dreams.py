@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reverie_bench.dreams.model import Faults
+from reverie_bench.dreams.report import render, write_result
+from reverie_bench.dreams.run import DreamsOptions, DreamsReport, ModelKind, run_dreams
+from reverie_bench.plots.all import draw_all
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.settings import Settings
-from reverie_server.bench.dreams import DreamsOptions, DreamsReport, ModelKind, run_dreams
-from reverie_server.bench.dreams_model import Faults
-from reverie_server.bench.dreams_report import render, write_result
-from reverie_server.bench.plots import draw_all
 
 MEMORY_CAP_CHARS = 8000
 

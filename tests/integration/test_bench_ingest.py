@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reverie_bench.ingest import report as ingest_report
+from reverie_bench.ingest.run import IngestOptions, run_ingest
+from reverie_bench.startup import report as startup_report
+from reverie_bench.startup.run import HELP, StartupOptions, run_startup
 from reverie_indexer.embed import Embedder
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.settings import Settings
-from reverie_server.bench import ingest_report, startup_report
-from reverie_server.bench.ingest import IngestOptions, run_ingest
-from reverie_server.bench.startup import HELP, StartupOptions, run_startup
 
 
 @pytest.mark.slow

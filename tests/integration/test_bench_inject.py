@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reverie_bench.inject.report import render, write_result
+from reverie_bench.inject.run import InjectOptions, run_inject
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.inject import InjectOptions, run_inject
-from reverie_server.bench.inject_report import render, write_result
 
 from .test_bench_calibrate import TALKS, TURNS, talk
 

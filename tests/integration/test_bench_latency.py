@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reverie_bench.cli import load_configured
+from reverie_bench.latency.report import render, write_result
+from reverie_bench.latency.run import LatencyOptions, run_latency
 from reverie_indexer.settings import Settings
-from reverie_server.bench.latency import LatencyOptions, run_latency
-from reverie_server.bench.latency_report import render, write_result
-from reverie_server.cli.bench import load_configured
 
 HASHING = Settings(embedder="hashing", embedder_dimension=64)
 SAID = [

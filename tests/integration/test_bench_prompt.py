@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reverie_bench.prompt.report import render, write_result
+from reverie_bench.prompt.run import PromptOptions, run_prompt
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.settings import Settings
-from reverie_server.bench.prompt import PromptOptions, run_prompt
-from reverie_server.bench.prompt_report import render, write_result
 
 
 async def load_hashing() -> HashingEmbedder:

@@ -11,13 +11,13 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from rich.console import Console
 
+from reverie_bench.recall.recipe import Recipe
+from reverie_bench.recall.report import render, write_result
+from reverie_bench.recall.run import RecallOptions, run_recall
+from reverie_bench.scratch import scratch_database
 from reverie_indexer.embed import Embedding
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import DatabaseUnavailable, EmbedderUnavailable, SetupError
-from reverie_server.bench.recall import RecallOptions, run_recall
-from reverie_server.bench.recipe import Recipe
-from reverie_server.bench.report import render, write_result
-from reverie_server.bench.scratch import scratch_database
 
 SAID = [
     "The pottery kiln broke during the glaze firing",

@@ -128,6 +128,6 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.tools.forms.mcp": _OWN,
     "reverie_server.tools.forms.listed": _OWN,
     "reverie_server.tools.arguments.schema_of": _OWN,
-    "reverie_server.tune_figures.crossover": _OWN,
-    "reverie_server.tune_figures.is_decided": _OWN,
+    "reverie_bench.tune.figures.crossover": _OWN,
+    "reverie_bench.tune.figures.is_decided": _OWN,
 }

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from reverie_bench.recall.baselines import Bm25, Grep, best, by_chance, by_vector
+from reverie_bench.recall.relevance import Bucket, bucketed
+from reverie_bench.recall.variant import default_variant, with_overrides
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.baselines import Bm25, Grep, best, by_chance, by_vector
-from reverie_server.bench.relevance import Bucket, bucketed
-from reverie_server.bench.variant import default_variant, with_overrides
 
 TEXTS = ["The otter swam", "A heron and an otter", "Otters, herons, otters", "Nothing of the kind"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reverie_bench.data import Collection, Unit
+from reverie_bench.recall.calibrate import name_swapper
+from reverie_bench.recall.logistic import Flags, auc, fit, logit, sigmoid
+from reverie_bench.recall.relevance_fit import Group, Sample, Step, calibrate, curve, fitted
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.calibrate import name_swapper
-from reverie_server.bench.data import Collection, Unit
-from reverie_server.bench.logistic import Flags, auc, fit, logit, sigmoid
-from reverie_server.bench.relevance_fit import Group, Sample, Step, calibrate, curve, fitted
 from reverie_server.search import rank
 
 RESULT = Path(__file__).parents[2] / "benchmarks/results/relevance.json"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from reverie_bench.data import Unit, conversations, load, paragraphs
+from reverie_bench.recall.memory import UnitsByLine
+from reverie_bench.recall.run import language_of
 from reverie_indexer.chunk import chunk
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.data import Unit, conversations, load, paragraphs
-from reverie_server.bench.memory import UnitsByLine
-from reverie_server.bench.recall import language_of
 
 
 def turn(dia_id: str, speaker: str, text: str, **more: str) -> dict[str, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from reverie_bench.ingest.figures import appends_figures, folder_figures, memory_figures, resume_figures
+from reverie_bench.ingest.folder import made_up_notes, notes_of, parts_of, texts_of
+from reverie_bench.ingest.process import Indexing
+from reverie_bench.startup.process import Took
+from reverie_bench.startup.run import MODEL, PYTHON, figures
 from reverie_indexer.passages import Rules, passages_of
-from reverie_server.bench.ingest_figures import appends_figures, folder_figures, memory_figures, resume_figures
-from reverie_server.bench.ingest_folder import made_up_notes, notes_of, parts_of, texts_of
-from reverie_server.bench.ingest_process import Indexing
-from reverie_server.bench.startup import MODEL, PYTHON, figures
-from reverie_server.bench.startup_process import Took
 
 
 def test_the_ratio_is_of_sums_and_not_a_mean_of_ratios() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from reverie_bench.inject.figures import Kind, Said, Shown, curve, figures, share, trivial_confusion
+from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, load_turns
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.inject_figures import Kind, Said, Shown, curve, figures, share, trivial_confusion
-from reverie_server.bench.turns import NEAR_MISS, UNANSWERED, load_turns
 
 SHIPPED = Path(__file__).parents[2] / "benchmarks/inject"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.bench.latency_figures import (
+from reverie_bench.latency.figures import (
     Cell,
     Round,
     Run,

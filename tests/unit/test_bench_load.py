@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from reverie_bench.load.client import Target, answer_length, drive
 from reverie_indexer.errors import SetupError
-from reverie_server.bench.load import Target, answer_length, drive
 
 
 def test_a_request_is_whole_and_says_its_length() -> None:

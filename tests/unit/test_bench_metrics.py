@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from reverie_server.bench.metrics import (
+from reverie_bench.recall.metrics import (
     Depths,
     Found,
     estimate_tokens,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from reverie_bench.plots.all import draw_all
+from reverie_bench.plots.latency import Box, boxes
+from reverie_bench.plots.style import thousands
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.plots import draw_all
-from reverie_server.bench.plots_latency import Box, boxes
-from reverie_server.bench.plots_style import thousands
 
 
 def span(name: str, total: float, *children: dict[str, Any]) -> dict[str, Any]:

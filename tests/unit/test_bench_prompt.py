@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reverie_bench.data import Collection, Unit
+from reverie_bench.prompt.replay import made_up, of_conversation, rendered, repeated
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.data import Collection, Unit
-from reverie_server.bench.prompt_replay import made_up, of_conversation, rendered, repeated
 
 
 def test_the_repeated_share_is_that_of_the_common_beginning() -> None:

@@ -8,13 +8,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from reverie_indexer.analyse import analyse
-from reverie_indexer.errors import ValidationFailed
-from reverie_server.bench.data import Collection, Corpus, Question, Unit
-from reverie_server.bench.scale_explain import Read, read_by
-from reverie_server.bench.scale_layout import FIXED, OTHERS, layout
-from reverie_server.bench.scale_measure import by_relation
-from reverie_server.bench.synthetic_text import (
+from reverie_bench.data import Collection, Corpus, Question, Unit
+from reverie_bench.scale.explain import Read, read_by
+from reverie_bench.scale.layout import FIXED, OTHERS, layout
+from reverie_bench.scale.measure import by_relation
+from reverie_bench.synthetic.text import (
     Pairing,
     made_up_sentences,
     merged_postings,
@@ -24,7 +22,9 @@ from reverie_server.bench.synthetic_text import (
     sentences_of,
     zipf_sizes,
 )
-from reverie_server.bench.synthetic_vectors import Mixture
+from reverie_bench.synthetic.vectors import Mixture
+from reverie_indexer.analyse import analyse
+from reverie_indexer.errors import ValidationFailed
 
 
 def test_zipf_gives_everything_out_and_more_to_the_first() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie_server.bench.dreams_year import simulate
+from reverie_bench.dreams.year import simulate
 
 
 def test_the_same_seed_makes_the_same_year() -> None:

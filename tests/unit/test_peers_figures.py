@@ -6,8 +6,8 @@ import pytest
 from benchmarks.peers.data import users_of
 from benchmarks.peers.figures import as_found, foreign, percentile, sample, secrets_of
 
-from reverie_server.bench.data import Collection, Corpus, Question, Unit
-from reverie_server.bench.metrics import Depths, measure
+from reverie_bench.data import Collection, Corpus, Question, Unit
+from reverie_bench.recall.metrics import Depths, measure
 
 
 def test_a_percentile_is_the_nearest_rank() -> None:

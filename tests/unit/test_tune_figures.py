@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.tune_figures import Crossover, Measured, crossover, is_decided
+from reverie_bench.tune.figures import Crossover, Measured, crossover, is_decided
 
 
 def measured(*rows: tuple[int, float, float]) -> list[Measured]:

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,6 @@ import typer
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
 from reverie_server.app.line_stream import announce
 from reverie_server.cli.admin import embeddings_cli, keys_cli, models_cli
-from reverie_server.cli.bench import bench_cli
 from reverie_server.cli.frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
 from reverie_server.cli.index import index
 from reverie_server.cli.jobs import jobs_cli, worker
@@ -40,7 +40,8 @@ cli = typer.Typer(
 cli.add_typer(keys_cli, name="keys")
 cli.add_typer(models_cli, name="models")
 cli.add_typer(embeddings_cli, name="embeddings")
-cli.add_typer(bench_cli, name="bench")
+for extension in entry_points(group="reverie.commands"):
+    cli.add_typer(extension.load(), name=extension.name)
 cli.add_typer(jobs_cli, name="jobs")
 cli.command("index")(index)
 cli.command("worker")(worker)
@@ -253,9 +254,10 @@ def doctor(
 ) -> None:
     """Check the installation: settings, PostgreSQL, pgvector, schema, model. Status 1 if something is wrong."""
     if tune:
-        from reverie_server.cli.doctor import say_tuned
-
-        run(say_tuned(load_settings(data_dir=data_dir, log_level="error"), results))
+        found = entry_points(group="reverie.doctor", name="tune")
+        if not found:
+            raise SetupError("what measures is not installed: pip install 'reverie[bench]'")
+        run(found["tune"].load()(load_settings(data_dir=data_dir, log_level="error"), results))
         return
     if results is not None:
         raise ValidationFailed("--results goes with --tune")

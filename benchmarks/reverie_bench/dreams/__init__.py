@@ -1,0 +1,1 @@
+"""A made-up year of nights: what consolidation keeps, finds and forgets."""

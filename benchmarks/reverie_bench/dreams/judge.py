@@ -1,0 +1,123 @@
+"""What memory holds of a made-up year: kept, found, promoted, forgotten, leaked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from reverie_bench.dreams.year import Statement, Year
+from reverie_indexer.queries import Queries
+from reverie_server.access.keys import OPERATOR
+from reverie_server.runtime import Runtime
+from reverie_server.search.request import request_for, rules_for
+
+SQL = Queries(__file__)
+_MEMORY, _DIARY, _DIARIES = "MEMORY.md", "DREAMS.md", "memory/dreams/"
+_TOP = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Of the statements that stand on a night: how many there are, how many stand in the owner's files, how many search
+    finds within ten, how many MEMORY.md holds. Of MEMORY.md: its largest size in characters, and how many statements it
+    holds that no longer stand (contradicted), or that another owner made. `forgotten_left`: values that were forgotten
+    and stand anywhere in the owner's memory. `diary_entries` and `diary_chars` are those of all owners' DREAMS.md.
+    """
+
+    night: int
+    standing: int
+    in_files: int
+    found: int
+    promoted: int
+    stale: int
+    leaked: int
+    forgotten_left: int
+    memory_chars: int
+    diary_chars: int
+    reports: int
+
+
+class Judge:
+    """Looks at the memory of an agent's owners."""
+
+    def __init__(self, runtime: Runtime, agent_id: str, year: Year) -> None:
+        self._runtime = runtime
+        self._agent_id = agent_id
+        self._year = year
+
+    async def look(self, night: int) -> Findings:
+        """What there is after a night, counted from 0."""
+        texts = {owner: await self._files(owner) for owner in self._year.owners}
+        standing = self._year.standing(night)
+        memories = {owner: files.get(_MEMORY, "") for owner, files in texts.items()}
+        stated = {statement.value: statement for statement in self._year.statements}
+        superseded = {s.value for s in self._year.superseded(night)}
+        return Findings(
+            night=night,
+            standing=len(standing),
+            in_files=sum(self._is_in(texts[s.owner], s) for s in standing),
+            found=sum([await self._finds(s) for s in standing]),
+            promoted=sum(s.value in memories[s.owner] for s in standing),
+            stale=sum(value in memories[stated[value].owner] for value in superseded),
+            leaked=sum(
+                s.value in text
+                for s in stated.values()
+                for owner, files in texts.items()
+                if owner != s.owner
+                for text in files.values()
+            ),
+            forgotten_left=sum(self._is_in(texts[s.owner], s) for s in self._year.forgotten(night)),
+            memory_chars=max(map(len, memories.values())),
+            diary_chars=sum(len(files.get(_DIARY, "")) for files in texts.values()),
+            reports=await self._count_reports(),
+        )
+
+    async def lost(self, night: int) -> list[str]:
+        """What stands after a night and no file of its owner holds: the statements, as they were made."""
+        texts = {owner: await self._files(owner) for owner in self._year.owners}
+        return [s.text for s in self._year.standing(night) if not self._is_in(texts[s.owner], s)]
+
+    async def failed_jobs(self) -> int:
+        """How many jobs failed for good."""
+        async with self._runtime.database.maintenance() as connection:
+            row = await (await connection.execute(SQL["failed_jobs"])).fetchone()
+        return int((row or {})["count"])
+
+    async def most_calls_a_day(self) -> int:
+        """How many calls of the model were made on the day that had the most."""
+        async with self._runtime.database.maintenance() as connection:
+            row = await (await connection.execute(SQL["most_calls"])).fetchone()
+        return int((row or {})["calls"])
+
+    async def unexplained_nights(self, first_day: date) -> int:
+        """Of all owners' nights, from their first conversation on, those that no diary or archive of it speaks of."""
+        count = 0
+        for owner in self._year.owners:
+            files = await self._files(owner)
+            diary = "\n".join(text for path, text in files.items() if path == _DIARY or path.startswith(_DIARIES))
+            first = min((talk.day for talk in self._year.talks if talk.owner == owner), default=self._year.nights)
+            days = (first_day + timedelta(days=night + 1) for night in range(first, self._year.nights))
+            count += sum(day.isoformat() not in diary for day in days)
+        return count
+
+    def _is_in(self, files: Mapping[str, str], statement: Statement) -> bool:
+        return any(statement.value in text for text in files.values())
+
+    async def _finds(self, statement: Statement) -> bool:
+        grant = await self._runtime.gate.read(OPERATOR, self._agent_id, statement.owner)
+        request = replace(request_for(grant, statement.questions[0]), max_results=_TOP)
+        outcome = await self._runtime.search.search(request, rules_for(grant, self._runtime.search.rules))
+        return any(statement.value in result.text for result in outcome.results)
+
+    async def _files(self, owner: str) -> dict[str, str]:
+        params = {"tenant_id": OPERATOR.tenant_id, "agent_id": self._agent_id, "owner_key": owner}
+        async with self._runtime.database.maintenance() as connection:
+            rows: Sequence[Mapping[str, str]] = await (await connection.execute(SQL["files"], params)).fetchall()
+        return {row["path"]: row["content"] for row in rows}
+
+    async def _count_reports(self) -> int:
+        params = {"tenant_id": OPERATOR.tenant_id, "agent_id": self._agent_id}
+        async with self._runtime.database.maintenance() as connection:
+            row = await (await connection.execute(SQL["reports"], params)).fetchone()
+        return int((row or {})["count"])

@@ -1,0 +1,1 @@
+"""The latency benchmark."""

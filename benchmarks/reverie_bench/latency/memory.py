@@ -1,0 +1,82 @@
+"""The memory that a latency run asks: one owner's, written as every write is, beside that of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from reverie_bench.data import load
+from reverie_bench.recall.memory import settle
+from reverie_bench.synthetic.fill import Owner, fill, material_of
+from reverie_bench.synthetic.rows import CHUNKS_OF_FILE, TENANT
+from reverie_bench.synthetic.text import (
+    Pairing,
+    Pool,
+    made_up_sentences,
+    pool_of,
+    questions_of,
+    sentences_of,
+    zipf_sizes,
+)
+from reverie_indexer import vectors
+from reverie_indexer.change import overwrite
+from reverie_indexer.errors import SetupError
+from reverie_indexer.model import Place
+from reverie_server.runtime import Runtime
+
+AGENT, OWNER = "asked", "user:0"
+_MADE_UP = 5000
+_OTHERS = 20
+_FILES_A_WRITE = 10
+
+
+def text_pool(data: tuple[Path, ...], seed: int) -> Pool:
+    """The sentences and questions of real data, or made-up ones where there is none. ValidationFailed as of `load`."""
+    corpora = [load(path) for path in data]
+    sentences = sentences_of(corpora) if corpora else made_up_sentences(seed, _MADE_UP)
+    return pool_of(sentences, questions_of(corpora))
+
+
+def notes(pool: Pool, pairing: Pairing, chunks: int) -> Iterator[tuple[str, str]]:
+    """Files of so many paragraphs in all, each a passage: path and text."""
+    for start in range(0, chunks, CHUNKS_OF_FILE):
+        left, right = pairing.pairs(start, min(CHUNKS_OF_FILE, chunks - start))
+        texts = [f"{pool.sentences[a]} {pool.sentences[b]}" for a, b in zip(left, right, strict=True)]
+        yield f"notes/{start // CHUNKS_OF_FILE:05d}.md", "\n\n".join(texts) + "\n"
+
+
+async def write_memory(
+    runtime: Runtime, connection: psycopg.AsyncConnection[Any], pool: Pool, chunks: int, seed: int
+) -> int:
+    """Write `chunks` passages for OWNER through the pipeline, and as many for others; how many of OWNER's there are.
+
+    The others' vectors are drawn and not embedded: nobody looks at them. Half of the others share the agent.
+    """
+    ready = runtime.models.ready
+    if ready is None:
+        raise SetupError(f"the benchmark needs an embedding model: {runtime.models.error}")
+    place = Place(TENANT, AGENT, "personal", OWNER)
+    changes = [
+        overwrite(p, t, by="bench", reason="bench") for p, t in notes(pool, Pairing(len(pool.sentences), seed), chunks)
+    ]
+    written = 0
+    for start in range(0, len(changes), _FILES_A_WRITE):
+        done = await runtime.pipeline.write_many(place, changes[start : start + _FILES_A_WRITE])
+        if not all(file.embedded for file in done):
+            raise SetupError("not everything was embedded: the embedding model failed or was too slow")
+        written += sum(file.chunk_count for file in done)
+    others = [
+        Owner(number, AGENT if number % 2 else f"other-{number}", f"user:{number}", size)
+        for number, size in enumerate(zipf_sizes(max(chunks, _OTHERS), _OTHERS), 1)
+    ]
+    material = material_of(pool, seed, ready.model_id, ready.embedder.identity.dimension)
+    await fill(connection, material, others, first_pair=chunks)
+    settings = runtime.settings
+    await vectors.promote_large_slices(
+        runtime.database, exact_max_chunks=settings.exact_max_chunks, max_partitions=settings.max_partitions
+    )
+    await settle(connection)
+    return written

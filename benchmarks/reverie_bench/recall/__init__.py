@@ -1,0 +1,1 @@
+"""The recall benchmark, and how relevance is calibrated."""

@@ -1,0 +1,224 @@
+"""Takes what search gives for messages that memory has something for and for others, and fits `relevance` on it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reverie_bench import origin
+from reverie_bench.data import Collection, Corpus, load
+from reverie_bench.recall.logistic import RIDGE
+from reverie_bench.recall.memory import Memory
+from reverie_bench.recall.relevance_fit import FALSE_SHARE, Calibration, Group, Sample, calibrate
+from reverie_bench.recall.run import (
+    SYSTEM,
+    RecallOptions,
+    language_of,
+    open_collections,
+    origin_of_run,
+    sizes_of,
+    write_collections,
+)
+from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
+from reverie_bench.recall.variant import default_variant
+from reverie_indexer.analyse import language_name
+from reverie_indexer.embed import Embedder
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.inject.query_expansion import telling_sentences
+from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.request import Mode, Result
+
+WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"
+_MODES: Mapping[str, Mode] = {WITH_VECTOR: "hybrid", WITHOUT_VECTOR: "text"}
+# A fold needs two conversations that know nothing of the one left out.
+_FEWEST_CONVERSATIONS = 3
+LOOKED_AT = 20
+"""How many results of a message are judged: what the injector looks at."""
+# Seed files are in every prompt and never evidence.
+_SEEDS = frozenset({"AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"})
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationOptions:
+    """What to run, as of `RecallOptions`; `data` must be conversations, `turns` are sets of turns beside them."""
+
+    data: Path
+    load_embedder: Callable[[], Awaitable[Embedder]]
+    turns: Path | None = None
+    language: str | None = None
+    database_url: str | None = None
+    progress: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """A run's result, without any text, id or name of the data. `calibrations`: WITH_VECTOR and WITHOUT_VECTOR."""
+
+    data: Mapping[str, Any]
+    sizes: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    origin: Mapping[str, Any]
+    calibrations: Mapping[str, Calibration]
+
+
+@dataclass(slots=True)
+class _Rows:
+    """A sample in the making."""
+
+    features: list[tuple[float, ...]] = field(default_factory=list)
+    rest: list[tuple[float, ...]] = field(default_factory=list)
+    messages: int = 0
+
+    def add(self, results: Iterable[tuple[Result, bool]], *, asker: int, memory: int, mode: Mode) -> None:
+        """A message and what was found for it, each with whether it is evidence.
+
+        A message of which the model does not know the script counts in the sample without vectors alone.
+        """
+        found = list(results)
+        if mode == "hybrid" and any(np.isnan(result.contrast) for result, _ in found):
+            return
+        for result, is_evidence in found:
+            by_words = (result.idf_share, result.named)
+            self.features.append(by_words if mode == "text" else (result.contrast, *by_words))
+            self.rest.append((is_evidence, result.relevance, self.messages, asker, memory))
+        if not found and mode == "text":
+            # Nothing has a word of it: as good as a passage without any.
+            self.features.append((0.0, 0.0))
+            self.rest.append((False, 0.0, self.messages, asker, memory))
+        self.messages += 1
+
+    def sample(self, width: int) -> Sample:
+        """The sample, with so many features."""
+        evidence, shipped, message, asker, memory = np.array(self.rest, np.float64).reshape(-1, 5).T
+        return Sample(
+            np.array(self.features, np.float64).reshape(-1, width),
+            evidence.astype(np.bool_),
+            shipped,
+            message.astype(np.int64),
+            asker.astype(np.int64),
+            memory.astype(np.int64),
+            self.messages,
+        )
+
+
+async def run_calibration(options: CalibrationOptions) -> CalibrationReport:
+    """Load conversations and turns into a database of its own, ask, and fit both formulas. Nothing is drawn by chance.
+
+    ValidationFailed for data that is not at least three conversations with evidence, or turns that are none, SetupError
+    when the model or the database cannot be used.
+    """
+    started = time.perf_counter()
+    code = await asyncio.to_thread(origin.commit)
+    corpus = load(options.data)
+    if corpus.kind != "conversations" or len(corpus.collections) < _FEWEST_CONVERSATIONS:
+        raise ValidationFailed(f"relevance is fitted on {_FEWEST_CONVERSATIONS} LoCoMo conversations or more")
+    sets = load_turns(options.turns) if options.turns else []
+    language = language_name(options.language) if options.language else language_of(options.data)
+    variant = default_variant(language)
+    asks = RecallOptions(
+        options.data, options.load_embedder, database_url=options.database_url, progress=options.progress
+    )
+    async with open_collections(asks) as bench:
+        memories, chunks = await write_collections(bench, corpus, {SYSTEM: variant}, options.progress)
+        turns = Memory(bench.database, bench.models, variant, "turns")
+        for number, each in enumerate(sets):
+            await turns.load(number, Collection(each.files, (), ()))
+        calibrations = {}
+        for name, mode in _MODES.items():
+            options.progress(f"asking every question ({name})")
+            rows = await _ask_conversations(memories[SYSTEM], corpus, mode)
+            rows |= await _say_turns(turns, sets, mode, len(corpus.collections))
+            samples = {group: each.sample(3 if mode == "hybrid" else 2) for group, each in rows.items()}
+            calibrations[name] = calibrate(samples, len(corpus.collections) + len(sets))
+        return CalibrationReport(
+            data=_data_of(options, language),
+            sizes={**sizes_of(corpus, chunks), "turns": sum(len(each.turns) for each in sets)},
+            settings={
+                **variant.as_dict(),
+                "looked_at": LOOKED_AT,
+                "found_from": FOUND_FROM,
+                "false_share": FALSE_SHARE,
+                "ridge": RIDGE,
+            },
+            origin=origin_of_run(bench, code, time.perf_counter() - started),
+            calibrations=calibrations,
+        )
+
+
+def _data_of(options: CalibrationOptions, language: str) -> dict[str, Any]:
+    turns = sorted(options.turns.glob("*.json")) if options.turns else []
+    return {
+        "file": options.data.name,
+        "sha256": origin.sha256_of(options.data),
+        "language": language,
+        "turns": {path.name: origin.sha256_of(path) for path in turns},
+    }
+
+
+async def _ask_conversations(memory: Memory, corpus: Corpus, mode: Mode) -> dict[Group, _Rows]:
+    groups: dict[Group, _Rows] = {"own": _Rows(), "elsewhere": _Rows(), "swapped": _Rows()}
+    for asker, collection in enumerate(corpus.collections):
+        following = (asker + 1) % len(corpus.collections)
+        swap = name_swapper(collection, corpus.collections[following])
+        for question in collection.questions:
+            outcome = await memory.ask(asker, question.text, mode)
+            units = memory.found(asker, outcome)
+            own = [
+                (result, not question.relevant.isdisjoint(found.units))
+                for result, found in zip(outcome.results[:LOOKED_AT], units, strict=False)
+                if result.path not in _SEEDS
+            ]
+            groups["own"].add(own, asker=asker, memory=asker, mode=mode)
+            texts: dict[Group, str] = {"elsewhere": question.text, "swapped": swap(question.text)}
+            for group, text in texts.items():
+                found_there = (await memory.ask(following, text, mode)).results[:LOOKED_AT]
+                others = [(result, False) for result in found_there if result.path not in _SEEDS]
+                groups[group].add(others, asker=asker, memory=following, mode=mode)
+    return groups
+
+
+async def _say_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_asker: int) -> dict[Group, _Rows]:
+    groups: dict[Group, _Rows] = {}
+    for number, each in enumerate(sets):
+        seeds = _SEEDS - each.files.keys()
+        for turn in each.turns:
+            if turn.category != UNANSWERED:
+                asker = first_asker + number
+                found = [r for r in await _heard(memory, number, turn, mode) if r.path not in seeds]
+                rows = groups.setdefault(_group(turn), _Rows())
+                judged = [(result, any(quote in result.text for quote in turn.evidence)) for result in found]
+                rows.add(judged, asker=asker, memory=asker, mode=mode)
+    return groups
+
+
+async def _heard(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[Result]:
+    """What a message and its telling sentences find; a passage may come more than once."""
+    texts = [turn.message, *telling_sentences(turn.message)]
+    return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:LOOKED_AT]]
+
+
+def _group(turn: Turn) -> Group:
+    if turn.evidence:
+        return "should"
+    return "near miss" if turn.category == NEAR_MISS else "unrelated"
+
+
+def name_swapper(from_: Collection, to: Collection) -> Callable[[str], str]:
+    """Puts the speakers of one conversation in the place of another's, first for first, as whole words, all at once."""
+    names = dict(zip(_speakers(from_), _speakers(to), strict=False))
+    if not names:
+        return lambda text: text
+    pattern = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})\b")
+    return lambda text: pattern.sub(lambda match: names[match[0]], text)
+
+
+def _speakers(collection: Collection) -> list[str]:
+    """Who speaks, in the order of their first words; a unit of a conversation is `Speaker: text`."""
+    return list(dict.fromkeys(unit.text.partition(":")[0] for unit in collection.units))

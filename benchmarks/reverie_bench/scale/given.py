@@ -1,0 +1,41 @@
+"""A model that was told what to say: queries get the vectors a benchmark chose, at no cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from reverie_bench.synthetic.vectors import Halves
+from reverie_indexer.embed import Embedding
+from reverie_indexer.model import ModelIdentity
+
+
+class GivenVectors:
+    """See `Embedder`. A text that it was not told of is a KeyError."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._given: dict[str, Embedding] = {}
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Provider `bench`: no index of a user has such vectors."""
+        return ModelIdentity("bench", "clusters", "1", self._dimension, True)
+
+    def give(self, vectors: Mapping[str, Halves]) -> None:
+        """Say what these texts have from now on."""
+        # Search strips a query.
+        self._given |= {text.strip(): vector.astype(np.float32) for text, vector in vectors.items()}
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        """The vectors that were given."""
+        return [self._given[text] for text in texts]
+
+    def familiarity(self, text: str) -> float:
+        """It takes any text as it is."""
+        del text
+        return 1.0
+
+    async def aclose(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,1 @@
+"""A made memory of any size."""

@@ -1,0 +1,1 @@
+"""What `exact_max_chunks` should be on this machine."""
