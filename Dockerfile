@@ -13,6 +13,7 @@ COPY prompts ./prompts
 COPY client ./client
 COPY indexer ./indexer
 COPY server ./server
+COPY benchmarks/reverie_bench ./benchmarks/reverie_bench
 RUN pip install --no-deps .
 
 FROM python:3.13-slim
