@@ -14,10 +14,10 @@ from psycopg import sql
 from pydantic import SecretStr
 
 from reverie_bench import scratch
+from reverie_bench.tune.say import say_tuned
 from reverie_bench.tune.tune import TuneOptions, tune, write_result
 from reverie_indexer.errors import DatabaseUnavailable, SetupError
 from reverie_indexer.settings import Settings
-from reverie_server.cli.doctor import say_tuned
 
 
 def options(conninfo: str, **changes: object) -> TuneOptions:

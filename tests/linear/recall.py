@@ -13,9 +13,9 @@ from reverie_server.inject import inject, section
 from reverie_server.inject import query_expansion as telling
 from reverie_server.prompt import context
 from reverie_server.search import episode_passages as episodes
-from reverie_server.search import evidence, rank, request
+from reverie_server.search import evidence, rank
 from reverie_server.search import query_terms as meaning
-from reverie_server.text import controls, fences, tokens
+from reverie_server.text import controls, fences, query, tokens
 
 DAY = date(2026, 4, 3)
 NOTE = "memory/2026-04-03.md"
@@ -82,8 +82,8 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.search.query_terms.meaning_of": meaning.meaning_of,
     "reverie_server.search.rank.holds_exact": lambda text: rank.holds_exact("a.md", text, ("a_b", "proj-1")),
-    "reverie_server.text.query.check_query": request.check_query,
-    "reverie_server.text.query.check_not_blank": request.check_not_blank,
+    "reverie_server.text.query.check_query": query.check_query,
+    "reverie_server.text.query.check_not_blank": query.check_not_blank,
     "reverie_server.inject.section.select": _select,
     "reverie_server.inject.section.shown_text": lambda text: section.shown_text(text, DAY),
     "reverie_server.inject.section.notice_of": section.notice_of,

@@ -17,9 +17,9 @@ from reverie_server.browse import expand
 from reverie_server.files.files import parse_if_match
 from reverie_server.http import context, json_shape, problems
 from reverie_server.http.routes import dreams, snapshots
-from reverie_server.http.schemas import common as wire
 from reverie_server.http.schemas import memory as wire_memory
 from reverie_server.mcp import message
+from reverie_server.text import fields
 from reverie_server.tools import arguments, descriptions, registry
 
 ADMIN = keys.Caller("default", "admin")
@@ -43,7 +43,7 @@ def _fields(text: str) -> object:
 
 def _no_text(text: str) -> object:
     try:
-        return wire._checked(text)
+        return fields._checked(text)
     except ValueError:
         return None
 
