@@ -44,6 +44,7 @@ from reverie_server.prompt.session_compaction import SessionCompaction
 from reverie_server.prompt.turn import Turns
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
+from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.recall_log import Recalls
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
@@ -89,6 +90,7 @@ class Runtime:
     models: ModelSlot
     pipeline: Pipeline
     search: Search
+    memory_search: MemorySearch
     expansion: Expansion
     workspace: Workspace
     long_term: LongTermMemory

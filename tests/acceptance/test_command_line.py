@@ -248,6 +248,17 @@ def test_doctor_upgrades_nothing(server_conninfo: str) -> None:
         assert "would be taken" in reverie("upgrade", "--dry-run", REVERIE_DATABASE_URL=conninfo).stdout
 
 
+def test_what_a_search_shows_is_noted_as_recalled(conninfo: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("The lantern hangs in the hall.")
+    where = ["--agent", "wren", "--owner", "user:42"]
+    assert reverie("index", tmp_path, *where, REVERIE_DATABASE_URL=conninfo).returncode == 0
+    done = reverie("search", "lantern", *where, REVERIE_DATABASE_URL=conninfo)
+    assert (done.returncode, "a.md:1" in done.stdout) == (0, True), done.stderr
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
+        assert connection.execute("SELECT count(*), max(source) FROM recalls").fetchone() == (1, "search")
+
+
 def test_a_database_of_a_newer_program_is_refused_in_one_line(conninfo: str) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute(b"INSERT INTO reverie_migrations (number, name) VALUES (9876, '9876_later')")

@@ -44,6 +44,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Runtime
+from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
 from reverie_server.search.recall_log import Recalls
 from reverie_server.search.request import Rules as SearchRules
@@ -245,6 +246,7 @@ def assemble(
         models=models,
         pipeline=pipeline,
         search=search,
+        memory_search=MemorySearch(gate, search, recalls),
         workspace=workspace,
         long_term=long_term,
         keywords=KeywordSearch(database, max_files=settings.keyword_max_files),

@@ -22,7 +22,6 @@ from reverie_server.cli.mcp import mcp
 from reverie_server.cli.snapshots import export_snapshot, import_snapshot
 from reverie_server.cli.turns import chat, context, inject
 from reverie_server.cli.upgrade import upgrade
-from reverie_server.search.request import request_for, rules_for
 
 if TYPE_CHECKING:
     import socket
@@ -224,10 +223,12 @@ async def _search(
     from reverie_server.http.schemas.search_answer import search_response
 
     async with open_runtime(settings) as runtime:
-        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), owner_of(owner))
-        request = request_for(grant, query, max_results=max_results)
         await runtime.models.wait()
-        outcome = await runtime.search.search(request, rules_for(grant, runtime.search.rules))
+        owner_key = owner_of(owner)
+        outcome = await runtime.memory_search.find(
+            OPERATOR, check_agent_id(agent), owner_key, query, max_results=max_results
+        )
+        await runtime.recalls.flush()
     answer = search_response(outcome, explain=False)
     if as_json:
         print(answer.model_dump_json(indent=2, exclude_unset=True))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reverie_server.access.audit import counted
 from reverie_server.access.connection import Connection
 from reverie_server.browse.expand import Around, ExpandedEpisode
 from reverie_server.jobs.model import episode_name
-from reverie_server.search.request import Result, request_for, rules_for
-from reverie_server.text.query import check_query
+from reverie_server.search.request import Result
 from reverie_server.tools import arguments
 from reverie_server.tools.files import check_markdown, seconds, shown_file
 
@@ -23,18 +21,15 @@ MAX_SOURCE_MESSAGES = 50
 
 async def memory_search(system: Runtime, by: Connection, given: arguments.MemorySearch) -> dict[str, Any]:
     """Passages, best first. What is empty is left out: a model pays for every word."""
-    query = check_query(given.query)
-    grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    request = request_for(
-        grant,
-        query,
+    outcome = await system.memory_search.find(
+        by.caller,
+        by.agent_id,
+        by.owner_key,
+        given.query,
         max_results=given.max_results,
         min_score=given.min_score,
         path_prefix=given.path_prefix or None,
     )
-    outcome = await system.search.search(request, rules_for(grant, system.search.rules))
-    counted(len(outcome.results))
-    system.recalls.note(by.caller.tenant_id, query, outcome.shown(), "search")
     answer: dict[str, Any] = {"results": [_passage(result) for result in outcome.results]}
     if outcome.fallback is not None:
         answer["fallback"] = outcome.fallback

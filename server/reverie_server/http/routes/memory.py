@@ -14,8 +14,6 @@ from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas import common as wire
 from reverie_server.http.schemas import memory as wire_memory
 from reverie_server.http.schemas.search_answer import search_response
-from reverie_server.search.request import request_for, rules_for
-from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
@@ -26,12 +24,11 @@ router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_a
 )
 async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who: Who) -> wire_memory.SearchResponse:
     """Find passages by words and by meaning."""
-    query = check_query(body.query)
-    with span("gate"):
-        grant = await system.gate.read(who, a, body.resolved_owner())
-    request = request_for(
-        grant,
-        query,
+    outcome = await system.memory_search.find(
+        who,
+        a,
+        body.resolved_owner(),
+        body.query,
         max_results=body.max_results,
         min_score=body.min_score,
         path_prefix=body.path_prefix or None,
@@ -39,9 +36,6 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
         mode=body.mode,
         as_of=body.as_of,
     )
-    outcome = await system.search.search(request, rules_for(grant, system.search.rules))
-    counted(len(outcome.results))
-    system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
     with span("respond"):
         return search_response(outcome, explain=body.explain)
 
