@@ -57,6 +57,8 @@ TABLE: Mapping[str, Reading] = {
 }
 
 EXEMPT: Mapping[str, str] = {
+    "reverie_indexer.change.overwrite": "hands the text on",
+    "reverie_indexer.passages.Rules.of_agent": "takes the settings of an agent, which are checked",
     "reverie_indexer.setting_names.without_services": "the environment of whoever starts the server",
     "reverie_indexer.setting_names.unknown_name": "the environment of whoever starts the server",
     "reverie_indexer.setting_names.unknown_variables": "the environment of whoever starts the server",

@@ -105,6 +105,8 @@ TABLE: Mapping[str, Reading] = {
 
 _NUMBERS = "columns of numbers, bounded by the candidates of a search"
 EXEMPT: Mapping[str, str] = {
+    "reverie_server.search.request.request_for": "hands the query on; check_query bounds it",
+    "reverie_server.search.request.rules_for": "takes a grant and rules",
     "reverie_server.search.evidence.gather": _NUMBERS,
     "reverie_server.search.evidence.agreement": "one look into a set",
     "reverie_server.search.candidates.held_terms": _NUMBERS,
