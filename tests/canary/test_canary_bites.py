@@ -284,7 +284,9 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         pytest.param(
             keeps_episodes_of_what_is_deleted, "there is still what should be gone", 2000, marks=pytest.mark.slow
         ),
-        pytest.param(keeps_what_is_cleared, "is found, and is not there|shows|says that|database", 2000, marks=pytest.mark.slow),
+        pytest.param(
+            keeps_what_is_cleared, "is found, and is not there|shows|says that|database", 2000, marks=pytest.mark.slow
+        ),
         pytest.param(mixes_up_callers, None, 2000, marks=pytest.mark.slow),
         pytest.param(caches_answers_by_query, "an answer shows", 2000, marks=pytest.mark.slow),
         pytest.param(forgets_by_half, "the database holds|an answer shows", 500, marks=pytest.mark.slow),

@@ -17,6 +17,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slot import ModelSlot
 from reverie_server.files.files import Workspace
 from reverie_server.runtime import Runtime
+from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search
 
@@ -222,7 +223,14 @@ async def without_model(
         search = Search(database, models, SearchRules())
         workspace = Workspace(database, pipeline)
         return await serve_runtime(
-            replace(runtime, models=models, pipeline=pipeline, search=search, workspace=workspace)
+            replace(
+                runtime,
+                models=models,
+                pipeline=pipeline,
+                search=search,
+                memory_search=MemorySearch(runtime.gate, search, runtime.recalls),
+                workspace=workspace,
+            )
         )
 
     return serve

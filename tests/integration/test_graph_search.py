@@ -85,10 +85,11 @@ async def test_bounds_and_what_may_not_be_asked(talking: Runtime, scripted: Scri
     request = GraphRequest("Ada", max_depth=1)
     found = await small.search(graph.reader, request, language="english", weights=Weights(0.3, 0.7))
     assert (len(found.relations), found.truncated) == (20, True)
-    slow = GraphSearch(talking.database, talking.models, GraphRules(timeout_seconds=0.001))
-    many = replace(request, query="tool " * 1500)
-    with pytest.raises(SearchTimeout):
-        await slow.search(graph.reader, many, language="english", weights=Weights(0.3, 0.7))
+    slow = GraphSearch(talking.database, talking.models, GraphRules(timeout_seconds=0.1))
+    async with talking.database.maintenance() as connection:
+        await connection.execute("LOCK TABLE entities")
+        with pytest.raises(SearchTimeout):
+            await slow.search(graph.reader, request, language="english", weights=Weights(0.3, 0.7))
     for asked, error in (
         ({}, ValidationFailed),
         ({"query": "  "}, ValidationFailed),
