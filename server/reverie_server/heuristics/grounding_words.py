@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, written
+from reverie_indexer.analyse import written
 from reverie_server.heuristics.grounding_vocabulary import UNSPACED, concepts_of, forms_of, number_words, vocabulary
 
-_CJK_RUN = re.compile(f"[{CJK}{SOUTH_EAST}]+")
 # Every repetition is bounded or possessive, and no match begins inside a word, so that the time is linear.
 _ADDRESS = re.compile(
     r"[a-zA-Z][a-zA-Z0-9+.\-]{1,9}+://[!-~]++"

@@ -84,9 +84,10 @@ async def origins(
 async def forget_lines(
     connection: Connection, tenant_id: str, document_id: int, before: str, texts: Sequence[str]
 ) -> None:
-    """Take out of the record what texts are taken out of: a version of a file, `before` it is told without them.
+    """Delete the provenance of the lines of a document that hold nothing but the given texts.
 
-    What is left of a line keeps its origin; of one of which nothing is left nothing is kept, its hash least of all.
+    `before` is the version of the document that still holds them. A line of which something is left keeps its
+    provenance, under the hash of what is left. Raises TextTooCostly where a long version takes too much CPU time.
     """
     gone, moved = await isolated(lines_without, before, texts, chars=len(before))
     if not gone and not moved:
@@ -103,8 +104,7 @@ async def forget_lines(
 
 
 def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
-    """The hashes of the lines of a text of which nothing is left without some texts; and of those of which something
-    is, with the hash of what is left. Pure."""
+    """The hashes of the lines that vanish with the texts, and the old and new hashes of those that change. Pure."""
     whole, found = Eraser(texts).erase(before)
     if not found:
         return [], []
