@@ -106,6 +106,9 @@ def _pursued(read: Reading, attack: Attack, length: int) -> str | None:
         if took <= GUILTY_RATIO * before:
             return None
         if took >= INTOLERABLE_SECONDS:
+            # One run may have been disturbed: it accuses nobody alone, unless it was longer than any disturbance.
+            if took < DEADLINE_SECONDS / 4 and seconds_of(read, attack.make(length)) <= GUILTY_RATIO * before:
+                return None
             shown = attack.make(40)[:60]
             return f"{attack.name} ({shown!r}…): {length // STEP} characters {before:.3f} s, {length} {took:.3f} s"
         if length >= MAX_SUSPECT_CHARS:

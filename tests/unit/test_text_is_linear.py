@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.growth import GrowthMeter
+from tests.attacks import Attack, quick
+from tests.growth import Effort, GrowthMeter, verdict
 from tests.linear.tables import exempt, table
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +105,25 @@ def test_the_meter_finds_what_is_not_linear() -> None:
         assert "raised IndexError" in meter.failures("broken")[0]
     finally:
         meter.close()
+
+
+def test_nobody_is_accused_by_a_run_that_was_disturbed() -> None:
+    lengths: list[int] = []
+
+    def read(text: str) -> None:
+        lengths.append(len(text))
+        is_disturbed = len(text) == 1024 and lengths.count(1024) <= 2
+        _spend(len(text) / 256 * 0.1 * (3 if is_disturbed else 1))
+
+    assert verdict(read, Attack("a × n", lambda length: "a" * length), Effort(quick, 256, 0.0)) is None
+    assert lengths.count(1024) > 2
+
+
+def _spend(seconds: float) -> None:
+    """Take so much CPU time."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
 
 
 def test_the_meter_ends_what_does_not_come_back() -> None:
