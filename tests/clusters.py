@@ -6,11 +6,9 @@ A SIGKILL leaves the same behind in both, and nothing here loses power.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import LiteralString
@@ -18,13 +16,11 @@ from typing import LiteralString
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
-
-from reverie_indexer.postgres_host import kill_all
+from tests.reaper import remove_cluster_directory, start_reaper
 
 _MEMORY = Path("/dev/shm")
 # A container often has 64 MB of it.
 _ROOM_BYTES = 2 << 30
-_LEFT_BEHIND_SECONDS = 24 * 3600
 _PREFIX = "reverie-test"
 
 
@@ -42,30 +38,16 @@ def clusters_root() -> Path:
 def cluster_directory() -> Iterator[Path]:
     """An empty directory for clusters; in the end no process works on one in it, and it is gone.
 
-    An unprivileged user can reach it, as he cannot reach pytest's own under root.
+    An unprivileged user can reach it, as he cannot reach pytest's own under root. A run that is killed leaves neither.
     """
-    directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-", dir=clusters_root())).resolve()
+    prefix = f"{_PREFIX}-{os.getpid()}-"
+    start_reaper(f"{clusters_root() / prefix}*")
+    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=clusters_root())).resolve()
     directory.chmod(0o755)
     try:
         yield directory
     finally:
-        _remove(directory)
-
-
-def sweep() -> None:
-    """Remove what runs that were killed left in memory, a day and more ago."""
-    now = time.time()
-    for directory in _MEMORY.glob(f"{_PREFIX}*"):
-        with suppress(FileNotFoundError):
-            info = directory.stat()
-            if info.st_uid == os.geteuid() and now - info.st_mtime > _LEFT_BEHIND_SECONDS:
-                _remove(directory)
-
-
-def _remove(directory: Path) -> None:
-    for cluster in directory.rglob("postgres"):
-        kill_all(cluster, time.monotonic() + 20)
-    shutil.rmtree(directory, ignore_errors=True)
+        remove_cluster_directory(directory)
 
 
 class Databases:

@@ -24,7 +24,8 @@ import pytest
 import uvicorn
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
-from tests.clusters import Databases, clusters_root, sweep
+from tests.clusters import Databases, clusters_root
+from tests.reaper import start_reaper
 from tests.scripted_model import ScriptedModel, scripted_model
 
 from reverie_indexer.db import Database, prepare_database
@@ -67,9 +68,9 @@ def server_conninfo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if url := os.environ.get("REVERIE_TEST_DATABASE_URL"):
         yield url
         return
-    sweep()
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)
     data_dir = clusters_root() / f"reverie-tests-{run[:12]}"
+    start_reaper(str(data_dir))
     server = EmbeddedPostgres(data_dir, options=FAST)
     try:
         yield server.start()

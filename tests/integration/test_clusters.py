@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from tests import clusters
-from tests.clusters import Databases, cluster_directory, sweep
+from tests.clusters import Databases, cluster_directory, clusters_root
 
 from reverie_indexer.postgres import EmbeddedPostgres
 
+ROOT = Path(__file__).parents[2]
 OBJECTS = """\
 SELECT array_agg(pg_describe_object(classid, objid, objsubid) ORDER BY classid::regclass::text, objid, objsubid)
 FROM pg_depend WHERE objid >= 16384"""
@@ -64,13 +68,45 @@ def test_a_clusters_directory_is_gone_with_its_server() -> None:
     server.stop()
 
 
-def test_what_a_killed_run_left_in_memory_goes_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "_MEMORY", tmp_path)
-    old, young, foreign = (tmp_path / name for name in ("reverie-tests-old", "reverie-tests-young", "other"))
-    for directory in (old, young, foreign):
-        (directory / "postgres").mkdir(parents=True)
-    yesterday = time.time() - 25 * 3600
-    for directory in (old, foreign):
-        os.utime(directory, (yesterday, yesterday))
-    sweep()
-    assert sorted(tmp_path.iterdir()) == [foreign, young]
+RUN = """
+import os, subprocess, sys
+from pathlib import Path
+from tests.clusters import cluster_directory
+with cluster_directory() as directory:
+    child = "import sys, time; from pathlib import Path; from reverie_indexer.postgres import EmbeddedPostgres;"
+    child += "print(EmbeddedPostgres(Path(sys.argv[1])).start(), flush=True); time.sleep(600)"
+    subprocess.Popen([sys.executable, "-c", child, directory / "home"])
+    subprocess.Popen([sys.executable, "-c", child, sys.argv[1]]).wait()
+"""
+
+
+def test_a_run_that_is_killed_leaves_no_program_no_postgresql_and_no_directory(tmp_path: Path) -> None:
+    with cluster_directory() as elsewhere:
+        command = [sys.executable, "-c", RUN, str(elsewhere / "home")]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as run:
+            assert run.stdout is not None
+            servers = [run.stdout.readline().strip() for _ in range(2)]
+            for conninfo in servers:
+                psycopg.connect(conninfo).close()
+            os.kill(run.pid, signal.SIGKILL)
+            # Its programs hold the pipe, too: it ends with the last of them.
+            assert run.stdout.read() == ""
+        for conninfo in servers:
+            wait_until(lambda conninfo=conninfo: is_gone(conninfo))
+        wait_until(lambda: list(clusters_root().glob(f"reverie-test-{run.pid}-*")) == [])
+        assert elsewhere.exists()
+
+
+def is_gone(conninfo: str) -> bool:
+    try:
+        psycopg.connect(conninfo).close()
+    except psycopg.OperationalError:
+        return True
+    return False
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
