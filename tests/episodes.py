@@ -46,7 +46,7 @@ async def work_of(talk: Talk, *, slice_owner: bool = True) -> Work:
 
 
 async def complete(talk: Talk) -> None:
-    await talk.runtime.sessions.complete(talk.reader, talk.session_id, "web")
+    await talk.runtime.sessions.complete(talk.principal, talk.session_id, "web")
 
 
 async def run(talk: Talk, *, slice_owner: bool = True) -> Outcome:
@@ -63,7 +63,7 @@ async def summarised(talk: Talk, *texts: str) -> ShownEpisode:
 
 
 async def shown(talk: Talk, limit: int = 100) -> list[ShownEpisode]:
-    return await talk.runtime.consolidation.episodes.page(talk.reader, before=None, limit=limit)
+    return await talk.runtime.consolidation.episodes.page(talk.principal, before=None, limit=limit)
 
 
 async def episode_rows(database: Database) -> list[DictRow]:

@@ -11,7 +11,7 @@ from psycopg.rows import DictRow
 from tests.scripted_model import Asked, Reply, ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.graph.search import GraphFound, GraphRequest
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.runtime import Runtime
@@ -70,8 +70,8 @@ class Graph:
     agent_id: str = "wren"
 
     @property
-    def reader(self) -> Reader:
-        return Reader("default", self.agent_id, self.owner_key)
+    def principal(self) -> Principal:
+        return Principal("default", self.agent_id, self.owner_key)
 
     async def episode(self, text: str, at: datetime, session_id: str = "web:1") -> int:
         """An episode of one exchange that was not read yet."""
@@ -109,19 +109,19 @@ class Graph:
     async def search(self, query: str | None = None, **asked: Any) -> GraphFound:
         rules = self.runtime.search.rules
         return await self.runtime.consolidation.graph.search.search(
-            self.reader, GraphRequest(query, **asked), language=rules.language, weights=rules.weights
+            self.principal, GraphRequest(query, **asked), language=rules.language, weights=rules.weights
         )
 
     async def id_of(self, name: str) -> int:
         page = await self.runtime.consolidation.graph.view.entities(
-            self.reader, entity_type=None, after=None, limit=500
+            self.principal, entity_type=None, after=None, limit=500
         )
         [found] = [entity.entity_id for _, entity in page if entity.name == name]
         return found
 
     async def names(self) -> list[str]:
         page = await self.runtime.consolidation.graph.view.entities(
-            self.reader, entity_type=None, after=None, limit=500
+            self.principal, entity_type=None, after=None, limit=500
         )
         return [entity.name for _, entity in page]
 

@@ -15,7 +15,7 @@ from reverie_indexer.slices import lock_slice
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.files.files import Write
 from reverie_server.jobs.model import Outcome, Trigger, Work
@@ -126,8 +126,8 @@ class Nights:
         return [row["episode_id"] for row in rows]
 
     @property
-    def reader(self) -> Reader:
-        return Reader(self.tenant_id, self.agent_id, self.owner_key)
+    def principal(self) -> Principal:
+        return Principal(self.tenant_id, self.agent_id, self.owner_key)
 
 
 async def nights(

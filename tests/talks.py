@@ -9,7 +9,7 @@ from typing import Any
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Write
 from reverie_server.prompt.session_compaction import Compacted
 from reverie_server.prompt.turn import Turn, TurnRequest
@@ -49,17 +49,17 @@ class Talk:
         return (await self.runtime.sessions.append(grant, place, self.session_id, messages)).session
 
     async def session(self) -> Session:
-        return await self.runtime.sessions.find(self.reader, self.session_id)
+        return await self.runtime.sessions.find(self.principal, self.session_id)
 
     async def live(self) -> list[Message]:
-        return await self.runtime.sessions.live(self.reader, await self.session())
+        return await self.runtime.sessions.live(self.principal, await self.session())
 
     async def everything(self) -> list[Message]:
-        return await self.runtime.sessions.messages(self.reader, await self.session(), after=0, limit=10_000)
+        return await self.runtime.sessions.messages(self.principal, await self.session(), after=0, limit=10_000)
 
     async def compact(self, keep_last: int = 2) -> Compacted:
         grant, _ = await self.grant()
-        session, place = await self.runtime.sessions.locate(self.reader, self.session_id)
+        session, place = await self.runtime.sessions.locate(self.principal, self.session_id)
         return await self.runtime.session_compaction.compact(grant, place, session, keep_last=keep_last)
 
     async def context(self, message: str = "And now?", **asked: Any) -> Turn:
@@ -73,14 +73,14 @@ class Talk:
     async def notes(self) -> str:
         """The daily notes of the owner, without the lines of the log."""
         grant, place = await self.grant()
-        _, documents = await self.runtime.workspace.listing(grant.reader, prefix="memory/", after=None, limit=100)
+        _, documents = await self.runtime.workspace.listing(grant.principal, prefix="memory/", after=None, limit=100)
         present = await self.runtime.workspace.present(place, [document.path for document in documents])
         lines = [line for _, text in present.values() for line in text.splitlines() if " | Assistant: " not in line]
         return "\n".join(line for line in lines if line.strip())
 
     @property
-    def reader(self) -> Reader:
-        return Reader("default", self.agent_id, self.owner_key)
+    def principal(self) -> Principal:
+        return Principal("default", self.agent_id, self.owner_key)
 
 
 def contents(messages: Sequence[Message]) -> list[str]:

@@ -34,21 +34,21 @@ def _plan(kind: Any) -> Mapping[str, tuple[Callable[[Any], Any], bool]]:
     """How to read each field, and whether it must be there."""
     hints = get_type_hints(kind)
     return {
-        field.name: (_reader(hints[field.name]), field.default is MISSING and field.default_factory is MISSING)
+        field.name: (_principal(hints[field.name]), field.default is MISSING and field.default_factory is MISSING)
         for field in fields(kind)
     }
 
 
-def _reader(hint: Any) -> Callable[[Any], Any]:
+def _principal(hint: Any) -> Callable[[Any], Any]:
     if get_origin(hint) in (Union, types.UnionType):
         [inner] = [part for part in get_args(hint) if part is not types.NoneType]
-        read = _reader(inner)
+        read = _principal(inner)
         return lambda value: None if value is None else read(value)
     if get_origin(hint) is tuple:
-        read = _reader(get_args(hint)[0])
+        read = _principal(get_args(hint)[0])
         return lambda value: tuple(map(read, _list(value)))
     if get_origin(hint) is Mapping:
-        read = _reader(get_args(hint)[1])
+        read = _principal(get_args(hint)[1])
         return lambda value: {name: read(item) for name, item in _object(value).items()}
     if is_dataclass(hint) and isinstance(hint, type):
         return functools.partial(decode, hint)

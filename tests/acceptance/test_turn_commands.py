@@ -93,9 +93,9 @@ async def test_chat_injects_answers_and_remembers(shell: Shell, scripted: Script
     assert "Ada moved the harbour review to Thursday." in first.texts("system")
     said = [message["content"] for message in last.messages if message["role"] == "user"]
     assert said == ["When is the harbour review with Ada?", "What did I ask?"]
-    reader = (await runtime.gate.read(OPERATOR, "wren", "user:42")).reader
-    session = await runtime.sessions.find(reader, "cli:one")
-    stored = await runtime.sessions.messages(reader, session, after=0, limit=10)
+    principal = (await runtime.gate.read(OPERATOR, "wren", "user:42")).principal
+    session = await runtime.sessions.find(principal, "cli:one")
+    stored = await runtime.sessions.messages(principal, session, after=0, limit=10)
     assert [message.content for message in stored] == [
         "When is the harbour review with Ada?",
         "On Thursday.",

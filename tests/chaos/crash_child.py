@@ -22,7 +22,7 @@ from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
 from reverie_server.forgetting import forget
@@ -88,7 +88,7 @@ async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> 
     """Forget the passage that is not in both texts."""
     derived = DerivedForgetting(EpisodeMaking(None, estimate_tokens, EpisodicRules()), Delays())
     forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database), derived)
-    grant = Grant(OPERATOR, Reader("default", "wren", None), AgentSettings())
+    grant = Grant(OPERATOR, Principal("default", "wren", None), AgentSettings())
     return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 
 
@@ -101,7 +101,7 @@ def sessions_of(database: Database, pipeline: Pipeline) -> sessions.Sessions:
 
 async def append_turn(database: Database, pipeline: Pipeline) -> Appended:
     """Add a turn to a session of the team."""
-    grant = Grant(OPERATOR, Reader("default", "wren", None), AgentSettings())
+    grant = Grant(OPERATOR, Principal("default", "wren", None), AgentSettings())
     said = [NewMessage("user", "the lantern?", "m1", SAID_AT), NewMessage("assistant", "the harbour", "m2", SAID_AT)]
     return await sessions_of(database, pipeline).append(grant, TEAM, "web:1", said)
 

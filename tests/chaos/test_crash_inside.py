@@ -19,14 +19,14 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline, migrate
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search
 
 ROOT = Path(__file__).parents[2]
-READER = Reader("default", "wren", None)
+PRINCIPAL = Principal("default", "wren", None)
 
 
 async def die(conninfo: str, work: str, instant: str) -> None:
@@ -69,7 +69,7 @@ async def test_a_write_that_dies_leaves_the_old_version_whole(
 ) -> None:
     await die(conninfo, "write", instant)
     workspace = Workspace(database, pipeline)
-    assert (await workspace.read(READER, "notes/a.md")).content == OLD
+    assert (await workspace.read(PRINCIPAL, "notes/a.md")).content == OLD
     assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
     written = await pipeline.write(TEAM, overwrite("notes/a.md", NEW, by="user", reason="put"))
@@ -103,7 +103,7 @@ async def test_an_append_that_dies_has_said_nothing_and_is_said_once_the_next_ti
     await die(conninfo, "append", instant)
     sessions = sessions_of(database, pipeline)
     with pytest.raises(NotFound):
-        await sessions.find(READER, "web:1")
+        await sessions.find(PRINCIPAL, "web:1")
     workspace = Workspace(database, pipeline)
     assert await workspace.present(TEAM, ["memory/2026-04-03.md"]) == {}
     assert_index_consistent(conninfo)

@@ -67,7 +67,7 @@ async def talk(system: Runtime, session_id: str, owner_key: str | None) -> None:
     """Something is said, by whoever the session is, and that is all for now."""
     here = Talk(system, session_id, owner_key)
     await here.say("We decided to use the tall lantern in the harbour.", "Noted, the tall one it is.")
-    await system.sessions.complete(here.reader, session_id, "api")
+    await system.sessions.complete(here.principal, session_id, "api")
 
 
 async def until_doing(database: Database, count: int) -> None:

@@ -119,7 +119,7 @@ async def recorded(runtime: Runtime) -> int:
     assert runtime.proxy is not None
     await runtime.proxy.idle()
     grant = await runtime.gate.read(OPERATOR, "wren", OWNER)
-    return (await runtime.sessions.find(grant.reader, "web:7")).message_count
+    return (await runtime.sessions.find(grant.principal, "web:7")).message_count
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 
 TEAM = Place("default", "wren", "team")
-READER = Reader("default", "wren", None)
+PRINCIPAL = Principal("default", "wren", None)
 GROUPS = 6
 
 
@@ -50,7 +50,7 @@ async def asked_for(embedder: MoodyEmbedder, text: str) -> None:
 
 
 async def written(workspace: Workspace) -> list[str]:
-    _, documents = await workspace.listing(READER, prefix="g", after=None, limit=100)
+    _, documents = await workspace.listing(PRINCIPAL, prefix="g", after=None, limit=100)
     return sorted(document.path for document in documents)
 
 

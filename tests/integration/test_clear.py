@@ -14,7 +14,7 @@ from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed, reindex
 from reverie_indexer.slot import ModelSlot
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Workspace
 from reverie_server.files.retention import prune_history
@@ -37,8 +37,8 @@ async def put(pipeline: Pipeline, path: str, text: str = "flour", place: Place =
 
 
 async def paths(workspace: Workspace, place: Place) -> list[str]:
-    reader = Reader("default", "wren", place.owner_key)
-    _, found = await workspace.listing(reader, prefix=None, after=None, limit=500)
+    principal = Principal("default", "wren", place.owner_key)
+    _, found = await workspace.listing(principal, prefix=None, after=None, limit=500)
     return sorted(d.path for d in found if d.scope == place.scope)
 
 
@@ -63,7 +63,7 @@ async def test_what_fits_every_condition_is_cleared_for_good(
     done = await runtime.clearing.clear(MINE, select(30, "a/"), dry_run=False)
     assert (done.removed, await paths(workspace, MINE)) == ({"document": 1}, ["a/new.md", "b/old.md"])
     with pytest.raises(NotFound):
-        await workspace.history(Reader("default", "wren", "user:1"), "a/old.md", None, before=None, limit=9)
+        await workspace.history(Principal("default", "wren", "user:1"), "a/old.md", None, before=None, limit=9)
     assert_index_consistent(conninfo)
 
 
@@ -113,8 +113,8 @@ async def test_clearing_an_unknown_agent_makes_none(runtime: Runtime) -> None:
 
 
 async def versions(workspace: Workspace, path: str) -> list[int]:
-    reader = Reader("default", "wren", "user:1")
-    _, found = await workspace.history(reader, path, None, before=None, limit=99)
+    principal = Principal("default", "wren", "user:1")
+    _, found = await workspace.history(principal, path, None, before=None, limit=99)
     return [version.version for version in found]
 
 

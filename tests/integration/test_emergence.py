@@ -52,7 +52,7 @@ async def test_what_is_noted_and_asked_for_enters_the_memory_with_a_report(ada: 
     assert f"(report {report.report_id})" in diary
     assert f"Concluded: {TEA}" in diary
     grant = await ada.grant()
-    file = await ada.runtime.workspace.read(grant.reader, "DREAMS.md")
+    file = await ada.runtime.workspace.read(grant.principal, "DREAMS.md")
     assert (file.document.enabled, file.document.scope) == (False, "personal")
 
 
@@ -213,7 +213,7 @@ async def test_the_file_before_can_be_restored(ada: Nights) -> None:
     [report] = await ada.reports()
     assert (report.version_before, report.version_after) == (1, 2)
     write = Write("MEMORY.md", "user", "restore")
-    await ada.runtime.workspace.restore(ada.reader, write, ada.place, report.version_before or 0)
+    await ada.runtime.workspace.restore(ada.principal, write, ada.place, report.version_before or 0)
     assert await ada.text("MEMORY.md") == before
 
 

@@ -17,7 +17,7 @@ from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.browse.episodes import EpisodeQuery
 from reverie_server.browse.expand import ExpandedEpisode
@@ -85,10 +85,10 @@ async def searches(talk: Talk) -> dict[str, bool]:
         "path": "episodic" in await tiers(talk, QUESTION, path_prefix="episodes/"),
         "as_of": "episodic" in await tiers(talk, QUESTION, as_of=now + timedelta(days=1)),
         "list": bool(await shown(talk)),
-        "get": await answers(runtime.consolidation.episodes.get(talk.reader, name)),
+        "get": await answers(runtime.consolidation.episodes.get(talk.principal, name)),
         "search": bool(found[0]),
-        "expand": await answers(expansion.expand(talk.reader, name)),
-        "expand a passage": await answers(expansion.expand(talk.reader, chunk_id)),
+        "expand": await answers(expansion.expand(talk.principal, name)),
+        "expand a passage": await answers(expansion.expand(talk.principal, chunk_id)),
         "inject": (await inject(talk)).injected > 0,
         "forget": await answers(forgettable()),
         "dreaming": bool(await unpromoted(talk)),
@@ -157,15 +157,15 @@ async def test_a_result_leads_to_the_whole_episode_and_its_sources(talk: Talk) -
     assert best.path == "episodes/web:1/4"
     assert best.updated_at == found.episode.ended_at
     for shown_id in (str(best.chunk_id), episode_name(found.episode.episode_id)):
-        expanded = await talk.runtime.expansion.expand(talk.reader, shown_id)
+        expanded = await talk.runtime.expansion.expand(talk.principal, shown_id)
         assert isinstance(expanded, ExpandedEpisode)
         assert expanded.episode == found.episode
         assert [message["seq"] for message in expanded.sources[0]["messages"]] == [1, 2, 3, 4]
         assert expanded.scope == "personal"
     with pytest.raises(NotFound):
-        await talk.runtime.expansion.expand(Reader("default", "wren", "user:bo"), str(best.chunk_id))
+        await talk.runtime.expansion.expand(Principal("default", "wren", "user:bo"), str(best.chunk_id))
     with pytest.raises(NotFound):
-        await talk.runtime.expansion.expand(talk.reader, "ep-99999999999999999999")
+        await talk.runtime.expansion.expand(talk.principal, "ep-99999999999999999999")
 
 
 async def test_key_topics_are_searchable_and_not_shown(talk: Talk, database: Database) -> None:
@@ -251,8 +251,8 @@ async def test_an_episode_is_its_owners(talk: Talk, database: Database) -> None:
         assert (await inject(other)).injected == 0
         name = episode_name(mine.episode.episode_id)
         for look in (
-            runtime.consolidation.episodes.get(other.reader, name),
-            runtime.expansion.expand(other.reader, name),
+            runtime.consolidation.episodes.get(other.principal, name),
+            runtime.expansion.expand(other.principal, name),
             runtime.consolidation.episodes.delete((await other.grant())[1], name),
         ):
             with pytest.raises(NotFound):
@@ -271,10 +271,10 @@ async def test_without_isolation_there_is_one_memory_and_the_owner_is_told(talk:
     await complete(shared)
     await run(shared, slice_owner=False)
     other = replace(talk, owner_key="user:bo")
-    for reader in (talk, other, replace(talk, owner_key=None)):
-        [found] = await shown(reader)
+    for principal in (talk, other, replace(talk, owner_key=None)):
+        [found] = await shown(principal)
         assert found.episode.owner_key == ADA
-        assert "episodic" in await tiers(reader, QUESTION)
+        assert "episodic" in await tiers(principal, QUESTION)
     # Elsewhere nobody sees it.
     await Talk(talk.runtime, agent_id="lark").say("Hello.")
     assert await shown(Talk(talk.runtime, agent_id="lark")) == []
@@ -297,13 +297,13 @@ async def test_a_session_takes_its_episodes_along_and_clearing_it_does_not(
     talk: Talk, database: Database, conninfo: str
 ) -> None:
     await summarised(talk, REVIEW)
-    await talk.runtime.sessions.clear(talk.reader, "web:1")
+    await talk.runtime.sessions.clear(talk.principal, "web:1")
     [found] = await shown(talk)
     assert found.sources[0]["messages"] == []
     assert (found.sources[0]["from_seq"], found.sources[0]["through_seq"]) == (1, 1)
     assert "episodic" in await tiers(talk, QUESTION)
     assert_index_consistent(conninfo)
-    await talk.runtime.sessions.delete(talk.reader, "web:1")
+    await talk.runtime.sessions.delete(talk.principal, "web:1")
     assert await episode_rows(database) == []
     assert "episodic" not in await tiers(talk, QUESTION)
     assert_index_consistent(conninfo)

@@ -141,7 +141,7 @@ async def test_an_episode_of_which_nothing_is_left_goes(runtime: Runtime, databa
     assert leftovers(conninfo, "quince") == []
     # Also where its messages are gone already, and when it has expired.
     await summarised(Talk(runtime, "web:2"), SECRET, "I see.", REVIEW)
-    await runtime.sessions.clear(talk.reader, "web:2")
+    await runtime.sessions.clear(talk.principal, "web:2")
     async with database.maintenance() as connection:
         await connection.execute("UPDATE episodes SET expires_at = %s", [datetime(2020, 1, 1, tzinfo=UTC)])
     await forget(talk, text=SECRET)

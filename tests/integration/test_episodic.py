@@ -324,7 +324,7 @@ async def test_what_waits_for_the_model_is_due_again_with_the_sweep(
     await spoken.say(TEA)
     await complete(spoken)
     await run(spoken)
-    await spoken.runtime.sessions.clear(spoken.reader, spoken.session_id)
+    await spoken.runtime.sessions.clear(spoken.principal, spoken.session_id)
     scripted.script = lambda _: answers("I prefer tea to coffee, invented.")
     await run(spoken)
     assert [row["method"] for row in await episode_rows(database)] == ["llm", "extractive"]

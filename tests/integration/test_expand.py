@@ -10,7 +10,7 @@ from reverie_indexer.change import overwrite
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.browse.expand import Expanded, Expansion
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import Request
@@ -22,7 +22,7 @@ TEAM = Place("acme", "wren", "team")
 GLOBAL = Place("acme", "wren", "global")
 FINCH = Place("acme", "finch", "team")
 UMBRA = Place("umbra", "wren", "personal", "user:ada")
-READER = Reader("acme", "wren", "user:ada")
+PRINCIPAL = Principal("acme", "wren", "user:ada")
 TEXT = "# Trip\n\n## Packing\n\n" + "\n\n".join(f"Item {n} of the list, quagga{n}." for n in range(9)) + "\n"
 
 
@@ -49,7 +49,7 @@ async def test_a_passage_is_shown_with_three_neighbours_on_each_side(
     pipeline: Pipeline, search: Search, expansion: Expansion
 ) -> None:
     await put(pipeline, ADA, TEXT)
-    found = await expansion.expand(READER, await id_of(search, ADA, "quagga4"))
+    found = await expansion.expand(PRINCIPAL, await id_of(search, ADA, "quagga4"))
     items = [f"Item {n} of the list, quagga{n}." for n in range(9)]
     assert texts(found) == (items[1:4], items[4], items[5:8])
     assert (found.more_before, found.more_after) == (True, True)
@@ -57,7 +57,7 @@ async def test_a_passage_is_shown_with_three_neighbours_on_each_side(
     assert (found.scope, found.resolved_from, found.version) == ("personal", "personal", 1)
     assert (found.passage.start_line, found.passage.end_line) == (13, 13)
     assert [p.start_line for p in found.before] == [7, 9, 11]
-    again = await expansion.expand(READER, str(found.after[-1].chunk_id))
+    again = await expansion.expand(PRINCIPAL, str(found.after[-1].chunk_id))
     assert texts(again)[1:] == (items[7], [items[8]])
     assert (again.more_before, again.more_after) == (True, False)
 
@@ -67,7 +67,7 @@ async def test_long_neighbours_stay_within_about_four_thousand_characters(
 ) -> None:
     paragraphs = [f"quagga{n} " + "grazes on the plain " * 45 for n in range(7)]
     await put(pipeline, ADA, "\n\n".join(paragraphs))
-    found = await expansion.expand(READER, await id_of(search, ADA, "quagga3"))
+    found = await expansion.expand(PRINCIPAL, await id_of(search, ADA, "quagga3"))
     before, own, after = texts(found)
     assert (len(before), len(after)) == (2, 1)
     assert sum(map(len, [*before, own, *after])) <= 4000
@@ -80,14 +80,14 @@ async def test_an_unchanged_passage_keeps_its_id_and_shows_its_new_surroundings(
     await put(pipeline, ADA, TEXT)
     kept, changed = [await id_of(search, ADA, word) for word in ("quagga0", "quagga1")]
     await put(pipeline, ADA, TEXT.replace("Item 1 of the list, quagga1.", "Now an okapi."))
-    found = await expansion.expand(READER, kept)
+    found = await expansion.expand(PRINCIPAL, kept)
     assert texts(found)[2][0] == "Now an okapi."
     assert found.version == 2
     with pytest.raises(NotFound):
-        await expansion.expand(READER, changed)
+        await expansion.expand(PRINCIPAL, changed)
     await pipeline.delete(ADA, "notes/a.md", by="test", reason="test")
     with pytest.raises(NotFound):
-        await expansion.expand(READER, kept)
+        await expansion.expand(PRINCIPAL, kept)
 
 
 async def test_nobody_is_shown_what_they_do_not_see(pipeline: Pipeline, search: Search, expansion: Expansion) -> None:
@@ -99,19 +99,19 @@ async def test_nobody_is_shown_what_they_do_not_see(pipeline: Pipeline, search: 
         ids[place] = await id_of(search, place, word)
     assert len(set(ids.values())) == 6
     sees = {
-        READER: {ADA, TEAM, GLOBAL},
-        replace(READER, owner_key=None): {TEAM, GLOBAL},
-        replace(READER, owner_key="user:bo"): {BO, TEAM, GLOBAL},
-        replace(READER, agent_id="finch"): {FINCH, GLOBAL},
-        replace(READER, tenant_id="umbra"): {UMBRA},
+        PRINCIPAL: {ADA, TEAM, GLOBAL},
+        replace(PRINCIPAL, owner_key=None): {TEAM, GLOBAL},
+        replace(PRINCIPAL, owner_key="user:bo"): {BO, TEAM, GLOBAL},
+        replace(PRINCIPAL, agent_id="finch"): {FINCH, GLOBAL},
+        replace(PRINCIPAL, tenant_id="umbra"): {UMBRA},
     }
-    for reader, visible in sees.items():
+    for principal, visible in sees.items():
         for place, passage_id in ids.items():
             if place in visible:
-                assert (await expansion.expand(reader, passage_id)).scope == place.scope
+                assert (await expansion.expand(principal, passage_id)).scope == place.scope
             else:
                 with pytest.raises(NotFound):
-                    await expansion.expand(reader, passage_id)
+                    await expansion.expand(principal, passage_id)
 
 
 async def test_a_member_is_shown_what_its_leader_shares_and_nothing_personal_there(
@@ -120,7 +120,7 @@ async def test_a_member_is_shown_what_its_leader_shares_and_nothing_personal_the
     for place, word in ((ADA, "personal"), (TEAM, "team"), (GLOBAL, "global")):
         await put(pipeline, place, f"The {word} quagga{word}.")
     await put(pipeline, FINCH, "Own quaggaown.")
-    member = Reader("acme", "finch", "user:ada", leader_agent_id="wren")
+    member = Principal("acme", "finch", "user:ada", leader_agent_id="wren")
     shown = {}
     for place, word in ((TEAM, "quaggateam"), (GLOBAL, "quaggaglobal"), (FINCH, "quaggaown")):
         found = await expansion.expand(member, await id_of(search, place, word))
@@ -141,4 +141,4 @@ async def test_a_member_is_shown_what_its_leader_shares_and_nothing_personal_the
 async def test_what_is_no_id_is_not_found(pipeline: Pipeline, expansion: Expansion, passage_id: str) -> None:
     await put(pipeline, ADA, TEXT)
     with pytest.raises(NotFound, match="there is no passage with this id"):
-        await expansion.expand(READER, passage_id)
+        await expansion.expand(PRINCIPAL, passage_id)

@@ -45,7 +45,7 @@ async def extract(runtime: Runtime, talk: Talk, *, by_hand: bool = False, owner_
 
 
 async def complete(talk: Talk, trigger_source: str = "api") -> None:
-    await talk.runtime.sessions.complete(talk.reader, talk.session_id, trigger_source)
+    await talk.runtime.sessions.complete(talk.principal, talk.session_id, trigger_source)
 
 
 async def file(talk: Talk, path: str) -> str | None:

@@ -18,7 +18,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Workspace, Write
 from reverie_server.forgetting import forget as forget_module
@@ -30,8 +30,8 @@ from reverie_server.search.search import Search
 SECRET = "The vault opens with 4711-quince."
 MINE = Place("default", "wren", "personal", "user:1")
 TEAM = Place("default", "wren", "team")
-READER = Reader("default", "wren", "user:1")
-GRANT = Grant(Caller("default", "member"), READER, AgentSettings())
+PRINCIPAL = Principal("default", "wren", "user:1")
+GRANT = Grant(Caller("default", "member"), PRINCIPAL, AgentSettings())
 
 
 def leftovers(conninfo: str, word: str) -> list[str]:
@@ -90,10 +90,10 @@ async def test_what_else_the_files_held_is_still_there(
 ) -> None:
     await fill(pipeline)
     await forget(runtime, text=SECRET)
-    assert (await workspace.read(READER, "MEMORY.md")).content == "# Long-term Memory\n\n- Ada likes tea.\n"
-    assert (await workspace.read(READER, "state.json")).content == '{"note": "", "n": 1}'
-    _, versions = await workspace.history(READER, "old.md", "personal", before=None, limit=9)
-    old = await workspace.diff(READER, "old.md", "personal", 1)
+    assert (await workspace.read(PRINCIPAL, "MEMORY.md")).content == "# Long-term Memory\n\n- Ada likes tea.\n"
+    assert (await workspace.read(PRINCIPAL, "state.json")).content == '{"note": "", "n": 1}'
+    _, versions = await workspace.history(PRINCIPAL, "old.md", "personal", before=None, limit=9)
+    old = await workspace.diff(PRINCIPAL, "old.md", "personal", 1)
     assert [version.version for version in versions] == [2, 1]
     assert "Ada said: And then she left." in old
     outcome = await search.search(Request("default", "wren", "vault quince", "user:1", mode="text"))
@@ -119,7 +119,7 @@ async def test_a_passage_is_forgotten_by_its_id_and_its_section_stays(
     outcome = await search.search(Request("default", "wren", "vault quince", "user:1"))
     chunk_id = next(r.chunk_id for r in outcome.results if "quince" in r.text)
     await forget(runtime, id=str(chunk_id))
-    assert (await workspace.read(READER, "notes.md")).content == "# Notes\n\n## Codes\n\nAda likes tea.\n"
+    assert (await workspace.read(PRINCIPAL, "notes.md")).content == "# Notes\n\n## Codes\n\nAda likes tea.\n"
     assert leftovers(conninfo, "quince") == []
     with pytest.raises(NotFound):
         await forget(runtime, id=str(chunk_id))
@@ -145,7 +145,7 @@ async def test_others_keep_theirs_and_the_receipt_names_shared_files_only(
     assert receipt.still_shared == ["notes.md"]
     assert {item.path for item in receipt.items} == {"notes.md"}
     for owner in ("user:2", None):
-        assert (await workspace.read(Reader("default", "wren", owner), "notes.md")).content == SECRET
+        assert (await workspace.read(Principal("default", "wren", owner), "notes.md")).content == SECRET
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ async def test_writers_of_other_texts_go_on_and_lose_nothing(
         await workspace.apply(MINE, write, "append", f"- line {number}", None)
 
     await asyncio.gather(forget(runtime, text=SECRET), *(append(number) for number in range(8)))
-    content = (await workspace.read(READER, "MEMORY.md")).content
+    content = (await workspace.read(PRINCIPAL, "MEMORY.md")).content
     assert all(f"- line {number}" in content.splitlines() for number in range(8))
     assert leftovers(conninfo, "quince") == []
     assert_index_consistent(conninfo)
@@ -235,7 +235,7 @@ async def test_a_person_may_write_it_anew_but_a_folder_or_import_does_not_bring_
     elsewhere = await runtime.tombstones.without_forgotten(TEAM)
     assert elsewhere(SECRET) == SECRET
     await put(pipeline, "notes.md", SECRET)
-    assert (await workspace.read(READER, "notes.md")).content == SECRET
+    assert (await workspace.read(PRINCIPAL, "notes.md")).content == SECRET
 
 
 async def test_a_tombstone_does_not_tell_what_it_hides(
@@ -287,5 +287,5 @@ async def test_a_text_is_forgotten_in_every_unicode_form(
     await put(pipeline, "notes.md", f"{stored}\n\nkeep")
     receipt = await forget(runtime, text=asked)
     assert receipt.removed["document"].files == 1
-    left = (await workspace.read(READER, "notes.md")).content
+    left = (await workspace.read(PRINCIPAL, "notes.md")).content
     assert left.strip(" .\n") == "keep" or left.split() == [".", "keep"]

@@ -25,7 +25,7 @@ async def test_only_the_vocabulary_enters_and_every_row_names_its_source(
     answers(scripted, given)
     episode_id = await graph.hear("Ada works on Reverie.", day(0))
     assert await graph.history() == ["Ada works_on Reverie 0.."]
-    view = await talking.consolidation.graph.view.entity(graph.reader, str(await graph.id_of("Ada")))
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Ada")))
     [(relation, [source])] = view.relations
     assert (relation.name, relation.made.method, relation.made.prompt, relation.made.model) == (
         "works_on",
@@ -69,7 +69,7 @@ async def test_a_later_contradiction_ends_the_earlier_fact_and_a_fact_that_retur
         assert found.paths == [f"Ada -reports_to-> {name}"], at
     assert (await graph.search("Ada", as_of=day(0))).relations == []
     # The same again added a source, and no row.
-    view = await talking.consolidation.graph.view.entity(graph.reader, str(await graph.id_of("Ada")))
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Ada")))
     assert [len(sources) for _, sources in view.relations] == [2, 2, 1, 1]
 
 
@@ -108,7 +108,7 @@ async def test_nothing_is_overwritten_by_what_is_less_certain(talking: Runtime, 
     )
     await graph.hear("Ada works on Reverie.", day(0))
     await graph.hear("Ada L. works on Reverie.", day(1))
-    view = await talking.consolidation.graph.view.entity(graph.reader, str(await graph.id_of("Ada")))
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Ada")))
     assert (view.entity.description, view.entity.confidence) == ("mathematician", pytest.approx(0.95))
     assert list(view.entity.aliases) == ["Ada L."]
     assert view.relations[0][0].confidence == pytest.approx(0.95)
@@ -190,7 +190,7 @@ async def test_what_changes_while_the_model_thinks_is_read_again_or_not_at_all(
 async def test_the_stages_follow_each_other_without_a_model(runtime: Runtime) -> None:
     talk = Talk(runtime)
     await talk.say("My sister Clara lives in Rome.", "How nice.", "I work at Acme.", "I see.")
-    await runtime.sessions.complete(talk.reader, talk.session_id, "api")
+    await runtime.sessions.complete(talk.principal, talk.session_id, "api")
     await drain(runtime)
     graph = Graph(runtime)
     found = await graph.search("Where does my sister Clara live?")

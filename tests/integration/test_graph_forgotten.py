@@ -65,7 +65,7 @@ async def test_a_name_a_description_and_an_alias_that_are_forgotten_are_nowhere_
         "Eve reports_to Bo 2..3",
         "Eve reports_to Cy 3..",
     ]
-    view = await talking.consolidation.graph.view.entity(graph.reader, str(await graph.id_of("Ada")))
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Ada")))
     assert (list(view.entity.aliases), view.entity.properties, "keeps the" in view.entity.description) == (
         ["Countess"],
         {},
@@ -104,12 +104,12 @@ async def test_a_session_that_is_deleted_takes_what_the_graph_has_of_it_alone(ru
     await graph.hear("Ada works on Reverie.", day(0), "web:1")
     await graph.hear("Ada works on Reverie. Ada works at Acme.", day(1), "web:2")
     await graph.hear("Ada works at Globex.", day(2), "web:3")
-    await runtime.sessions.clear(graph.reader, "web:1")
+    await runtime.sessions.clear(graph.principal, "web:1")
     assert len(await graph.history()) == 3
-    await runtime.sessions.delete(graph.reader, "web:2")
+    await runtime.sessions.delete(graph.principal, "web:2")
     assert await graph.history() == ["Ada works_on Reverie 0..", "Ada based_at Globex 2.."]
-    await runtime.sessions.delete(graph.reader, "web:1")
+    await runtime.sessions.delete(graph.principal, "web:1")
     assert await graph.history() == ["Ada based_at Globex 2.."]
-    await runtime.sessions.delete(graph.reader, "web:3")
+    await runtime.sessions.delete(graph.principal, "web:3")
     rows: list[Any] = [await graph.rows(f"SELECT * FROM {table}") for table in TABLES]
     assert rows == [[] for _ in TABLES]

@@ -82,7 +82,7 @@ async def test_near_and_alike_is_merged_with_all_that_both_have_and_may_be_taken
     # The relation between the two is none any more, and what both have is one.
     assert sorted(await graph.history()) == sorted(ONE)
     assert await graph.names() == ["Ada Lovelace", "Atlas", "Bo", "Reverie"]
-    views = [await talking.consolidation.graph.view.entity(graph.reader, f"ent-{number}") for number in ids]
+    views = [await talking.consolidation.graph.view.entity(graph.principal, f"ent-{number}") for number in ids]
     assert [view.entity.entity_id for view in views] == [ids[0], ids[0]]
     view = views[0]
     assert set(view.entity.aliases) == {"Countess", "Ada Lovelacce"}
@@ -112,7 +112,7 @@ async def test_near_and_alike_is_merged_with_all_that_both_have_and_may_be_taken
     upkeep = talking.consolidation.graph.upkeep
     assert await upkeep.undo(place, merge.merge_id, by="user") == tuple(ids)
     assert sorted(await graph.history()) == sorted([*APART, "Ada Lovelacce uses Redis 5.."])
-    view = await talking.consolidation.graph.view.entity(graph.reader, str(ids[0]))
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(ids[0]))
     assert (list(view.entity.aliases), view.entity.properties) == (["Countess"], {"born": 1815})
     assert view.merges[0].undone_by == "user"
     assert "0 merged, 0 for a person" in (await graph.dedup()).reason
@@ -130,7 +130,7 @@ async def test_what_is_only_near_is_for_a_person_to_decide(talking: Runtime, scr
     outcome = await graph.dedup()
     assert " 0 merged" in outcome.reason
     view, upkeep = talking.consolidation.graph.view, talking.consolidation.graph.upkeep
-    found = await view.duplicates(graph.reader, state="open", before=None, limit=50)
+    found = await view.duplicates(graph.principal, state="open", before=None, limit=50)
     both = [{pair.first.name, pair.second.name} for pair in found]
     assert {"Sprint 12", "Sprint 13"} in both
     assert all(pair.first.type == pair.second.type and (pair.cosine or 0) >= 0.90 for pair in found)
@@ -140,10 +140,11 @@ async def test_what_is_only_near_is_for_a_person_to_decide(talking: Runtime, scr
     others = [pair for pair in found if pair is not sprints]
     for pair in others[1:]:
         await upkeep.dismiss(place, pair.duplicate_id, by="user")
-    assert await view.duplicates(graph.reader, state="open", before=None, limit=50) == others[:1]
+    assert await view.duplicates(graph.principal, state="open", before=None, limit=50) == others[:1]
     await upkeep.merge(place, others[0].first.entity_id, others[0].second.entity_id, by="user")
     decided = {
-        pair.duplicate_id: pair.state for pair in await view.duplicates(graph.reader, state=None, before=None, limit=50)
+        pair.duplicate_id: pair.state
+        for pair in await view.duplicates(graph.principal, state=None, before=None, limit=50)
     }
     assert decided[sprints.duplicate_id] == "dismissed"
     assert decided[others[0].duplicate_id] == "merged"

@@ -11,7 +11,7 @@ from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.errors import NotFound, SearchTimeout, ValidationFailed
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.graph.search import GraphRequest, GraphRules, GraphSearch
 from reverie_server.runtime import Runtime
 from reverie_server.search.rank import Weights
@@ -83,13 +83,13 @@ async def test_bounds_and_what_may_not_be_asked(talking: Runtime, scripted: Scri
     view = talking.consolidation.graph
     small = GraphSearch(talking.database, talking.models, GraphRules(max_rows=20))
     request = GraphRequest("Ada", max_depth=1)
-    found = await small.search(graph.reader, request, language="english", weights=Weights(0.3, 0.7))
+    found = await small.search(graph.principal, request, language="english", weights=Weights(0.3, 0.7))
     assert (len(found.relations), found.truncated) == (20, True)
     slow = GraphSearch(talking.database, talking.models, GraphRules(timeout_seconds=0.1))
     async with talking.database.maintenance() as connection:
         await connection.execute("LOCK TABLE entities")
         with pytest.raises(SearchTimeout):
-            await slow.search(graph.reader, request, language="english", weights=Weights(0.3, 0.7))
+            await slow.search(graph.principal, request, language="english", weights=Weights(0.3, 0.7))
     for asked, error in (
         ({}, ValidationFailed),
         ({"query": "  "}, ValidationFailed),
@@ -99,17 +99,17 @@ async def test_bounds_and_what_may_not_be_asked(talking: Runtime, scripted: Scri
     ):
         with pytest.raises(error):
             await graph.search(**asked)  # type: ignore[arg-type]
-    page = await view.view.entities(graph.reader, entity_type="technology", after=None, limit=20)
+    page = await view.view.entities(graph.principal, entity_type="technology", after=None, limit=20)
     rest = await view.view.entities(
-        graph.reader, entity_type="technology", after=(page[-1][0], page[-1][1].entity_id), limit=20
+        graph.principal, entity_type="technology", after=(page[-1][0], page[-1][1].entity_id), limit=20
     )
     assert sorted(e.name for _, e in [*page, *rest]) == sorted(one["name"] for one in things)
 
 
-async def found_by(runtime: Runtime, reader: Reader, query: str) -> dict[str, str]:
+async def found_by(runtime: Runtime, principal: Principal, query: str) -> dict[str, str]:
     rules = runtime.search.rules
     found = await runtime.consolidation.graph.search.search(
-        reader, GraphRequest(query), language=rules.language, weights=rules.weights
+        principal, GraphRequest(query), language=rules.language, weights=rules.weights
     )
     return {e.entity.name: e.entity.scope for e in found.entities}
 
@@ -126,36 +126,36 @@ async def test_the_owners_and_the_teams_graph_are_seen_and_nobody_elses(
     everybody = "Ada Eve Bo Reverie Atlas Indexer"
     own = {"Ada": "personal", "Reverie": "personal"}
     shared = {"Bo": "team", "Indexer": "team"}
-    assert await found_by(talking, mine.reader, everybody) == own | shared
-    assert await found_by(talking, theirs.reader, everybody) == {"Eve": "personal", "Atlas": "personal"} | shared
-    assert await found_by(talking, team.reader, everybody) == shared
+    assert await found_by(talking, mine.principal, everybody) == own | shared
+    assert await found_by(talking, theirs.principal, everybody) == {"Eve": "personal", "Atlas": "personal"} | shared
+    assert await found_by(talking, team.principal, everybody) == shared
     assert await mine.names() == ["Ada", "Bo", "Indexer", "Reverie"]
     eve = await theirs.id_of("Eve")
     view, upkeep = talking.consolidation.graph.view, talking.consolidation.graph.upkeep
     _, place = await talking.gate.for_stage("default", "wren", mine.owner_key)
     for asking in (
         mine.search(entity_id=f"ent-{eve}"),
-        view.entity(mine.reader, f"ent-{eve}"),
+        view.entity(mine.principal, f"ent-{eve}"),
         upkeep.merge(place, await mine.id_of("Ada"), eve, by="user"),
         upkeep.merge(place, await mine.id_of("Ada"), await team.id_of("Bo"), by="user"),
-        view.entity(Reader("default", "nobody", None), f"ent-{eve}"),
-        found_by(talking, Reader("other", "wren", "user:eve"), "Eve"),
+        view.entity(Principal("default", "nobody", None), f"ent-{eve}"),
+        found_by(talking, Principal("other", "wren", "user:eve"), "Eve"),
     ):
         with pytest.raises(NotFound):
             await asking
     # The same agent and owner of another tenant are others.
     other = await talking.gate.write(replace(OPERATOR, tenant_id="other"), "wren", "user:eve", None)
     await talking.pipeline.write_many(other[1], [])
-    assert await found_by(talking, Reader("other", "wren", "user:eve"), everybody) == {}
+    assert await found_by(talking, Principal("other", "wren", "user:eve"), everybody) == {}
     # A member finds what its leader shares, and what is personal there not.
     await talking.agents.put("default", "robin", None, "wren", {})
     grant = await talking.gate.read(OPERATOR, "robin", "user:ada")
     rules = talking.search.rules
     found: Any = await talking.consolidation.graph.search.search(
-        grant.reader, GraphRequest(everybody), language=rules.language, weights=rules.weights
+        grant.principal, GraphRequest(everybody), language=rules.language, weights=rules.weights
     )
     assert ({e.entity.name for e in found.entities}, found.fallback) == ({"Bo", "Indexer"}, "leader")
-    assert [e.name for _, e in await view.entities(grant.reader, entity_type=None, after=None, limit=9)] == [
+    assert [e.name for _, e in await view.entities(grant.principal, entity_type=None, after=None, limit=9)] == [
         "Bo",
         "Indexer",
     ]

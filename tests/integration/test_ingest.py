@@ -23,7 +23,7 @@ from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slot import ModelSlot
 from reverie_indexer.watch import scan
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files import ingest
 from reverie_server.files.files import Workspace, Write
 from reverie_server.files.ingest import Progress, Summary, index_folder
@@ -31,7 +31,7 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Runtime
 
 TEAM = Place("default", "wren", "team")
-READER = Reader("default", "wren", None)
+PRINCIPAL = Principal("default", "wren", None)
 MAX_BYTES = 10_000
 
 
@@ -63,9 +63,9 @@ def index(runtime: Runtime) -> Index:
 
 async def paths(workspace: Workspace) -> dict[str, str]:
     """The agent's files but the seeds, with their text."""
-    _, documents = await workspace.listing(READER, prefix=None, after=None, limit=1000)
+    _, documents = await workspace.listing(PRINCIPAL, prefix=None, after=None, limit=1000)
     names = [d.path for d in documents if d.path not in ("AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md")]
-    return {name: (await workspace.read(READER, name)).content for name in names}
+    return {name: (await workspace.read(PRINCIPAL, name)).content for name in names}
 
 
 def counts(summary: Summary) -> tuple[int, int, int, int]:
@@ -319,7 +319,7 @@ async def test_two_indexers_of_one_folder_agree(
 ) -> None:
     fill(folder, **{f"n{number}": f"text {number}" for number in range(40)})
     await asyncio.gather(index(folder), index(folder))
-    _, versions = await workspace.history(READER, "n7.md", None, before=None, limit=9)
+    _, versions = await workspace.history(PRINCIPAL, "n7.md", None, before=None, limit=9)
     assert len(versions) == 1
     for number in range(40):
         (folder / f"n{number}.md").unlink()

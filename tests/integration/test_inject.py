@@ -20,7 +20,7 @@ from reverie_indexer.settings import Settings
 from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.app.wiring import assemble
 from reverie_server.inject.inject import Injection, InjectRequest
@@ -38,7 +38,7 @@ QUESTION = "When is the quarterly review that Ada moved?"
 
 
 def granted(owner: str | None = "user:1", agent: str = "wren", **settings: Any) -> Grant:
-    return Grant(OPERATOR, Reader("default", agent, owner), AgentSettings(**settings))
+    return Grant(OPERATOR, Principal("default", agent, owner), AgentSettings(**settings))
 
 
 async def put(runtime: Runtime, path: str, text: str, place: Place = MINE) -> None:

@@ -15,7 +15,7 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files import keyword_search as keyword_module
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_match import hits_of, patterns_of, terms_of
@@ -25,8 +25,8 @@ TEAM = Place("default", "wren", "team")
 GLOBAL = Place("default", "wren", "global")
 ADA = Place("default", "wren", "personal", "user:ada")
 BEN = Place("default", "wren", "personal", "user:ben")
-AS_ADA = Reader("default", "wren", "user:ada")
-AS_TEAM = Reader("default", "wren", None)
+AS_ADA = Principal("default", "wren", "user:ada")
+AS_TEAM = Principal("default", "wren", None)
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ async def put(pipeline: Pipeline, place: Place, **texts: str) -> None:
     await pipeline.write_many(place, changes)
 
 
-async def found(keywords: KeywordSearch, reader: Reader, query: str, scope: Scope | None = None) -> list[str]:
+async def found(keywords: KeywordSearch, principal: Principal, query: str, scope: Scope | None = None) -> list[str]:
     """What was found, as the path and the line without its marks."""
-    outcome = await keywords.search(reader, query, scope=scope, limit=500)
+    outcome = await keywords.search(principal, query, scope=scope, limit=500)
     return [f"{hit.path}: {re.sub(r'[][]', '', hit.snippet)}" for hit in outcome.hits]
 
 
@@ -102,7 +102,7 @@ class TestVisibility:
         await put(pipeline, Place("default", "lead", "personal", "user:ada"), secret="tea of Ada and the lead")
         await put(pipeline, GLOBAL, all="tea of all")
         await put(pipeline, TEAM, own="coffee of the member", mine="tea of the member")
-        member = Reader("default", "wren", "user:ada", "lead")
+        member = Principal("default", "wren", "user:ada", "lead")
         # Agents get their seeds with their first write: the member's own MEMORY.md hides the leader's.
         own = ["all.md: tea of all", "mine.md: tea of the member"]
         assert await found(keywords, member, "tea") == [*own, "plan.md: tea of the lead"]
@@ -129,7 +129,7 @@ class TestVisibility:
     ) -> None:
         await put(pipeline, GLOBAL, g="tea")
         with pytest.raises(NotFound):
-            await keywords.search(Reader("default", "nobody", None), "tea")
+            await keywords.search(Principal("default", "nobody", None), "tea")
         with pytest.raises(ValidationFailed):
             await keywords.search(AS_TEAM, "tea", scope="personal")
 

@@ -15,7 +15,7 @@ from reverie_indexer.db import Database
 from reverie_indexer.errors import Conflict, DuplicateDetected, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Within
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace, Write
 from reverie_server.long_term import compaction as compaction_module
 from reverie_server.long_term.compaction import KEPT_BACKUPS, Compaction
@@ -41,8 +41,8 @@ async def text_at(workspace: Workspace, place: Place, path: str) -> str | None:
     return found[path][1] if path in found else None
 
 
-def reader_of(place: Place) -> Reader:
-    return Reader(place.tenant_id, place.agent_id, place.owner_key)
+def principal_of(place: Place) -> Principal:
+    return Principal(place.tenant_id, place.agent_id, place.owner_key)
 
 
 class TestSavers:
@@ -120,7 +120,7 @@ class TestStandIn:
         assert await text_at(workspace, ADA, "MEMORY.md") is None
         updated = await memory.update(ADA, "old entry", "new entry", by="test")
         assert updated.version == 3
-        read = await workspace.read(reader_of(ADA), "MEMORY.md")
+        read = await workspace.read(principal_of(ADA), "MEMORY.md")
         assert (read.document.path, read.content) == ("memory.md", f"# Mine\n\n- new entry\n\n## Notes\n\n- {TEA}\n")
         with pytest.raises(DuplicateDetected):
             await memory.save(ADA, TEA, "notes", by="test")
@@ -153,7 +153,7 @@ class TestStandIn:
             await put(pipeline, ADA, there, "## Notes\n\n- there before\n")
         meanwhile = Meanwhile(workspace, lambda: put(pipeline, ADA, appears, "## Notes\n\n- came meanwhile\n"))
         await LongTermMemory(meanwhile).save(ADA, TEA, None, by="test")  # type: ignore[arg-type]
-        read = await workspace.read(reader_of(ADA), "MEMORY.md")
+        read = await workspace.read(principal_of(ADA), "MEMORY.md")
         assert (read.document.path, read.content) == (appears, f"## Notes\n\n- came meanwhile\n- {TEA}\n")
 
     async def test_a_file_that_disappears_meanwhile_is_not_brought_back(
@@ -170,7 +170,7 @@ class TestStandIn:
         with pytest.raises(NotFound):
             await memory.update(ADA, "a", "b", by="test")
         with pytest.raises(NotFound):
-            await workspace.read(reader_of(ADA), "AGENTS.md")
+            await workspace.read(principal_of(ADA), "AGENTS.md")
 
 
 class Meanwhile:
@@ -339,7 +339,7 @@ class TestCompaction:
         assert name is not None
         await workspace.delete(ADA, "MEMORY.md", by="test", if_version=None)
         await compaction.restore(ADA, name, by="user")
-        read = await workspace.read(reader_of(ADA), "MEMORY.md")
+        read = await workspace.read(principal_of(ADA), "MEMORY.md")
         assert (read.content, read.document.enabled) == (TWICE, True)
 
     async def test_a_blank_memory_makes_no_backup(self, compaction: Compaction, pipeline: Pipeline) -> None:

@@ -22,14 +22,14 @@ from reverie_indexer.model import Place
 from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.vectors import promote_large_slices
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
-READER = Reader("default", "wren", None)
+PRINCIPAL = Principal("default", "wren", None)
 
 
 def put(text: str, path: str = "notes/a.md") -> Change:
@@ -78,7 +78,7 @@ async def test_readers_see_exactly_one_version_at_every_instant(
 
     async def open_file() -> None:
         while writing:
-            read.append((await workspace.read(READER, "notes/a.md")).content)
+            read.append((await workspace.read(PRINCIPAL, "notes/a.md")).content)
 
     readers = [asyncio.create_task(task) for task in (look(), look(), open_file())]
     await asyncio.gather(write(0), write(1))
@@ -105,7 +105,7 @@ async def test_a_deleted_file_is_found_whole_or_not_at_all(
     for _ in range(15):
         await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete")
         with pytest.raises(NotFound):
-            await workspace.read(READER, "notes/a.md")
+            await workspace.read(PRINCIPAL, "notes/a.md")
         assert await found(search) == []
         await pipeline.write(TEAM, put(text))
         assert frozenset(await found(search)) == passages(text)
@@ -151,7 +151,7 @@ async def test_two_hundred_rewrites_by_two_writers_leave_200_versions_and_the_ch
             await pipeline.write(TEAM, put(f"# Round {number}\n\n{version_text(f'{name}{number}')}"))
 
     await asyncio.gather(write("amber"), write("birch"))
-    document, versions = await workspace.history(READER, "notes/a.md", None, before=None, limit=500)
+    document, versions = await workspace.history(PRINCIPAL, "notes/a.md", None, before=None, limit=500)
     assert (document.version, [v.version for v in versions]) == (200, list(range(200, 0, -1)))
     # Compares the chunks with those of the text of version 200.
     assert_index_consistent(conninfo)
@@ -168,7 +168,7 @@ async def test_edits_by_two_programs_all_arrive(database: Database, pipeline: Pi
 
     await asyncio.gather(add(pipeline, "ada"), add(other, "bo"), add(other, "cy"))
     workspace = Workspace(database, pipeline)
-    lines = (await workspace.read(READER, "notes/a.md")).content.splitlines()
+    lines = (await workspace.read(PRINCIPAL, "notes/a.md")).content.splitlines()
     expected = [f"- {name} {number}" for name in ("ada", "bo", "cy") for number in range(15)]
     assert sorted(lines) == sorted(expected)
     assert_index_consistent(conninfo)
@@ -179,8 +179,8 @@ async def test_first_writers_of_an_agent_make_it_once_with_its_seed_files(
 ) -> None:
     places = [TEAM, Place("default", "wren", "personal", "user:1"), Place("default", "wren", "global")]
     await asyncio.gather(*(pipeline.write(places[n % 3], put("text", f"notes/{n}.md")) for n in range(12)))
-    reader = Reader("default", "wren", "user:1")
-    count, files = await workspace.listing(reader, prefix=None, after=None, limit=100)
+    principal = Principal("default", "wren", "user:1")
+    count, files = await workspace.listing(principal, prefix=None, after=None, limit=100)
     assert count == 12 + 4
     assert [f.path for f in files][:4] == ["AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"]
     assert_index_consistent(conninfo)
@@ -201,7 +201,7 @@ async def test_a_refused_change_leaves_nothing_of_its_group(
     with pytest.raises(error):
         await pipeline.write_many(TEAM, [put("good", "notes/b.md"), change])
     with pytest.raises(NotFound):
-        await workspace.listing(READER, prefix=None, after=None, limit=1)
+        await workspace.listing(PRINCIPAL, prefix=None, after=None, limit=1)
     assert_index_consistent(conninfo)
 
 
@@ -225,7 +225,7 @@ async def test_no_connection_is_held_while_the_model_is_called(conninfo: str) ->
         writing = asyncio.create_task(pipeline.write(TEAM, put("The lantern of birch.")))
         await embedder.called.wait()
         for _ in range(5):
-            assert (await workspace.read(READER, "notes/a.md")).content == "The lantern of amber."
+            assert (await workspace.read(PRINCIPAL, "notes/a.md")).content == "The lantern of amber."
         assert await found(search, mode="text") == ["The lantern of amber."]
         assert not writing.done()
         assert (await writing).embedded

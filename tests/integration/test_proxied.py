@@ -17,8 +17,8 @@ async def record(runtime: Runtime, answer: str | None, at: datetime) -> list[tup
     new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(at)
     answered = None if answer is None else Answered(answer, ())
     await ProxiedTurns(runtime.database, runtime.sessions).record(grant, place, "web:7", new, answered)
-    session = await runtime.sessions.find(grant.reader, "web:7")
-    return [(said.role, said.content) for said in await runtime.sessions.live(grant.reader, session)]
+    session = await runtime.sessions.find(grant.principal, "web:7")
+    return [(said.role, said.content) for said in await runtime.sessions.live(grant.principal, session)]
 
 
 async def test_the_same_soon_is_a_retry(runtime: Runtime) -> None:
@@ -43,4 +43,4 @@ async def test_another_session_has_its_own(runtime: Runtime) -> None:
     grant, place = await runtime.gate.write(OPERATOR, "wren", "user:1", None)
     new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(now)
     await ProxiedTurns(runtime.database, runtime.sessions).record(grant, place, "web:8", new, None)
-    assert (await runtime.sessions.find(grant.reader, "web:8")).message_count == 1
+    assert (await runtime.sessions.find(grant.principal, "web:8")).message_count == 1

@@ -18,7 +18,7 @@ from reverie_indexer.settings import Settings
 from reverie_server.access.connection import Connection
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.app.wiring import assemble, open_runtime
 from reverie_server.forgetting.forget import Target
@@ -29,7 +29,7 @@ from reverie_server.search.request import Request
 from reverie_server.tools.catalogue import REGISTRY
 
 MINE = Place("default", "wren", "personal", "user:1")
-GRANT = Grant(OPERATOR, Reader("default", "wren", "user:1"), AgentSettings())
+GRANT = Grant(OPERATOR, Principal("default", "wren", "user:1"), AgentSettings())
 REVIEW = "Ada moved the quarterly review to Thursday."
 QUESTION = "When is the quarterly review that Ada moved?"
 NOW = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)

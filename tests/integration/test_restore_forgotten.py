@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 from tests.consistency import assert_index_consistent
-from tests.integration.test_forget import GRANT, MINE, READER, SECRET, leftovers, put
+from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, leftovers, put
 
 from reverie_indexer.change import Change
 from reverie_indexer.errors import NotFound
@@ -40,8 +40,8 @@ async def test_an_older_version_comes_back_without_it(
     await put(pipeline, "notes.md", f"{SECRET}\n\nAda likes tea.\n")
     await put(pipeline, "notes.md", "Ada likes coffee.\n")
     meanwhile(monkeypatch, lambda: runtime.forgetting.forget(GRANT, MINE, Target(text=SECRET), dry_run=False))
-    await runtime.workspace.restore(READER, Write("notes.md", "user", "restore"), MINE, 1)
-    assert (await runtime.workspace.read(READER, "notes.md")).content == "Ada likes tea.\n"
+    await runtime.workspace.restore(PRINCIPAL, Write("notes.md", "user", "restore"), MINE, 1)
+    assert (await runtime.workspace.read(PRINCIPAL, "notes.md")).content == "Ada likes tea.\n"
     assert leftovers(conninfo, "quince") == []
     assert_index_consistent(conninfo)
 
@@ -54,7 +54,7 @@ async def test_a_backup_comes_back_without_it(
     await put(pipeline, "MEMORY.md", "# Long-term Memory\n")
     meanwhile(monkeypatch, lambda: runtime.forgetting.forget(GRANT, MINE, Target(text=SECRET), dry_run=False))
     await runtime.compaction.restore(MINE, BACKUP, by="user")
-    assert (await runtime.workspace.read(READER, "MEMORY.md")).content == "# Long-term Memory\n\n- Ada likes tea.\n"
+    assert (await runtime.workspace.read(PRINCIPAL, "MEMORY.md")).content == "# Long-term Memory\n\n- Ada likes tea.\n"
     assert leftovers(conninfo, "quince") == []
 
 
@@ -65,5 +65,5 @@ async def test_what_is_cleared_is_not_there_to_be_restored(
     everything = Selection(None, None, ("document",))
     meanwhile(monkeypatch, lambda: runtime.clearing.clear(MINE, everything, dry_run=False))
     with pytest.raises(NotFound):
-        await runtime.workspace.restore(READER, Write("notes.md", "user", "restore"), MINE, 1)
+        await runtime.workspace.restore(PRINCIPAL, Write("notes.md", "user", "restore"), MINE, 1)
     assert leftovers(conninfo, "quince") == []

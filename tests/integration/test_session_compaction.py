@@ -121,7 +121,7 @@ class TestWithoutAModel:
     async def test_a_note_that_is_full_does_not_keep_a_session_from_being_compacted(self, runtime: Runtime) -> None:
         talk = Talk(runtime)
         await talk.say(DECISION, "Noted.", "asking", "answering")
-        _, [note] = await runtime.workspace.listing(talk.reader, prefix="memory/", after=None, limit=9)
+        _, [note] = await runtime.workspace.listing(talk.principal, prefix="memory/", after=None, limit=9)
         await talk.put(note.path, "x" * (1_048_576 - 10))
         done = await talk.compact()
         assert (done.removed, done.flushed) == (2, 0)
@@ -225,7 +225,7 @@ class TestWithAModel:
         talk = Talk(talking)
         await talk.say(DECISION, "Noted.", "asking", "answering")
         grant, _ = await talk.grant()
-        session, place = await talking.sessions.locate(talk.reader, talk.session_id)
+        session, place = await talking.sessions.locate(talk.principal, talk.session_id)
         done = await impatient.compact(grant, place, session, keep_last=2)
         assert (done.removed, done.flushed, done.method) == (2, 1, "extractive")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.conversations import ADA, BO, SESSION, TEAM, append, grant_of, place_of, reader_of, user
+from tests.conversations import ADA, BO, SESSION, TEAM, append, grant_of, place_of, principal_of, user
 
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
@@ -83,11 +83,11 @@ async def test_silent_sessions_of_every_tenant_are_complete(
     runtime: Runtime, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(completion, "PAGE", 2)
-    elsewhere = reader_of("user:9", "finch", "acme")
-    await append(runtime, user("one"), reader=TEAM)
+    elsewhere = principal_of("user:9", "finch", "acme")
+    await append(runtime, user("one"), principal=TEAM)
     for number in range(4):
         await append(runtime, user("one"), session_id=f"web:{number}")
-    await append(runtime, user("one"), reader=elsewhere)
+    await append(runtime, user("one"), principal=elsewhere)
     assert await complete_idle_sessions(database, Delays(), idle_seconds=3600) == 0
     async with database.maintenance() as connection:
         await connection.execute(

@@ -22,7 +22,7 @@ from reverie_indexer.errors import (
     ValidationFailed,
 )
 from reverie_indexer.settings import Settings
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import Appended, NewCompaction, NewMessage, Session
@@ -136,15 +136,15 @@ async def test_the_result_of_a_tool_stays_though_nothing_is_left_of_it(runtime: 
 
 
 async def test_one_id_of_several_owners_is_several_sessions(runtime: Runtime, conninfo: str) -> None:
-    for reader, text in ((TEAM, "of the team"), (ADA, "of Ada"), (BO, "of Bo")):
-        await append(runtime, user(text), reader=reader)
-    for reader, text in ((ADA, "of Ada"), (BO, "of Bo"), (TEAM, "of the team")):
-        assert await texts(runtime, reader=reader) == [text]
+    for principal, text in ((TEAM, "of the team"), (ADA, "of Ada"), (BO, "of Bo")):
+        await append(runtime, user(text), principal=principal)
+    for principal, text in ((ADA, "of Ada"), (BO, "of Bo"), (TEAM, "of the team")):
+        assert await texts(runtime, principal=principal) == [text]
     assert_index_consistent(conninfo)
 
 
 async def test_without_an_owner_nobodys_session_is_found(runtime: Runtime) -> None:
-    await append(runtime, user("of Ada"), reader=ADA)
+    await append(runtime, user("of Ada"), principal=ADA)
     with pytest.raises(NotFound):
         await runtime.sessions.locate(TEAM, SESSION)
     with pytest.raises(NotFound):
@@ -156,11 +156,11 @@ async def test_without_an_owner_nobodys_session_is_found(runtime: Runtime) -> No
 
 async def test_what_names_no_owner_is_said_to_the_team_whoever_has_a_session_of_that_id(runtime: Runtime) -> None:
     await runtime.sessions.put(grant_of(ADA), place_of(ADA), SESSION, state=None, metadata={"a": 1})
-    appended = await append(runtime, user("to the team"), reader=TEAM)
+    appended = await append(runtime, user("to the team"), principal=TEAM)
     assert appended.session.owner_key is None
     session, is_new = await runtime.sessions.put(grant_of(TEAM), place_of(TEAM), SESSION, state="paused", metadata=None)
     assert (session.owner_key, session.state, session.metadata, is_new) == (None, "paused", {}, False)
-    assert await texts(runtime, reader=ADA) == []
+    assert await texts(runtime, principal=ADA) == []
 
 
 async def test_a_key_of_an_owner_writes_to_no_session_that_others_read(runtime: Runtime) -> None:
@@ -178,12 +178,12 @@ async def test_a_key_of_an_owner_writes_to_no_session_that_others_read(runtime: 
     ):
         with pytest.raises(Forbidden):
             await refused
-    assert await texts(runtime, reader=bound) == ["everybody's"]
+    assert await texts(runtime, principal=bound) == ["everybody's"]
 
 
 async def test_without_an_owner_nobodys_session_is_removed(runtime: Runtime) -> None:
-    await append(runtime, user("of the team"), reader=TEAM)
-    await append(runtime, user("of Ada"), reader=ADA)
+    await append(runtime, user("of the team"), principal=TEAM)
+    await append(runtime, user("of Ada"), principal=ADA)
     for _ in range(2):
         await runtime.sessions.clear(TEAM, SESSION)
     await runtime.sessions.delete(TEAM, SESSION)
@@ -197,15 +197,15 @@ async def test_without_an_owner_nobodys_session_is_removed(runtime: Runtime) -> 
 async def test_without_isolation_a_session_is_still_its_owners(runtime: Runtime, conninfo: str) -> None:
     """All of them are in the team's slice then, which everybody's transaction may open."""
 
-    async def say(reader: Reader, text: str) -> Appended:
-        grant = grant_of(reader, memory_isolation=False)
+    async def say(principal: Principal, text: str) -> Appended:
+        grant = grant_of(principal, memory_isolation=False)
         return await runtime.sessions.append(grant, place_of(TEAM), SESSION, [user(text)])
 
     assert (await say(TEAM, "of the team")).session.owner_key is None
     await say(ADA, "of Ada")
     await say(BO, "of Bo")
-    for reader, text in ((ADA, "of Ada"), (BO, "of Bo"), (TEAM, "of the team")):
-        assert await texts(runtime, reader=reader) == [text]
+    for principal, text in ((ADA, "of Ada"), (BO, "of Bo"), (TEAM, "of the team")):
+        assert await texts(runtime, principal=principal) == [text]
     await runtime.sessions.delete(TEAM, SESSION)
     with pytest.raises(NotFound):
         await runtime.sessions.delete(TEAM, SESSION)
@@ -324,18 +324,18 @@ async def test_a_session_pages(runtime: Runtime) -> None:
 
 async def test_twenty_sessions_at_once_keep_their_order_and_their_own(runtime: Runtime, conninfo: str) -> None:
     """Sessions of three owners and the team, each by appends that overlap: nothing lost, doubled, mixed or turned."""
-    readers = [ADA, BO, TEAM, ADA]
+    principals = [ADA, BO, TEAM, ADA]
     at = MORNING
 
     async def talk(number: int) -> None:
-        reader = readers[number % len(readers)]
+        principal = principals[number % len(principals)]
         for turn in range(3):
             await append(
                 runtime,
                 user(f"Question {turn} of session {number}?", at=at + timedelta(minutes=turn)),
                 assistant(f"Answer {turn} of session {number}.", at=at + timedelta(minutes=turn)),
                 session_id=f"chat:{number}",
-                reader=reader,
+                principal=principal,
             )
 
     async def crowd(number: int) -> None:
@@ -348,12 +348,12 @@ async def test_twenty_sessions_at_once_keep_their_order_and_their_own(runtime: R
             for turn in range(3)
             for text in (f"Question {turn} of session {number}?", f"Answer {turn} of session {number}.")
         ]
-        assert await texts(runtime, f"chat:{number}", readers[number % len(readers)]) == expected
+        assert await texts(runtime, f"chat:{number}", principals[number % len(principals)]) == expected
     crowded = await said(runtime, "crowd")
     assert [m.seq for m in crowded] == list(range(1, 17))
     pairs = {(crowded[n].content[:-2], crowded[n + 1].content[:-2]) for n in range(0, 16, 2)}
     assert pairs == {(f"Crowd {n}", f"Crowd {n}") for n in range(8)}
-    for reader, sessions in ((ADA, 10), (BO, 5), (TEAM, 5)):
-        found = await runtime.workspace.present(place_of(reader), ["memory/2026-04-03.md"])
+    for principal, sessions in ((ADA, 10), (BO, 5), (TEAM, 5)):
+        found = await runtime.workspace.present(place_of(principal), ["memory/2026-04-03.md"])
         assert [text.count("| Assistant: Answer") for _, text in found.values()] == [3 * sessions]
     assert_index_consistent(conninfo)

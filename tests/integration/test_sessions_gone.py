@@ -98,7 +98,7 @@ SPOKEN = ["chunks", "compactions", "messages", "postings", "sessions", "window_s
 async def test_a_cleared_session_has_nothing_left_but_itself(
     runtime: Runtime, database: Database, conninfo: str
 ) -> None:
-    await append(runtime, user("Ada walked."), reader=BO)
+    await append(runtime, user("Ada walked."), principal=BO)
     before = counts(conninfo, "embedding_cache", "vectors")
     await fill(runtime, database)
     assert leftovers(conninfo, "quince") == SPOKEN
@@ -124,7 +124,7 @@ async def test_a_cleared_session_has_nothing_left_but_itself(
 
 async def test_a_deleted_session_is_gone(runtime: Runtime, database: Database, conninfo: str) -> None:
     await fill(runtime, database)
-    await append(runtime, user("Of Bo: quince."), reader=BO)
+    await append(runtime, user("Of Bo: quince."), principal=BO)
     await runtime.sessions.delete(ADA, SESSION)
     with pytest.raises(NotFound):
         await runtime.sessions.find(ADA, SESSION)
@@ -155,7 +155,7 @@ async def test_deleting_an_agent_leaves_nothing_of_what_was_said(
     runtime: Runtime, database: Database, conninfo: str
 ) -> None:
     await fill(runtime, database)
-    await append(runtime, user(SECRET), assistant(SECRET), reader=TEAM)
+    await append(runtime, user(SECRET), assistant(SECRET), principal=TEAM)
     await runtime.agents.delete("default", "wren")
     assert leftovers(conninfo, "quince") == []
     tables = ("sessions", "messages", "compactions", "window_summaries", "events", "documents", "chunks")
@@ -187,7 +187,7 @@ async def test_a_forgotten_text_is_gone_from_all_that_was_said(
     runtime: Runtime, database: Database, conninfo: str
 ) -> None:
     await fill(runtime, database)
-    await append(runtime, user(SECRET), reader=BO)
+    await append(runtime, user(SECRET), principal=BO)
     dry = await forget(runtime, dry_run=True, text=SECRET)
     assert leftovers(conninfo, "quince") == SPOKEN
     receipt = await forget(runtime, text=SECRET)
@@ -343,8 +343,8 @@ async def test_clearing_goes_by_the_time_of_messages_and_the_path_of_sessions(
 
 
 async def test_clearing_everybody_clears_what_everybody_said(runtime: Runtime, conninfo: str) -> None:
-    for reader in (TEAM, ADA, BO):
-        await append(runtime, user("hello"), reader=reader)
+    for principal in (TEAM, ADA, BO):
+        await append(runtime, user("hello"), principal=principal)
     done = await runtime.clearing.clear_everybody("default", "wren", select(), dry_run=False)
     assert done.removed == {"message": 3}
     assert counts(conninfo, "sessions", "messages") == [0, 0]

@@ -12,7 +12,7 @@ from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, place
 from reverie_indexer.db import Database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.reindex import Reindexed
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.forgetting import retention as keeping
 from reverie_server.runtime import Runtime
@@ -22,11 +22,11 @@ from reverie_server.sessions.model import Message, NewMessage, Session
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 
 
-async def again(runtime: Runtime, reader: Reader = ADA, **settings: Any) -> Reindexed:
+async def again(runtime: Runtime, principal: Principal = ADA, **settings: Any) -> Reindexed:
     """Index anew with settings that the agent then has."""
     await runtime.agents.put("default", "wren", None, None, settings)
     return await keeping.reindex_messages(
-        runtime.database, runtime.pipeline, place_of(reader), AgentSettings(**settings)
+        runtime.database, runtime.pipeline, place_of(principal), AgentSettings(**settings)
     )
 
 
@@ -44,7 +44,7 @@ async def talk(runtime: Runtime, session_id: str = SESSION) -> None:
 async def test_by_the_same_rules_nothing_changes(runtime: Runtime, conninfo: str) -> None:
     await talk(runtime)
     await talk(runtime, "web:2")
-    await append(runtime, user("Of Bo."), reader=BO)
+    await append(runtime, user("Of Bo."), principal=BO)
     assert await again(runtime) == Reindexed(documents=2, chunks=24, embedded=0, reused=24)
     assert await again(runtime, TEAM) == Reindexed(0, 0, 0, 0)
     assert_index_consistent(conninfo)

@@ -12,7 +12,7 @@ from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, place
 from reverie_indexer.change import overwrite
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Tier
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import Request, Result
 from reverie_server.sessions.model import NewMessage
@@ -21,8 +21,8 @@ AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 LONG = "The gantry crane is inspected by Marguerite every second Wednesday, " + "and then again. " * 30
 
 
-async def search(runtime: Runtime, query: str, reader: Reader = ADA, **more: Any) -> list[Result]:
-    request = Request(reader.tenant_id, reader.agent_id, query, reader.owner_key, **more)
+async def search(runtime: Runtime, query: str, principal: Principal = ADA, **more: Any) -> list[Result]:
+    request = Request(principal.tenant_id, principal.agent_id, query, principal.owner_key, **more)
     return list((await runtime.search.search(request)).results)
 
 
@@ -39,12 +39,12 @@ async def test_a_past_exchange_is_found_as_it_was_said(runtime: Runtime) -> None
 
 async def test_nobody_else_finds_it(runtime: Runtime) -> None:
     await append(runtime, user("The gantry crane is mine."))
-    await append(runtime, user("The gantry crane is ours."), reader=TEAM, session_id="team")
-    for reader, expected in ((ADA, {"mine", "ours"}), (BO, {"ours"}), (TEAM, {"ours"})):
-        found = await search(runtime, "gantry crane", reader, tiers=("message",))
+    await append(runtime, user("The gantry crane is ours."), principal=TEAM, session_id="team")
+    for principal, expected in ((ADA, {"mine", "ours"}), (BO, {"ours"}), (TEAM, {"ours"})):
+        found = await search(runtime, "gantry crane", principal, tiers=("message",))
         assert {r.text.removesuffix(".").split()[-1] for r in found} == expected
-    for elsewhere in (Reader("default", "finch", "user:1"), Reader("other", "wren", "user:1")):
-        await append(runtime, user("Nothing of it."), reader=elsewhere)
+    for elsewhere in (Principal("default", "finch", "user:1"), Principal("other", "wren", "user:1")):
+        await append(runtime, user("Nothing of it."), principal=elsewhere)
         found = await search(runtime, "gantry crane", elsewhere, tiers=("message",))
         assert [r.text for r in found] == ["Nothing of it."]
 

@@ -22,7 +22,7 @@ from reverie_indexer.errors import NotFound, PayloadTooLarge, ReverieError, Vali
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.settings import Settings
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.files.files import Workspace, Write
 from reverie_server.files.snapshot_format import Snapshot, read_snapshot
@@ -40,8 +40,8 @@ def snapshots(runtime: Runtime) -> Snapshots:
     return runtime.snapshots
 
 
-def reader(place: Place) -> Reader:
-    return Reader(place.tenant_id, place.agent_id, place.owner_key)
+def principal(place: Place) -> Principal:
+    return Principal(place.tenant_id, place.agent_id, place.owner_key)
 
 
 async def put(workspace: Workspace, place: Place, path: str, text: str, **flags: Any) -> None:
@@ -194,7 +194,7 @@ async def test_a_snapshot_imported_elsewhere_holds_the_same_to_the_letter(
     assert {file.path for file in report.created} >= texts.keys()
     assert await contents(snapshots, two) == await contents(snapshots, one)
     for path, text in texts.items():
-        assert (await workspace.read(reader(two), path)).content == text
+        assert (await workspace.read(principal(two), path)).content == text
 
 
 async def test_an_import_is_versions_like_any_other_write(
@@ -210,15 +210,15 @@ async def test_an_import_is_versions_like_any_other_write(
     assert [file.path for file in done.created] == ["memory/more.md"]
     assert done.updated == [FileChange("MEMORY.md", digest("old"), digest("new lantern"))]
     assert [file.path for file in done.unchanged] == ["memory/same.md"]
-    document, versions = await workspace.history(reader(ADA), "MEMORY.md", None, before=None, limit=5)
+    document, versions = await workspace.history(principal(ADA), "MEMORY.md", None, before=None, limit=5)
     assert [(v.version, v.by, v.reason) for v in versions] == [(2, "key:1", "import"), (1, "user", "put")]
     assert (document.enabled, document.sort_order) == (False, 7)
-    assert (await workspace.read(reader(ADA), "memory/kept.md")).content == "not in the archive"
-    more = (await workspace.read(reader(ADA), "memory/more.md")).document
+    assert (await workspace.read(principal(ADA), "memory/kept.md")).content == "not in the archive"
+    more = (await workspace.read(principal(ADA), "memory/more.md")).document
     assert (more.enabled, more.sort_order, more.version) == (False, 100, 1)
     again = await imported(snapshots, ADA, archive)
     assert (again.created, again.updated, len(again.unchanged)) == ([], [], 3)
-    _, versions = await workspace.history(reader(ADA), "MEMORY.md", None, before=None, limit=5)
+    _, versions = await workspace.history(principal(ADA), "MEMORY.md", None, before=None, limit=5)
     assert len(versions) == 2
     assert_index_consistent(conninfo)
 
@@ -229,18 +229,18 @@ async def test_a_preview_gives_sizes_and_hashes_and_writes_nothing(snapshots: Sn
     assert report.created == report.files == [FileChange("MEMORY.md", None, digest("new"))]
     assert list(report.skipped) == ["memory/x.md", "notes.txt"]
     with pytest.raises(NotFound):
-        await workspace.read(reader(TEAM), "MEMORY.md")
+        await workspace.read(principal(TEAM), "MEMORY.md")
     await put(workspace, TEAM, "MEMORY.md", "old")
     report = await snapshots.preview(TEAM, io.BytesIO(archive))
     assert report.updated == report.files == [FileChange("MEMORY.md", digest("old"), digest("new"))]
-    assert (await workspace.read(reader(TEAM), "MEMORY.md")).document.version == 1
+    assert (await workspace.read(principal(TEAM), "MEMORY.md")).document.version == 1
 
 
 async def test_a_new_agent_gets_its_seeds_and_their_flags_around_what_is_imported(
     snapshots: Snapshots, workspace: Workspace
 ) -> None:
     await imported(snapshots, TEAM, snapshot({"SOUL.md": "mine", "KNOWLEDGE.md": "known", "memory/a.md": "a"}))
-    _, listed = await workspace.listing(reader(TEAM), prefix=None, after=None, limit=50)
+    _, listed = await workspace.listing(principal(TEAM), prefix=None, after=None, limit=50)
     assert [(d.path, d.enabled, d.sort_order, d.version) for d in listed] == [
         ("AGENTS.md", True, 0, 1),
         ("SOUL.md", True, 1, 1),
@@ -249,7 +249,7 @@ async def test_a_new_agent_gets_its_seeds_and_their_flags_around_what_is_importe
         ("KNOWLEDGE.md", False, 100, 1),
         ("memory/a.md", False, 100, 1),
     ]
-    assert (await workspace.read(reader(TEAM), "SOUL.md")).content == "mine"
+    assert (await workspace.read(principal(TEAM), "SOUL.md")).content == "mine"
 
 
 async def test_a_deleted_file_comes_back_as_a_new_one(snapshots: Snapshots, workspace: Workspace) -> None:
@@ -258,7 +258,7 @@ async def test_a_deleted_file_comes_back_as_a_new_one(snapshots: Snapshots, work
     await workspace.delete(TEAM, "memory/a.md", by="user", if_version=None)
     report = await imported(snapshots, TEAM, archive)
     assert [file.path for file in report.created] == ["memory/a.md"]
-    document = (await workspace.read(reader(TEAM), "memory/a.md")).document
+    document = (await workspace.read(principal(TEAM), "memory/a.md")).document
     assert (document.enabled, document.version) == (False, 3)
 
 
@@ -267,10 +267,10 @@ async def test_an_import_writes_to_its_place_and_nowhere_else(snapshots: Snapsho
     await put(workspace, ADA, "MEMORY.md", "Ada's")
     await imported(snapshots, Place("default", "wren", "personal", "user:ben"), snapshot({"MEMORY.md": "Ben's"}))
     for owner, text in ((None, "the team's"), ("user:ada", "Ada's"), ("user:ben", "Ben's")):
-        assert (await workspace.read(Reader("default", "wren", owner), "MEMORY.md")).content == text
+        assert (await workspace.read(Principal("default", "wren", owner), "MEMORY.md")).content == text
     await imported(snapshots, TEAM, snapshot({"MEMORY.md": "all of us"}))
     for owner, text in ((None, "all of us"), ("user:ada", "Ada's"), ("user:ben", "Ben's")):
-        assert (await workspace.read(Reader("default", "wren", owner), "MEMORY.md")).content == text
+        assert (await workspace.read(Principal("default", "wren", owner), "MEMORY.md")).content == text
 
 
 async def test_readers_see_all_of_an_import_or_nothing(
@@ -360,7 +360,7 @@ async def test_an_import_while_the_model_is_away_says_that_vectors_are_missing(
 
 
 def test_whose_files_an_export_is_of() -> None:
-    ada, nobody = Reader("t", "wren", "user:ada"), Reader("t", "wren", None)
+    ada, nobody = Principal("t", "wren", "user:ada"), Principal("t", "wren", None)
     assert place_to_export(ada, None, isolated=True) == Place("t", "wren", "personal", "user:ada")
     assert place_to_export(ada, "team", isolated=True) == Place("t", "wren", "team")
     assert place_to_export(nobody, None, isolated=True) == Place("t", "wren", "team")

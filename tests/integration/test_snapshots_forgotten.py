@@ -21,7 +21,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.settings import Settings
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.keys import OPERATOR
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.files.files import Write
 from reverie_server.files.snapshots import Report, Snapshots, TextFilter
@@ -36,7 +36,7 @@ async def imported(snapshots: Snapshots, place: Place, archive: bytes) -> Report
 
 
 async def content(runtime: Runtime, owner_key: str = "user:ada") -> str:
-    return (await runtime.workspace.read(Reader("default", "wren", owner_key), "MEMORY.md")).content
+    return (await runtime.workspace.read(Principal("default", "wren", owner_key), "MEMORY.md")).content
 
 
 def with_filter(runtime: Runtime, without_forgotten: Any) -> Snapshots:
@@ -114,7 +114,7 @@ async def test_what_is_forgotten_while_an_import_waits_for_vectors_does_not_come
     assert len((await importing).created) == 2
     assert await content(runtime) == "- The zebra grazes.\n"
     history = await runtime.workspace.history(
-        Reader("default", "wren", "user:ada"), "MEMORY.md", None, before=None, limit=5
+        Principal("default", "wren", "user:ada"), "MEMORY.md", None, before=None, limit=5
     )
     assert [version.version for version in history[1]] == [1], "what was begun in vain left nothing"
     with psycopg.connect(conninfo) as connection:
@@ -143,5 +143,5 @@ async def test_an_import_gives_up_when_passages_are_forgotten_all_the_time(runti
         await imported(own, ADA, snapshot({"MEMORY.md": "x" * 30}))
     assert asked > 1
     with pytest.raises(NotFound):
-        await runtime.workspace.read(Reader("default", "wren", "user:ada"), "memory/a.md")
+        await runtime.workspace.read(Principal("default", "wren", "user:ada"), "memory/a.md")
     assert "x" * 30 not in await content(runtime), "the team's seed is what is seen"

@@ -40,7 +40,7 @@ async def test_every_kind_of_memory_names_what_it_is_made_of(runtime: Runtime, c
     long = "We decided to name the lighthouse Pharos, after long talks about it with everybody in the village. " * 3
     await talk.add([NewMessage("user", long, "m-3"), NewMessage("assistant", "A good name.", "m-4")])
     await talk.compact(keep_last=0)
-    await runtime.sessions.complete(talk.reader, talk.session_id, "api")
+    await runtime.sessions.complete(talk.principal, talk.session_id, "api")
     await drain(runtime)
 
     results = await found(client, "locker 4711 tomatoes lighthouse Pharos")

@@ -11,14 +11,14 @@ from reverie_indexer.change import Change, overwrite
 from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
 PERSONAL = Place("default", "wren", "personal", "user:1")
-READER = Reader("default", "wren", None)
+PRINCIPAL = Principal("default", "wren", None)
 
 
 def put(text: str, path: str = "notes/a.md") -> Change:
@@ -106,7 +106,7 @@ async def test_a_deleted_file_leaves_history_and_nothing_to_find(
     assert_index_consistent(conninfo)
     written = await pipeline.write(TEAM, put("the lantern"))
     assert (written.created, written.version) == (True, 3)
-    _, versions = await workspace.history(READER, "notes/a.md", None, before=None, limit=9)
+    _, versions = await workspace.history(PRINCIPAL, "notes/a.md", None, before=None, limit=9)
     assert [(v.version, v.deleted) for v in versions] == [(3, False), (2, True), (1, False)]
     assert_index_consistent(conninfo)
 
@@ -126,10 +126,10 @@ async def test_one_path_in_three_scopes_is_three_files(pipeline: Pipeline, works
         await pipeline.write(place, put(f"the {place.scope} lantern"))
     assert_index_consistent(conninfo)
     await pipeline.delete(PERSONAL, "notes/a.md", by="user", reason="delete")
-    reader = Reader("default", "wren", "user:1")
-    assert (await workspace.read(reader, "notes/a.md")).content == "the team lantern"
+    principal = Principal("default", "wren", "user:1")
+    assert (await workspace.read(principal, "notes/a.md")).content == "the team lantern"
     await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete")
-    assert (await workspace.read(reader, "notes/a.md")).content == "the global lantern"
+    assert (await workspace.read(principal, "notes/a.md")).content == "the global lantern"
     assert_index_consistent(conninfo)
 
 

@@ -496,8 +496,8 @@ async def test_what_a_release_wrote_is_served_and_written_on(old: str) -> None:
         outcome = await runtime.search.search(Request("default", "wren", "when does the bridge open?", "user:ada"))
         assert outcome.mode == "hybrid"
         assert "The bridge is closed until May." in outcome.results[0].text
-        session = await runtime.sessions.find(grant.reader, "web:1")
-        messages = await runtime.sessions.messages(grant.reader, session, after=0, limit=10)
+        session = await runtime.sessions.find(grant.principal, "web:1")
+        messages = await runtime.sessions.messages(grant.principal, session, after=0, limit=10)
         assert len(messages) == 4
         place = Place("default", "wren", "personal", "user:ada")
         text = "# Harbour\n\nThe bridge is open again.\n"

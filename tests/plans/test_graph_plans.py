@@ -122,7 +122,7 @@ async def test_of_a_hub_what_is_asked_for_is_read_and_by_the_index(
 
     async def search(rules: GraphRules, **asked: Any) -> tuple[int, int, bool]:
         found = await GraphSearch(database, runtime.models, rules).search(
-            graph.reader, GraphRequest(**asked), language="english", weights=Weights(0.3, 0.7)
+            graph.principal, GraphRequest(**asked), language="english", weights=Weights(0.3, 0.7)
         )
         assert len(found.paths) == len(found.entities) - 1
         return len(found.entities), len(found.relations), found.truncated

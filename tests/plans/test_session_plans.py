@@ -27,9 +27,9 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 async def fill(runtime: Runtime) -> None:
     for number in range(SESSIONS):
-        reader = ADA if number % 2 else BO
+        principal = ADA if number % 2 else BO
         said = [user(f"Message {n} of {number}.", message_id=f"m{n}") for n in range(MESSAGES)]
-        await append(runtime, *said, session_id=f"web:{number}", reader=reader)
+        await append(runtime, *said, session_id=f"web:{number}", principal=principal)
 
 
 def analyze(conninfo: str) -> None:

@@ -38,7 +38,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.inject.inject import Injection, Injector, InjectRequest
 from reverie_server.search.recall_log import Recalls
@@ -159,7 +159,7 @@ class _Listener:
         recalls = Recalls(database, _no_secret)
         self._injector = Injector(Search(database, bench.models, self._variant.search), estimate_tokens, recalls)
         caller = Caller(TENANT, "admin")
-        self._grant = Grant(caller, Reader(TENANT, agent_id, None), AgentSettings(language=language))
+        self._grant = Grant(caller, Principal(TENANT, agent_id, None), AgentSettings(language=language))
 
     async def load(self, files: Mapping[str, str]) -> list[dict[str, Any]]:
         """Write the files; the passages that they gave."""

@@ -136,5 +136,5 @@ async def _measure(runtime: Runtime, placement: str, replay: Replay) -> dict[str
         "system_prompt_share": repeated([turn.system_prompt.encode() for turn in turns]).share,
         "mean_tokens": fmean(turn.tokens for turn in turns),
         "injected_turns": float(sum(turn.injection.injected > 0 for turn in turns)),
-        "compactions": float((await runtime.sessions.find(grant.reader, _SESSION)).compactions),
+        "compactions": float((await runtime.sessions.find(grant.principal, _SESSION)).compactions),
     }

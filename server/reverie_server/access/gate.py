@@ -14,7 +14,7 @@ from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
 from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
-from reverie_server.access.reader import Reader, check_own, place_for
+from reverie_server.access.principal import Principal, check_own, place_for
 from reverie_server.access.settings import AgentSettings, effective_settings
 
 SQL = Queries(__file__)
@@ -28,7 +28,7 @@ class Grant:
     """
 
     caller: Caller
-    reader: Reader
+    principal: Principal
     settings: AgentSettings
     is_new: bool = False
 
@@ -137,8 +137,8 @@ class Gate:
         if row is not None and row["leader_agent_id"] is not None:
             raise ReadOnlyMember("memory is read-only for team members")
         # Without isolation there is one memory for all who use the agent, whoever writes.
-        place = place_for(grant.reader, scope if grant.settings.memory_isolation else "team")
-        check_own(grant.reader, place)
+        place = place_for(grant.principal, scope if grant.settings.memory_isolation else "team")
+        check_own(grant.principal, place)
         return grant, place
 
     def administer(self, caller: Caller, action: Action, owner_key: str | None = None) -> None:
@@ -184,7 +184,7 @@ class Gate:
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
         grant = self._grant(Caller(tenant_id, "admin"), agent_id, owner_key, row)
-        return grant, place_for(grant.reader, None)
+        return grant, place_for(grant.principal, None)
 
     def _attempt(
         self, caller: Caller, agent_id: str | None, owner_key: str | None, action: Action
@@ -196,7 +196,7 @@ class Gate:
         leader = row["leader_settings"]
         if leader is None or effective_settings(self._defaults, leader).memory_enabled:
             return grant
-        return replace(grant, reader=replace(grant.reader, leader_agent_id=None))
+        return replace(grant, principal=replace(grant.principal, leader_agent_id=None))
 
     async def _agent(self, tenant_id: str, agent_id: str) -> DictRow | None:
         rows = await self._database.query(tenant_id, SQL["agent"], {"tenant_id": tenant_id, "agent_id": agent_id})
@@ -213,8 +213,8 @@ class Gate:
         if not settings.memory_enabled:
             raise MemoryDisabled(f"the memory of agent {agent_id!r} is switched off")
         leader = row["leader_agent_id"] if row else None
-        reader = Reader(caller.tenant_id, agent_id, owner_key, leader, is_bound=caller.owner_key is not None)
-        return Grant(caller, reader, settings)
+        principal = Principal(caller.tenant_id, agent_id, owner_key, leader, is_bound=caller.owner_key is not None)
+        return Grant(caller, principal, settings)
 
 
 def check_agent(caller: Caller, agent_id: str) -> None:

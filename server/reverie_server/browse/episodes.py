@@ -16,7 +16,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
 from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes import store as stored
 from reverie_server.episodes.stage import entry_of, passages_of_stored
@@ -76,14 +76,14 @@ class Episodes:
         self._has_model = has_model
         self._now = now
 
-    async def page(self, reader: Reader, *, before: int | None, limit: int) -> list[ShownEpisode]:
-        """A page of what the reader sees, newest first: those numbered below `before`."""
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            return await self._read(connection, reader, before=before, limit=limit)
+    async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[ShownEpisode]:
+        """A page of what the principal sees, newest first: those numbered below `before`."""
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            return await self._read(connection, principal, before=before, limit=limit)
 
-    async def get(self, reader: Reader, public_id: str) -> ShownEpisode:
+    async def get(self, principal: Principal, public_id: str) -> ShownEpisode:
         """The episode of that id; NotFound. A team member sees what its leader shares too."""
-        found = await self._of_numbers(reader, [parse_id(public_id)])
+        found = await self._of_numbers(principal, [parse_id(public_id)])
         if not found:
             raise NotFound(f"there is no episode {public_id!r}")
         return found[0]
@@ -121,7 +121,7 @@ class Episodes:
                 # They come in the order of their scores.
                 scores.setdefault(result.episode.episode_id, result.score)
         best = list(scores)[: asked.max_results]
-        shown = {one.episode.episode_id: one for one in await self._of_numbers(grant.reader, best)}
+        shown = {one.episode.episode_id: one for one in await self._of_numbers(grant.principal, best)}
         results = [FoundEpisode(shown[number], scores[number]) for number in best if number in shown]
         used = {found.shown.episode.episode_id for found in results}
         kept = [result for result in outcome.results if result.episode and result.episode.episode_id in used]
@@ -170,18 +170,18 @@ class Episodes:
             self._pipeline.backfill_wanted.set()
         return done.chunks, done.chunks - done.reused - done.waiting, done.reused
 
-    async def _of_numbers(self, reader: Reader, numbers: Sequence[int]) -> list[ShownEpisode]:
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            found = await self._read(connection, reader, episode_ids=numbers)
-            if len(found) < len(numbers) and reader.leader_agent_id is not None:
+    async def _of_numbers(self, principal: Principal, numbers: Sequence[int]) -> list[ShownEpisode]:
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            found = await self._read(connection, principal, episode_ids=numbers)
+            if len(found) < len(numbers) and principal.leader_agent_id is not None:
                 # What the leader shares; never what is personal there.
-                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
                 found += await self._read(connection, leader, episode_ids=numbers)
             return found
 
-    async def _read(self, connection: Connection, reader: Reader, **which: Any) -> list[ShownEpisode]:
-        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+    async def _read(self, connection: Connection, principal: Principal, **which: Any) -> list[ShownEpisode]:
+        visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
         slice_ids = [slice_.slice_id for slice_ in visible]
-        found = await stored.read_episodes(connection, reader.tenant_id, slice_ids, now=self._now(), **which)
-        sources = await stored.sources_of(connection, reader.tenant_id, found)
+        found = await stored.read_episodes(connection, principal.tenant_id, slice_ids, now=self._now(), **which)
+        sources = await stored.sources_of(connection, principal.tenant_id, found)
         return [ShownEpisode(episode, sources[episode.episode_id]) for episode in found]

@@ -15,7 +15,7 @@ from reverie_indexer.db import Connection, Database, Slice, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Scope, Tier
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.episodes.store import Episode, read_episodes, sources_of
 
 SQL = Queries(__file__)
@@ -89,28 +89,28 @@ def surroundings(lengths_before: Sequence[int], lengths_after: Sequence[int], bu
 
 
 class Expansion:
-    """Shows passages of the memory that a reader sees. `now` gives the time, by which episodes expire."""
+    """Shows passages of the memory that a principal sees. `now` gives the time, by which episodes expire."""
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
         self._now = now
 
-    async def expand(self, reader: Reader, shown_id: str) -> Expanded | ExpandedEpisode:
+    async def expand(self, principal: Principal, shown_id: str) -> Expanded | ExpandedEpisode:
         """The passage of that id, as search gave it, with up to three neighbours on each side; or the episode that it
         is a passage of, or whose own id it is.
 
         With the neighbours a passage has at most about 4,000 characters. NotFound for an id that is none, is gone, or
-        stands for what the reader does not see. A team member sees what its leader shares too.
+        stands for what the principal does not see. A team member sees what its leader shares too.
         """
         match = _ID.fullmatch(shown_id)
         if match is None or int(match["number"]) > _MAX_ID:
             raise NotFound("there is no passage with this id")
         number, is_episode = int(match["number"]), match["episode"] is not None
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            found = await self._expand(connection, reader, number, is_episode=is_episode)
-            if found is None and reader.leader_agent_id is not None:
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            found = await self._expand(connection, principal, number, is_episode=is_episode)
+            if found is None and principal.leader_agent_id is not None:
                 # What the leader shares; never what is personal there.
-                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
                 shared = await self._expand(connection, leader, number, is_episode=is_episode)
                 found = replace(shared, resolved_from="leader") if shared else None
         if found is None:
@@ -118,13 +118,13 @@ class Expansion:
         return found
 
     async def _expand(
-        self, connection: Connection, reader: Reader, number: int, *, is_episode: bool
+        self, connection: Connection, principal: Principal, number: int, *, is_episode: bool
     ) -> Expanded | ExpandedEpisode | None:
-        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+        visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
         if is_episode:
-            return await self._episode(connection, reader, visible, number)
+            return await self._episode(connection, principal, visible, number)
         params: dict[str, Any] = {
-            "tenant_id": reader.tenant_id,
+            "tenant_id": principal.tenant_id,
             "slice_ids": [s.slice_id for s in visible],
             "chunk_id": number,
             "now": self._now(),
@@ -133,7 +133,7 @@ class Expansion:
         if row is None:
             return None
         if row["episode_id"] is not None:
-            return await self._episode(connection, reader, visible, row["episode_id"])
+            return await self._episode(connection, principal, visible, row["episode_id"])
         # One more than is shown on each side tells whether the file goes on.
         span = {"first": row["ordinal"] - NEIGHBOURS - 1, "last": row["ordinal"] + NEIGHBOURS + 1}
         cursor = await connection.execute(SQL["neighbours"], {**params, "document_id": row["document_id"], **span})
@@ -142,15 +142,15 @@ class Expansion:
         return _expanded(row, passages[:own], passages[own], passages[own + 1 :])
 
     async def _episode(
-        self, connection: Connection, reader: Reader, visible: Sequence[Slice], number: int
+        self, connection: Connection, principal: Principal, visible: Sequence[Slice], number: int
     ) -> ExpandedEpisode | None:
         by_id = {slice_.slice_id: slice_ for slice_ in visible}
         found = await read_episodes(
-            connection, reader.tenant_id, list(by_id), now=self._now(), episode_ids=[number], limit=1
+            connection, principal.tenant_id, list(by_id), now=self._now(), episode_ids=[number], limit=1
         )
         if not found:
             return None
-        sources = await sources_of(connection, reader.tenant_id, found)
+        sources = await sources_of(connection, principal.tenant_id, found)
         own = by_id[found[0].slice_id]
         scope = slices.scope_of(own.agent_id, own.owner_key)
         return ExpandedEpisode(found[0], sources[number], scope, scope)

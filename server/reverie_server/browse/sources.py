@@ -14,7 +14,7 @@ from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Tier
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.episodes.store import read_episodes, sources_of
 from reverie_server.jobs.model import episode_name, message_source
 from reverie_server.llm.generation import Method
@@ -66,40 +66,44 @@ class LineSources:
         self._database = database
         self._now = now
 
-    async def of(self, reader: Reader, shown_id: str) -> Origins:
+    async def of(self, principal: Principal, shown_id: str) -> Origins:
         """The origins of what search, injection or a list of episodes showed under an id, of now or `as_of` before.
 
-        NotFound for an id that is none, is gone, or stands for what the reader does not see. A team member sees what
+        NotFound for an id that is none, is gone, or stands for what the principal does not see. A team member sees what
         its leader shares too.
         """
         match = _ID.fullmatch(shown_id)
         if match is None or int(match["number"]) > _MAX_ID:
             raise NotFound("there is no memory with this id")
         number, is_episode = int(match["number"]), match["episode"] is not None
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            found = await self._found(connection, reader, number, is_episode=is_episode)
-            if found is None and reader.leader_agent_id is not None:
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            found = await self._found(connection, principal, number, is_episode=is_episode)
+            if found is None and principal.leader_agent_id is not None:
                 # What the leader shares; never what is personal there.
-                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
                 found = await self._found(connection, leader, number, is_episode=is_episode)
         if found is None:
             raise NotFound("there is no memory with this id")
         return found
 
-    async def _found(self, connection: Connection, reader: Reader, number: int, *, is_episode: bool) -> Origins | None:
-        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key, with_past=True)
+    async def _found(
+        self, connection: Connection, principal: Principal, number: int, *, is_episode: bool
+    ) -> Origins | None:
+        visible = await visible_slices(
+            connection, principal.tenant_id, principal.agent_id, principal.owner_key, with_past=True
+        )
         slice_ids = [s.slice_id for s in visible]
         if is_episode:
-            return await self._of_episode(connection, reader.tenant_id, slice_ids, number, None)
-        params = {"tenant_id": reader.tenant_id, "slice_ids": slice_ids, "chunk_id": number}
+            return await self._of_episode(connection, principal.tenant_id, slice_ids, number, None)
+        params = {"tenant_id": principal.tenant_id, "slice_ids": slice_ids, "chunk_id": number}
         row = await (await connection.execute(SQL["passage"], params)).fetchone()
         if row is None:
             return None
         if row["episode_id"] is not None:
-            return await self._of_episode(connection, reader.tenant_id, slice_ids, row["episode_id"], row)
+            return await self._of_episode(connection, principal.tenant_id, slice_ids, row["episode_id"], row)
         if row["session_key"] is not None:
             return await _of_message(connection, {**params, "seq": row["start_line"]}, row)
-        return await _of_file(connection, reader.tenant_id, row)
+        return await _of_file(connection, principal.tenant_id, row)
 
     async def _of_episode(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], number: int, row: DictRow | None

@@ -72,7 +72,7 @@ async def _export(
 
     async with open_runtime(settings) as runtime:
         grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), _checked(owner), action="export")
-        place = place_to_export(grant.reader, scope, isolated=grant.settings.memory_isolation)
+        place = place_to_export(grant.principal, scope, isolated=grant.settings.memory_isolation)
         export = await runtime.snapshots.export(place, prefix=prefix)
     with export.file:
         _save(export, file)

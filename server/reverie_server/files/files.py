@@ -19,7 +19,7 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.store import Version
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.text import markdown_edit as sections
 
 SQL = Queries(__file__)
@@ -59,19 +59,21 @@ class Workspace:
         self._database = database
         self._pipeline = pipeline
 
-    async def read(self, reader: Reader, path: str, *, from_line: int | None = None, lines: int | None = None) -> File:
-        """The file as the reader sees it: the personal one, else the team's, the tenant's, the leader's team's."""
+    async def read(
+        self, principal: Principal, path: str, *, from_line: int | None = None, lines: int | None = None
+    ) -> File:
+        """The file as the principal sees it: the personal one, else the team's, the tenant's, the leader's team's."""
         check_path(path, by_server=True)
         resolved_from: Literal["personal", "team", "global", "leader"]
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             try:
-                document, content = await self._resolve(connection, reader, path, None)
+                document, content = await self._resolve(connection, principal, path, None)
                 resolved_from = document.scope
             except NotFound:
-                if reader.leader_agent_id is None:
+                if principal.leader_agent_id is None:
                     raise
                 # What the leader shares; never what is personal there.
-                leader = Reader(reader.tenant_id, reader.leader_agent_id, None)
+                leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
                 document, content = await self._resolve(connection, leader, path, None)
                 resolved_from = "leader"
         all_lines = sections.lines_of(content)
@@ -83,22 +85,22 @@ class Workspace:
         )
 
     async def listing(
-        self, reader: Reader, *, prefix: str | None, after: tuple[int, str, int] | None, limit: int
+        self, principal: Principal, *, prefix: str | None, after: tuple[int, str, int] | None, limit: int
     ) -> tuple[int, list[Document]]:
-        """How many files the reader sees, and a page of them by sort order, path and id.
+        """How many files the principal sees, and a page of them by sort order, path and id.
 
         The same path may be there in several scopes. A member sees what its leader's team has, too, but for paths
         that it has itself.
         """
-        tenant_id = reader.tenant_id
+        tenant_id = principal.tenant_id
         async with self._database.tenant(tenant_id, snapshot=True) as connection:
-            own = [s.slice_id for s in await self._visible(connection, reader)]
+            own = [s.slice_id for s in await self._visible(connection, principal)]
             count, found = await store.list_documents(
                 connection, tenant_id, own, prefix=prefix, after=after, limit=limit
             )
-            if reader.leader_agent_id is not None:
+            if principal.leader_agent_id is not None:
                 hidden = await store.paths_hidden_by(connection, tenant_id, own)
-                visible = await visible_slices(connection, tenant_id, reader.leader_agent_id, None)
+                visible = await visible_slices(connection, tenant_id, principal.leader_agent_id, None)
                 team = [s.slice_id for s in visible if s.agent_id is not None]
                 more, theirs = await store.list_documents(
                     connection, tenant_id, team, prefix=prefix, after=after, limit=limit, hidden=hidden
@@ -162,39 +164,39 @@ class Workspace:
         return await self._pipeline.delete(place, path, by=by, reason="delete", if_version=if_version)
 
     async def history(
-        self, reader: Reader, path: str, scope: Scope | None, *, before: int | None, limit: int
+        self, principal: Principal, path: str, scope: Scope | None, *, before: int | None, limit: int
     ) -> tuple[Document, list[Version]]:
         """The file, deleted or not, and a page of its versions, newest first."""
         check_path(path, by_server=True)
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            document, _ = await self._resolve(connection, reader, path, scope, with_deleted=True)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            document, _ = await self._resolve(connection, principal, path, scope, with_deleted=True)
             return document, await store.list_versions(
-                connection, document, reader.tenant_id, before=before, limit=limit
+                connection, document, principal.tenant_id, before=before, limit=limit
             )
 
-    async def diff(self, reader: Reader, path: str, scope: Scope | None, to_version: int) -> str:
+    async def diff(self, principal: Principal, path: str, scope: Scope | None, to_version: int) -> str:
         """The unified diff from the present text to an older version's: what restoring it would do."""
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            document, present = await self._resolve(connection, reader, path, scope, with_deleted=True)
-            old = await self._version(connection, reader.tenant_id, document, to_version)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            document, present = await self._resolve(connection, principal, path, scope, with_deleted=True)
+            old = await self._version(connection, principal.tenant_id, document, to_version)
         names = f"{path} (version {document.version})", f"{path} (version {to_version})"
         # Two texts of many thousand lines take seconds to compare, and some take for ever.
         before = old.content or ""
         return await isolated(sections.unified_diff, present, before, *names, chars=len(present) + len(before))
 
-    async def restore(self, reader: Reader, write: Write, place: Place, version: int) -> Written:
+    async def restore(self, principal: Principal, write: Write, place: Place, version: int) -> Written:
         """Make an older version the present one, as a new version.
 
-        A write: it goes where any write of the reader goes, never to what a read would fall back to.
+        A write: it goes where any write of the principal goes, never to what a read would fall back to.
         """
         check_path(write.path)
 
         async def attempt() -> Written:
-            async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+            async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
                 document, _ = await self._resolve(
-                    connection, reader, write.path, place.scope, with_deleted=True, with_stand_in=False
+                    connection, principal, write.path, place.scope, with_deleted=True, with_stand_in=False
                 )
-                old = await self._version(connection, reader.tenant_id, document, version)
+                old = await self._version(connection, principal.tenant_id, document, version)
             if old.deleted:
                 raise ValidationFailed(f"version {version} is a deletion; delete the file instead")
             # A deleted file comes back with the flags it had, not with those of a new one.
@@ -236,15 +238,15 @@ class Workspace:
             return (await self._pipeline.write_many(place, [change], within))[0]
         return await self._pipeline.write(place, change)
 
-    async def _visible(self, connection: Connection, reader: Reader) -> list[Slice]:
-        if not await store.agent_exists(connection, reader.tenant_id, reader.agent_id):
-            raise NotFound(f"there is no agent {reader.agent_id!r}")
-        return await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+    async def _visible(self, connection: Connection, principal: Principal) -> list[Slice]:
+        if not await store.agent_exists(connection, principal.tenant_id, principal.agent_id):
+            raise NotFound(f"there is no agent {principal.agent_id!r}")
+        return await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
 
     async def _resolve(
         self,
         connection: Connection,
-        reader: Reader,
+        principal: Principal,
         path: str,
         scope: Scope | None,
         *,
@@ -252,9 +254,9 @@ class Workspace:
         with_stand_in: bool = True,
     ) -> tuple[Document, str]:
         """The most personal file at a path. `memory.md` stands in where a scope has no `MEMORY.md`."""
-        slices = await self._visible(connection, reader)
+        slices = await self._visible(connection, principal)
         names = [path, "memory.md"] if path == "MEMORY.md" and with_stand_in else [path]
-        found = await store.read_documents(connection, reader.tenant_id, [s.slice_id for s in slices], names)
+        found = await store.read_documents(connection, principal.tenant_id, [s.slice_id for s in slices], names)
         order = {place: rank for rank, place in enumerate([scope] if scope else _RESOLUTION)}
         fitting = [
             (

@@ -14,7 +14,7 @@ from reverie_indexer.errors import NotFound, ReverieError, StaleVersion
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.watch import origin_of, read_memory, scan
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.provenance.tombstones import Tombstones
 
@@ -139,9 +139,9 @@ async def _groups(reading: _Reading, origin: str) -> AsyncGenerator[Sequence[Cha
 
 async def _remove(workspace: Workspace, pipeline: Pipeline, place: Place, path: str, origin: str) -> bool:
     """Delete a file whose present text the folder brought; whether it was there. Who wrote it since keeps it."""
-    reader = Reader(place.tenant_id, place.agent_id, place.owner_key)
+    principal = Principal(place.tenant_id, place.agent_id, place.owner_key)
     try:
-        document, [newest] = await workspace.history(reader, path, place.scope, before=None, limit=1)
+        document, [newest] = await workspace.history(principal, path, place.scope, before=None, limit=1)
         if document.path != path or newest.reason != origin:
             return False
         await pipeline.delete(place, path, by="index", reason=origin, if_version=newest.version)

@@ -13,7 +13,7 @@ from reverie_indexer.files import BACKUP, is_unedited_seed
 from reverie_indexer.model import Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.keyword_match import KeywordHit, Terms, hits_of, patterns_of, score_of, terms_of
 from reverie_server.text.query import check_query
 
@@ -44,41 +44,41 @@ class _Candidate:
 
 
 class KeywordSearch:
-    """Finds lines in the markdown files that a reader sees."""
+    """Finds lines in the markdown files that a principal sees."""
 
     def __init__(self, database: Database, *, max_files: int = MAX_FILES) -> None:
         self._database = database
         self._max_files = max_files
 
     async def search(
-        self, reader: Reader, query: str, *, scope: Scope | None = None, limit: int = 10
+        self, principal: Principal, query: str, *, scope: Scope | None = None, limit: int = 10
     ) -> KeywordOutcome:
-        """The best lines: by score, then path and line; a leader's come after the reader's own.
+        """The best lines: by score, then path and line; a leader's come after the principal's own.
 
         Of a path only the copy is searched that a read of it would give, within `scope` where that is given; of at
         most `max_files` files, those with the best lines, five lines each. Backups and unedited seeds are left out.
         ValidationFailed for an empty or overlong query and for scope personal without an owner, NotFound for an unknown
         agent.
         """
-        if scope == "personal" and reader.owner_key is None:
+        if scope == "personal" and principal.owner_key is None:
             raise ValidationFailed("scope personal needs an owner_key")
         terms = terms_of(check_query(query))
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            if not await store.agent_exists(connection, reader.tenant_id, reader.agent_id):
-                raise NotFound(f"there is no agent {reader.agent_id!r}")
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            if not await store.agent_exists(connection, principal.tenant_id, principal.agent_id):
+                raise NotFound(f"there is no agent {principal.agent_id!r}")
             if not terms.count:
                 return KeywordOutcome(0, [])
-            visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+            visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
             own = [s for s in visible if scope in (None, scope_of(s.agent_id, s.owner_key))]
-            hits = await self._search(connection, reader.tenant_id, own, terms, hidden=(), max_files=self._max_files)
+            hits = await self._search(connection, principal.tenant_id, own, terms, hidden=(), max_files=self._max_files)
             left = self._max_files - len({hit.path for hit in hits})
-            if reader.leader_agent_id is not None and scope in (None, "team") and left:
+            if principal.leader_agent_id is not None and scope in (None, "team") and left:
                 own_ids = [s.slice_id for s in own]
-                hidden = await store.paths_hidden_by(connection, reader.tenant_id, own_ids)
+                hidden = await store.paths_hidden_by(connection, principal.tenant_id, own_ids)
                 # What the leader shares; never what is personal there.
-                visible = await visible_slices(connection, reader.tenant_id, reader.leader_agent_id, None)
+                visible = await visible_slices(connection, principal.tenant_id, principal.leader_agent_id, None)
                 team = [s for s in visible if s.agent_id is not None]
-                hits += await self._search(connection, reader.tenant_id, team, terms, hidden=hidden, max_files=left)
+                hits += await self._search(connection, principal.tenant_id, team, terms, hidden=hidden, max_files=left)
         return KeywordOutcome(len(hits), hits[:limit])
 
     async def _search(

@@ -27,7 +27,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
-from reverie_server.access.reader import Reader, place_for
+from reverie_server.access.principal import Principal, place_for
 from reverie_server.files import snapshot_format as archive
 from reverie_server.files.snapshot_format import Held, Snapshot
 from reverie_server.files.strict_zip import Limits
@@ -103,12 +103,12 @@ class Report:
         return [file for file in self.files if file.before == file.after]
 
 
-def place_to_export(reader: Reader, scope: Scope | None, *, isolated: bool) -> Place:
+def place_to_export(principal: Principal, scope: Scope | None, *, isolated: bool) -> Place:
     """Whose files an export is of: the owner's where one is given, else the team's, unless the request says.
 
     Without isolation an owner's writes are the team's, and so is what is exported for them.
     """
-    return place_for(reader, scope or (None if isolated else "team"))
+    return place_for(principal, scope or (None if isolated else "team"))
 
 
 class Snapshots:

@@ -286,7 +286,7 @@ class Forgetting:
         if place.scope != "personal":
             return []
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            visible = await visible_slices(connection, place.tenant_id, place.agent_id, grant.reader.owner_key)
+            visible = await visible_slices(connection, place.tenant_id, place.agent_id, grant.principal.owner_key)
             shared = [s.slice_id for s in visible if s.owner_key is None]
             params = {
                 "tenant_id": place.tenant_id,

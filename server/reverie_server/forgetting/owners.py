@@ -21,7 +21,7 @@ from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.queries import Queries
 from reverie_server.access.agents import SQL as AGENTS
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.snapshots import Export
 from reverie_server.sessions.sessions import Sessions
 
@@ -85,7 +85,7 @@ class Owners:
             async with self._database.maintenance() as connection:
                 await connection.execute(SQL["delete_origins"], key)
             for row in await self._database.maintenance_query(SQL["shared_sessions"], key):
-                await self._sessions.delete(Reader(tenant_id, row["agent_id"], owner_key), row["session_id"])
+                await self._sessions.delete(Principal(tenant_id, row["agent_id"], owner_key), row["session_id"])
             await self._erase(key)
         return receipt
 
@@ -128,7 +128,7 @@ class Owners:
             await archive.add("manifest.json", _json(manifest))
             async with self._database.tenant(tenant_id, snapshot=True) as connection:
                 for home in homes:
-                    await self._write(connection, archive, Reader(tenant_id, home.agent_id, owner_key))
+                    await self._write(connection, archive, Principal(tenant_id, home.agent_id, owner_key))
             await archive.close()
             size = file.tell()
             file.seek(0)
@@ -139,19 +139,19 @@ class Owners:
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", owner_key).strip("-")
         return Export(file, size, f"reverie-{name or 'owner'}-{at:%Y-%m-%d}.zip", count)
 
-    async def _write(self, connection: Connection, archive: _Archive, reader: Reader) -> None:
-        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+    async def _write(self, connection: Connection, archive: _Archive, principal: Principal) -> None:
+        visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
         rows = _Rows(
             connection,
             {
-                "tenant_id": reader.tenant_id,
-                "agent_id": reader.agent_id,
-                "owner_key": reader.owner_key,
+                "tenant_id": principal.tenant_id,
+                "agent_id": principal.agent_id,
+                "owner_key": principal.owner_key,
                 "slice_ids": [each.slice_id for each in visible if each.owner_key is not None],
             },
         )
         # An id of dots alone is a folder that there is already.
-        folder = quote(reader.agent_id, safe="").replace(".", "%2E")
+        folder = quote(principal.agent_id, safe="").replace(".", "%2E")
 
         async def add_file(row: DictRow) -> None:
             await archive.add(f"{folder}/files/{row['path']}", row["content"])

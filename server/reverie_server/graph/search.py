@@ -18,7 +18,7 @@ from reverie_indexer.embed import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, SearchTimeout, ValidationFailed
 from reverie_indexer.queries import Queries
 from reverie_indexer.slot import ModelSlot
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.graph import rows as graph_rows
 from reverie_server.graph.model import Entity, Relation, parse_id
 from reverie_server.graph.names import windows
@@ -99,7 +99,7 @@ class _Asked:
 
 
 class GraphSearch:
-    """Searches the graphs that a reader sees: the owner's, the team's and the tenant's. `now` gives the time."""
+    """Searches the graphs that a principal sees: the owner's, the team's and the tenant's. `now` gives the time."""
 
     def __init__(
         self,
@@ -114,7 +114,9 @@ class GraphSearch:
         self._rules = rules
         self._now = now
 
-    async def search(self, reader: Reader, request: GraphRequest, *, language: str, weights: Weights) -> GraphFound:
+    async def search(
+        self, principal: Principal, request: GraphRequest, *, language: str, weights: Weights
+    ) -> GraphFound:
         """What is found; a team member that finds nothing gets what its leader shares.
 
         Raises ValidationFailed for a request that names nothing to look for, NotFound for an unknown agent or entity,
@@ -127,20 +129,20 @@ class GraphSearch:
         warnings: list[str] = []
         vector, model_id = await self._embed(request, warnings)
         asked = _Asked(request, request.as_of or self._now(), language, weights, vector, model_id)
-        found, error = await self._attempt(reader, asked)
-        if (found is None or not found.entities) and reader.leader_agent_id is not None:
+        found, error = await self._attempt(principal, asked)
+        if (found is None or not found.entities) and principal.leader_agent_id is not None:
             # What the leader shares; never what is personal there.
-            shared, _ = await self._attempt(Reader(reader.tenant_id, reader.leader_agent_id, None), asked)
+            shared, _ = await self._attempt(Principal(principal.tenant_id, principal.leader_agent_id, None), asked)
             if shared is not None and shared.entities:
                 found = replace(shared, fallback="leader")
         if found is None:
             raise error or NotFound("there is no such entity")
         return replace(found, warnings=warnings)
 
-    async def _attempt(self, reader: Reader, asked: _Asked) -> tuple[GraphFound | None, NotFound | None]:
+    async def _attempt(self, principal: Principal, asked: _Asked) -> tuple[GraphFound | None, NotFound | None]:
         try:
-            async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-                return await self._find(connection, reader, asked), None
+            async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+                return await self._find(connection, principal, asked), None
         except NotFound as error:
             return None, error
 
@@ -160,16 +162,16 @@ class GraphSearch:
             warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
             return None, None
 
-    async def _find(self, connection: Connection, reader: Reader, asked: _Asked) -> GraphFound:
+    async def _find(self, connection: Connection, principal: Principal, asked: _Asked) -> GraphFound:
         timeout_ms = f"{round(self._rules.timeout_seconds * 1000)}ms"
         await connection.execute(SQL["limit_time"], {"timeout_ms": timeout_ms})
-        visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-        if not any(s.agent_id == reader.agent_id for s in visible) and not await store.agent_exists(
-            connection, reader.tenant_id, reader.agent_id
+        visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
+        if not any(s.agent_id == principal.agent_id for s in visible) and not await store.agent_exists(
+            connection, principal.tenant_id, principal.agent_id
         ):
-            raise NotFound(f"there is no agent {reader.agent_id!r}")
+            raise NotFound(f"there is no agent {principal.agent_id!r}")
         params = {
-            "tenant_id": reader.tenant_id,
+            "tenant_id": principal.tenant_id,
             "slice_ids": [s.slice_id for s in visible],
             "type": asked.request.entity_type,
             "as_of": asked.as_of,

@@ -1,4 +1,4 @@
-"""The graphs that a reader sees, to be looked through: entities with their history and sources, merges, pairs."""
+"""The graphs that a principal sees, to be looked through: entities with their history and sources, merges, pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reverie_indexer import store
 from reverie_indexer.db import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.graph import rows as graph_rows
 from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, parse_id
 from reverie_server.graph.rows import made_of
@@ -59,18 +59,18 @@ class GraphView:
         self._database = database
 
     async def entities(
-        self, reader: Reader, *, entity_type: EntityType | None, after: tuple[str, int] | None, limit: int
+        self, principal: Principal, *, entity_type: EntityType | None, after: tuple[str, int] | None, limit: int
     ) -> list[tuple[str, Entity]]:
         """A page of entities by name and id, each with the key of its name, after a cursor of both.
 
         NotFound for an unknown agent.
         """
         found: list[DictRow] = []
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            for each in _readers(reader):
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            for each in _principals(principal):
                 params = {
-                    "tenant_id": reader.tenant_id,
-                    "slice_ids": await _visible(connection, each, is_leader=each is not reader),
+                    "tenant_id": principal.tenant_id,
+                    "slice_ids": await _visible(connection, each, is_leader=each is not principal),
                     "type": entity_type,
                     "after_key": after[0] if after else "",
                     "after_id": after[1] if after else 0,
@@ -80,57 +80,57 @@ class GraphView:
         found.sort(key=lambda row: (row["name_key"], row["entity_id"]))
         return [(row["name_key"], graph_rows.entity_of(row)) for row in found[:limit]]
 
-    async def entity(self, reader: Reader, given_id: str) -> EntityView:
+    async def entity(self, principal: Principal, given_id: str) -> EntityView:
         """The entity of that id, or what it was merged into, with all that is known of it; NotFound."""
         entity_id = parse_id("entity", given_id)
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            for each in _readers(reader):
-                slice_ids = await _visible(connection, each, is_leader=each is not reader)
-                params = {"tenant_id": reader.tenant_id, "slice_ids": slice_ids, "entity_id": entity_id}
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            for each in _principals(principal):
+                slice_ids = await _visible(connection, each, is_leader=each is not principal)
+                params = {"tenant_id": principal.tenant_id, "slice_ids": slice_ids, "entity_id": entity_id}
                 row = await (await connection.execute(SEARCH["root"], params)).fetchone()
                 if row is not None:
                     return await _entity(connection, {**params, "entity_id": row["entity_id"]})
         raise NotFound(f"there is no entity {given_id!r}")
 
     async def duplicates(
-        self, reader: Reader, *, state: DuplicateState | None, before: int | None, limit: int
+        self, principal: Principal, *, state: DuplicateState | None, before: int | None, limit: int
     ) -> list[Duplicate]:
         """A page of the pairs that may be one, the newest first; of one state, or of all."""
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            slice_ids = await _visible(connection, reader, is_leader=False)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            slice_ids = await _visible(connection, principal, is_leader=False)
             params = {
-                "tenant_id": reader.tenant_id,
+                "tenant_id": principal.tenant_id,
                 "slice_ids": slice_ids,
                 "state": state,
                 "before": before,
                 "limit": limit,
             }
             rows = await (await connection.execute(SQL["duplicates"], params)).fetchall()
-            return await _pairs(connection, reader.tenant_id, rows)
+            return await _pairs(connection, principal.tenant_id, rows)
 
-    async def duplicate(self, reader: Reader, duplicate_id: int) -> Duplicate:
+    async def duplicate(self, principal: Principal, duplicate_id: int) -> Duplicate:
         """One pair; NotFound."""
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            slice_ids = await _visible(connection, reader, is_leader=False)
-            params = {"tenant_id": reader.tenant_id, "slice_ids": slice_ids, "duplicate_id": duplicate_id}
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            slice_ids = await _visible(connection, principal, is_leader=False)
+            params = {"tenant_id": principal.tenant_id, "slice_ids": slice_ids, "duplicate_id": duplicate_id}
             rows = await (await connection.execute(SQL["duplicate"], params)).fetchall()
             if not rows:
                 raise NotFound(f"there is no pair {str(duplicate_id)!r}")
-            return (await _pairs(connection, reader.tenant_id, rows))[0]
+            return (await _pairs(connection, principal.tenant_id, rows))[0]
 
 
-def _readers(reader: Reader) -> list[Reader]:
-    """The reader, and whoever reads what its leader shares."""
-    if reader.leader_agent_id is None:
-        return [reader]
-    return [reader, Reader(reader.tenant_id, reader.leader_agent_id, None)]
+def _principals(principal: Principal) -> list[Principal]:
+    """The principal, and whoever reads what its leader shares."""
+    if principal.leader_agent_id is None:
+        return [principal]
+    return [principal, Principal(principal.tenant_id, principal.leader_agent_id, None)]
 
 
-async def _visible(connection: Connection, reader: Reader, *, is_leader: bool) -> list[int]:
-    """The slices of a reader, opened to the transaction; of a leader its team's alone."""
-    if not await store.agent_exists(connection, reader.tenant_id, reader.agent_id):
-        raise NotFound(f"there is no agent {reader.agent_id!r}")
-    visible = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
+async def _visible(connection: Connection, principal: Principal, *, is_leader: bool) -> list[int]:
+    """The slices of a principal, opened to the transaction; of a leader its team's alone."""
+    if not await store.agent_exists(connection, principal.tenant_id, principal.agent_id):
+        raise NotFound(f"there is no agent {principal.agent_id!r}")
+    visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
     return [s.slice_id for s in visible if s.agent_id is not None or not is_leader]
 
 

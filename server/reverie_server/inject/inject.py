@@ -149,7 +149,7 @@ class Injector:
         if not taken:
             return nothing("budget", top_score=top_score, match_count=len(entries), warnings=warnings)
         shown = [(entry.candidate.chunk_id, entry.candidate.relevance) for entry in taken]
-        self._recalls.note(grant.reader.tenant_id, queries.message, shown, "inject")
+        self._recalls.note(grant.principal.tenant_id, queries.message, shown, "inject")
         text = section(taken, _notice())
         return Injection(
             section=text,
@@ -202,8 +202,8 @@ class Injector:
         self.outcomes[outcome] += 1
         log.info(
             "injection",
-            tenant=grant.reader.tenant_id,
-            agent=grant.reader.agent_id,
+            tenant=grant.principal.tenant_id,
+            agent=grant.principal.agent_id,
             outcome=outcome,
             injected=injection.injected,
             match_count=injection.match_count,

@@ -11,7 +11,7 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.jobs.model import STAGES, Stage, Status
 from reverie_server.jobs.stage_runs import StageRuns
 from reverie_server.llm.generation import Method
@@ -95,33 +95,33 @@ class Listed:
 
 
 class Health:
-    """Looks at the queue: for a reader at what is the reader's own and the team's, for the operator at all."""
+    """Looks at the queue: for a principal at what is the principal's own and the team's, for the operator at all."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._outcomes = Outcomes(database)
 
-    async def of(self, reader: Reader) -> PipelineHealth:
-        """The stages of what a reader sees with the agent, in one snapshot."""
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            slices = await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-            params = {"tenant_id": reader.tenant_id, "slice_ids": [each.slice_id for each in slices]}
+    async def of(self, principal: Principal) -> PipelineHealth:
+        """The stages of what a principal sees with the agent, in one snapshot."""
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            slices = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
+            params = {"tenant_id": principal.tenant_id, "slice_ids": [each.slice_id for each in slices]}
             counts = await (await connection.execute(SQL["counts"])).fetchall()
             dead = await (await connection.execute(SQL["dead"], {"limit": MAX_DEAD})).fetchall()
             errors = await (await connection.execute(SQL["errors"])).fetchall()
             stages = await (await connection.execute(SQL["stages"], params)).fetchall()
-        use = await self._outcomes.of(reader.tenant_id) if reader.owner_key == ALL_OWNERS else None
+        use = await self._outcomes.of(principal.tenant_id) if principal.owner_key == ALL_OWNERS else None
         return PipelineHealth(_healths(counts, stages, errors), [DeadLetter(**row) for row in dead], use)
 
-    async def retry(self, reader: Reader, *, stage: Stage | None, job_id: int | None) -> int:
+    async def retry(self, principal: Principal, *, stage: Stage | None, job_id: int | None) -> int:
         """Try again, at once, what failed for good of a stage, of one job, or (None) all; how many jobs.
 
-        Of what the reader sees, which includes the team's unless the key is bound to its owner.
+        Of what the principal sees, which includes the team's unless the key is bound to its owner.
         """
-        async with self._database.tenant(reader.tenant_id) as connection:
-            await visible_slices(connection, reader.tenant_id, reader.agent_id, reader.owner_key)
-            params = {"stage": stage, "job_id": job_id, "owner_key": reader.owner_key}
-            statement = SQL["retry_of_owner" if reader.is_bound else "retry"]
+        async with self._database.tenant(principal.tenant_id) as connection:
+            await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
+            params = {"stage": stage, "job_id": job_id, "owner_key": principal.owner_key}
+            statement = SQL["retry_of_owner" if principal.is_bound else "retry"]
             row = await (await connection.execute(statement, params)).fetchone()
         return int((row or {})["retried"])
 

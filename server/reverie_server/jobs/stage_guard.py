@@ -24,7 +24,7 @@ async def permitted(gate: Gate, work: Work, switch: Switch, *, is_asked: bool = 
         return Outcome("skipped", "the agent is gone")
     except MemoryDisabled:
         return Outcome("skipped", "the memory of the agent is switched off")
-    if grant.reader.leader_agent_id is not None:
+    if grant.principal.leader_agent_id is not None:
         return Outcome("skipped", "memory is read-only for team members")
     if not is_asked and not getattr(grant.settings, switch):
         return Outcome("skipped", f"{switch} is off")

@@ -93,6 +93,6 @@ class SessionCompactions:
             log.exception("session_compaction_failed")
 
     async def _is_due(self, grant: Grant, session: Session) -> bool:
-        reader = replace(grant.reader, owner_key=session.owner_key)
-        live = await self._sessions.live(reader, await self._sessions.find(reader, session.session_id))
+        principal = replace(grant.principal, owner_key=session.owner_key)
+        live = await self._sessions.live(principal, await self._sessions.find(principal, session.session_id))
         return len(live) > self._rules.from_messages or tokens_of(live) >= self._rules.from_tokens

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import place_for
+from reverie_server.access.principal import place_for
 from reverie_server.prompt.context_files import read_prompt_files
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.sessions import Sessions
@@ -22,18 +22,18 @@ async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, s
     # Of daily notes, whose days and budget are a matter of who makes the prompt, only an enabled one counts.
     files = await read_prompt_files(
         database,
-        grant.reader,
-        place_for(grant.reader, None),
+        grant.principal,
+        place_for(grant.principal, None),
         today=today,
         recent_days=-1,
         with_seeds=grant.settings.seeds_in_prompt,
     )
     texts = [file.text for file in (*files.shared, *files.personal)]
     try:
-        session = await sessions.find(grant.reader, session_id)
+        session = await sessions.find(grant.principal, session_id)
     except NotFound:
         return texts
-    return texts + [message.content for message in await sessions.live(grant.reader, session)]
+    return texts + [message.content for message in await sessions.live(grant.principal, session)]
 
 
 async def visible_from(sessions: Sessions, grant: Grant, session_id: str) -> tuple[str, int] | None:
@@ -42,7 +42,7 @@ async def visible_from(sessions: Sessions, grant: Grant, session_id: str) -> tup
     Raises what `held_by_prompt` raises.
     """
     try:
-        session = await sessions.find(grant.reader, session_id)
+        session = await sessions.find(grant.principal, session_id)
     except NotFound:
         return None
     return session.session_id, session.compacted_through + 1

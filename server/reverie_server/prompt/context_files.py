@@ -13,7 +13,7 @@ from reverie_indexer.files import is_backup, is_unedited_seed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import scope_of
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.well_known import note_path
 from reverie_server.prompt.context import LONG_TERM, PromptFile, PromptFiles
 
@@ -23,21 +23,21 @@ _LEADER_RANK = 1
 
 
 async def read_prompt_files(
-    database: Database, reader: Reader, notes_of: Place, *, today: date, recent_days: int, with_seeds: bool
+    database: Database, principal: Principal, notes_of: Place, *, today: date, recent_days: int, with_seeds: bool
 ) -> PromptFiles:
-    """The enabled files that the reader sees, its own long-term memory, and the notes of a place: those of today and
+    """The enabled files that the principal sees, its own long-term memory, and the notes of a place: those of today and
     of the days before it. One snapshot; an unknown agent has none.
 
     Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but for
     paths that its own team has itself.
     """
     paths = {note_path(day): day for day in (today - timedelta(days=back) for back in range(recent_days + 1))}
-    params = {"tenant_id": reader.tenant_id, "paths": [*paths, *LONG_TERM]}
-    async with database.tenant(reader.tenant_id, snapshot=True) as connection:
-        rows = await _files(connection, reader.agent_id, reader.owner_key, params)
+    params = {"tenant_id": principal.tenant_id, "paths": [*paths, *LONG_TERM]}
+    async with database.tenant(principal.tenant_id, snapshot=True) as connection:
+        rows = await _files(connection, principal.agent_id, principal.owner_key, params)
         led: list[DictRow] = []
-        if reader.leader_agent_id is not None:
-            theirs = await _files(connection, reader.leader_agent_id, None, {**params, "paths": []})
+        if principal.leader_agent_id is not None:
+            theirs = await _files(connection, principal.leader_agent_id, None, {**params, "paths": []})
             own = {row["path"] for row in rows if _scope(row) == "team"}
             led = [row for row in theirs if _scope(row) == "team" and row["path"] not in own]
     if not with_seeds:

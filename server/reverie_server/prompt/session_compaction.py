@@ -120,12 +120,12 @@ class SessionCompaction:
         middle has done nothing. A compaction by another process meanwhile counts as this one's. NotFound when the
         session is gone, Conflict when its messages are changed all the time.
         """
-        tenant_id = grant.reader.tenant_id
-        reader = replace(grant.reader, owner_key=session.owner_key)
+        tenant_id = grant.principal.tenant_id
+        principal = replace(grant.principal, owner_key=session.owner_key)
 
         async def attempt() -> Compacted:
-            present = await self._sessions.find(reader, session.session_id)
-            live = await self._sessions.live(reader, present)
+            present = await self._sessions.find(principal, session.session_id)
+            live = await self._sessions.live(principal, present)
             stretch = stretch_before(live, keep_last)
             if not stretch:
                 return Compacted(0, len(live), present.summary, 0, "extractive")

@@ -13,7 +13,7 @@ import structlog
 from reverie_indexer.db import Database
 from reverie_indexer.errors import NotFound, ReverieError
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import place_for
+from reverie_server.access.principal import place_for
 from reverie_server.inject.inject import RECENT_MESSAGES, Injection, Injector, InjectRequest, nothing
 from reverie_server.nights.digest import Morning
 from reverie_server.prompt import context
@@ -182,21 +182,21 @@ class Turns:
             return _Spoken()
         sessions = self._conversations.sessions
         try:
-            session = await sessions.find(grant.reader, asked.session_id)
+            session = await sessions.find(grant.principal, asked.session_id)
             if await self._conversations.compactions.wait(session, self._rules.compact_wait_seconds):
-                session = await sessions.find(grant.reader, asked.session_id)
+                session = await sessions.find(grant.principal, asked.session_id)
         except NotFound:
             return _Spoken()
-        live = await sessions.live(grant.reader, session)
+        live = await sessions.live(grant.principal, session)
         return _Spoken(session, live, await asyncio.to_thread(visible, live, caller, message))
 
     async def _files(self, grant: Grant) -> PromptFiles:
         settings = grant.settings
-        notes_of = place_for(grant.reader, None if settings.memory_isolation else "team")
+        notes_of = place_for(grant.principal, None if settings.memory_isolation else "team")
         today = local_day(self._now(), settings.time_zone)
         return await read_prompt_files(
             self._database,
-            grant.reader,
+            grant.principal,
             notes_of,
             today=today,
             recent_days=settings.recent_days,
@@ -205,8 +205,8 @@ class Turns:
 
     async def _morning_card(self, grant: Grant, asked: TurnRequest) -> list[Part]:
         """What entered the long-term memory and its owner has not seen yet: in the first conversation of the day."""
-        place = place_for(grant.reader, None if grant.settings.memory_isolation else "team")
-        owner, zone = grant.reader.owner_key, grant.settings.time_zone
+        place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
+        owner, zone = grant.principal.owner_key, grant.settings.time_zone
         card = await self._conversations.morning.for_conversation(place, owner, asked.session_id, zone)
         return context.card_parts([entry.text for entry in card or ()], self._count)
 
@@ -257,7 +257,7 @@ class Turns:
         return tokens_of(divide(after)[0]) <= self._conversations.summaries.max_tokens
 
     async def _kept(self, grant: Grant, session: Session, spoken: _Spoken) -> KeptSummary | None:
-        kept = await self._conversations.kept.kept(grant.reader, session, spoken.stored[0].seq)
+        kept = await self._conversations.kept.kept(grant.principal, session, spoken.stored[0].seq)
         return kept if kept is not None and kept.through_seq < spoken.stored[-1].seq else None
 
     async def _extended(
@@ -272,11 +272,11 @@ class Turns:
         stretch, shown = older
         new = [said for said in shown if kept is None or said.seq > kept.through_seq]
         previous = kept.text if kept else session.summary
-        written = await self._conversations.summaries.write(grant.reader.tenant_id, previous, new) if new else None
+        written = await self._conversations.summaries.write(grant.principal.tenant_id, previous, new) if new else None
         if written is None:
             return None
         try:
-            is_kept = await self._conversations.kept.keep(grant.reader, session, stretch, written)
+            is_kept = await self._conversations.kept.keep(grant.principal, session, stretch, written)
         except ReverieError as error:
             log.warning("window_summary_not_kept", code=error.code, detail=error.detail)
             return None

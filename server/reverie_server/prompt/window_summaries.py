@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from reverie_indexer.db import Database, visible_slices
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.prompt.summary import Summary
 from reverie_server.sessions.message_range import is_unchanged
 from reverie_server.sessions.model import Message, Session
@@ -37,27 +37,27 @@ class WindowSummaries:
         """What is held while a session's summary is made, so that two turns at once make it once."""
         return self._locks.setdefault(session.session_key, asyncio.Lock())
 
-    async def kept(self, reader: Reader, session: Session, first_seq: int) -> KeptSummary | None:
+    async def kept(self, principal: Principal, session: Session, first_seq: int) -> KeptSummary | None:
         """The session's summary, if it is not too old and its stretch begins with that message."""
         params = {
-            "tenant_id": reader.tenant_id,
+            "tenant_id": principal.tenant_id,
             "session_key": session.session_key,
             "slice_id": session.slice_id,
             "from_seq": first_seq,
             "keep_seconds": self._keep_seconds,
         }
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            await visible_slices(connection, reader.tenant_id, reader.agent_id, session.owner_key)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            await visible_slices(connection, principal.tenant_id, principal.agent_id, session.owner_key)
             row = await (await connection.execute(SQL["kept"], params)).fetchone()
         return KeptSummary(row["through_seq"], row["summary"]) if row else None
 
-    async def keep(self, reader: Reader, session: Session, stretch: Sequence[Message], summary: Summary) -> bool:
+    async def keep(self, principal: Principal, session: Session, stretch: Sequence[Message], summary: Summary) -> bool:
         """Keep the summary of a stretch; False, with nothing kept, when the stretch is no longer what it was.
 
         What was forgotten meanwhile must not live on in a summary: whoever gets False uses it no more.
         """
         params = {
-            "tenant_id": reader.tenant_id,
+            "tenant_id": principal.tenant_id,
             "session_key": session.session_key,
             "slice_id": session.slice_id,
             "from_seq": stretch[0].seq,
@@ -67,10 +67,10 @@ class WindowSummaries:
             "prompt_version": summary.prompt_version,
             "model": summary.model,
         }
-        async with self._database.tenant(reader.tenant_id) as connection:
-            await visible_slices(connection, reader.tenant_id, reader.agent_id, session.owner_key)
+        async with self._database.tenant(principal.tenant_id) as connection:
+            await visible_slices(connection, principal.tenant_id, principal.agent_id, session.owner_key)
             await connection.execute(SQL["lock_slice"], params)
-            if not await is_unchanged(connection, reader.tenant_id, session, stretch):
+            if not await is_unchanged(connection, principal.tenant_id, session, stretch):
                 return False
             await connection.execute(SQL["keep"], params)
             return True

@@ -36,7 +36,7 @@ class ProxiedTurns:
         `new` is not empty, with ids that follow from the conversation. Within RETRY_WITHIN the same again is the same
         turn tried again: what is there stays, also the answer. Raises what `Sessions.append` raises.
         """
-        suffix = await self._suffix(Key.of(grant.reader, session_id), new[0])
+        suffix = await self._suffix(Key.of(grant.principal, session_id), new[0])
         messages = [replace(message, message_id=f"{message.message_id}{suffix}") for message in new]
         if answered is not None:
             extra = {"tool_calls": list(answered.tool_calls)} if answered.tool_calls else {}

@@ -134,13 +134,13 @@ class Outcome:
 
 def request_for(grant: Grant, query: str, **options: Any) -> Request:
     """What a permitted search asks for; `options` are the other fields of a request."""
-    reader = grant.reader
+    principal = grant.principal
     return Request(
-        reader.tenant_id,
-        reader.agent_id,
+        principal.tenant_id,
+        principal.agent_id,
         query,
-        reader.owner_key,
-        reader.leader_agent_id,
+        principal.owner_key,
+        principal.leader_agent_id,
         **{"is_new_agent": grant.is_new, **options},
     )
 

@@ -23,7 +23,7 @@ from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_indexer.transcript import Said
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import check_own
+from reverie_server.access.principal import check_own
 from reverie_server.jobs.model import message_source
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.record import Derived, record
@@ -176,11 +176,11 @@ class Recorder:
         others read, with a key that is bound to its owner.
         """
         now = datetime.now(UTC)
-        key = Key.of(grant.reader, session_id)
+        key = Key.of(grant.principal, session_id)
         check_given(messages, now)
         given = cleaned(messages)
         seen = await self._look(key, place, given)
-        check_own(grant.reader, seen.place)
+        check_own(grant.principal, seen.place)
         # Before it is this call's turn: cutting and embedding take longer than all the rest.
         prepared = await self._prepare(grant, seen, given, now)
 

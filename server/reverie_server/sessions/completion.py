@@ -7,7 +7,7 @@ from psycopg.types.json import Jsonb
 
 from reverie_indexer.db import Connection, Database
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader, check_own
+from reverie_server.access.principal import Principal, check_own
 from reverie_server.jobs.defer import Delays, follow
 from reverie_server.jobs.model import Deferred, Event
 from reverie_server.sessions.lookup import Key, look_up
@@ -20,7 +20,7 @@ PAGE = 200
 
 
 async def publish_completed(
-    connection: Connection, reader: Reader, session_id: str, trigger_source: str, delays: Delays
+    connection: Connection, principal: Principal, session_id: str, trigger_source: str, delays: Delays
 ) -> list[Deferred] | None:
     """Publish that what a session has said since the last time is complete, and defer what follows.
 
@@ -29,11 +29,11 @@ async def publish_completed(
     Nothing where nothing new was said; None: there is no such session. Forbidden for one that others read, with a key
     that is bound to its owner.
     """
-    key = Key.of(reader, session_id)
+    key = Key.of(principal, session_id)
     found = await look_up(connection, key)
     if found is None:
         return None
-    check_own(reader, found[1])
+    check_own(principal, found[1])
     params = {
         "tenant_id": key.tenant_id,
         "session_key": found[0].session_key,

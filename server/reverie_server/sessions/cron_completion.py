@@ -16,7 +16,7 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import Reader, check_own
+from reverie_server.access.principal import Principal, check_own
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.model import Deferred
 from reverie_server.sessions.append import LOG_AUTHOR, LOG_REASON
@@ -37,14 +37,14 @@ async def complete_without_log(
     The jobs that follow; None: there is no such session. Lines that a person has changed stay. Raises Conflict when the
     session is written to all the time, and Forbidden as `publish_completed`.
     """
-    key = Key.of(grant.reader, session_id)
+    key = Key.of(grant.principal, session_id)
 
     async def attempt() -> list[Deferred] | None:
         found = await _read(database, key, grant.settings.time_zone)
         if found is None:
             return None
-        check_own(grant.reader, found.place)
-        publishing = _Publishing(grant.reader, session_id, delays, found.last_seq)
+        check_own(grant.principal, found.place)
+        publishing = _Publishing(grant.principal, session_id, delays, found.last_seq)
         await pipeline.write_many(found.place, found.changes, publishing.run)
         return publishing.deferred
 
@@ -64,7 +64,7 @@ class _Found:
 class _Publishing:
     """What is done in the transaction that changes the notes; `deferred` are the jobs that follow."""
 
-    reader: Reader
+    principal: Principal
     session_id: str
     delays: Delays
     last_seq: int
@@ -72,10 +72,10 @@ class _Publishing:
 
     async def run(self, connection: Connection, _: Slice) -> None:
         """Publish the stretch, if it still ends where it did; the slice is locked."""
-        found = await look_up(connection, Key.of(self.reader, self.session_id))
+        found = await look_up(connection, Key.of(self.principal, self.session_id))
         if found is None or found[0].last_seq != self.last_seq:
             raise Superseded
-        done = await publish_completed(connection, self.reader, self.session_id, CRON, self.delays)
+        done = await publish_completed(connection, self.principal, self.session_id, CRON, self.delays)
         self.deferred = list(done or ())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from reverie_indexer.db import Connection, Slice, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.queries import Queries
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.sessions.model import Session, check_session_id
 
 SQL = Queries(__file__)
@@ -24,9 +24,9 @@ class Key:
     session_id: str
 
     @classmethod
-    def of(cls, reader: Reader, session_id: str) -> Key:
-        """The session of that id that a reader means; ValidationFailed for an id that none may have."""
-        return cls(reader.tenant_id, reader.agent_id, reader.owner_key, check_session_id(session_id))
+    def of(cls, principal: Principal, session_id: str) -> Key:
+        """The session of that id that a principal means; ValidationFailed for an id that none may have."""
+        return cls(principal.tenant_id, principal.agent_id, principal.owner_key, check_session_id(session_id))
 
     @property
     def params(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.queries import Queries
 from reverie_indexer.slices import lock_slice
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import Reader, check_own
+from reverie_server.access.principal import Principal, check_own
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.model import Deferred
 from reverie_server.sessions.append import Recorder
@@ -81,23 +81,23 @@ class Sessions:
         self.after_append: Callable[[Grant, Place, Session], None] = lambda *_: None
         self.on_delete: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
 
-    async def find(self, reader: Reader, session_id: str) -> Session:
+    async def find(self, principal: Principal, session_id: str) -> Session:
         """The session of that id; see `locate`."""
-        return (await self.locate(reader, session_id))[0]
+        return (await self.locate(principal, session_id))[0]
 
-    async def locate(self, reader: Reader, session_id: str, *, to_write: bool = False) -> tuple[Session, Place]:
+    async def locate(self, principal: Principal, session_id: str, *, to_write: bool = False) -> tuple[Session, Place]:
         """The session of that id and the place of its slice: the owner's, or, where none is named, the team's.
 
         NotFound, whoever else has one of that id; with `to_write` Forbidden for one that others read, with a key that
         is bound to its owner.
         """
-        key = Key.of(reader, session_id)
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
+        key = Key.of(principal, session_id)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, key)
         if found is None:
             raise NotFound(f"there is no session {session_id!r}")
         if to_write:
-            check_own(reader, found[1])
+            check_own(principal, found[1])
         return found
 
     async def put(
@@ -110,11 +110,11 @@ class Sessions:
         """
         if metadata is not None:
             check_json(metadata, MAX_METADATA_BYTES, "the metadata of a session")
-        key = Key.of(grant.reader, session_id)
+        key = Key.of(grant.principal, session_id)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, key)
         if found is not None:
-            check_own(grant.reader, found[1])
+            check_own(grant.principal, found[1])
         outcome: list[tuple[Session, bool]] = []
 
         async def change(connection: Connection, slice_: Slice) -> None:
@@ -142,16 +142,16 @@ class Sessions:
         return appended
 
     async def messages(
-        self, reader: Reader, session: Session, *, after: int, limit: int, max_bytes: int | None = None
+        self, principal: Principal, session: Session, *, after: int, limit: int, max_bytes: int | None = None
     ) -> list[Message]:
         """A page of the session's messages, in order, those after the number `after`.
 
         With `max_bytes` the page ends with the message that reaches so many bytes of text.
         """
-        async with self._database.tenant(reader.tenant_id, snapshot=True) as connection:
-            await visible_slices(connection, reader.tenant_id, reader.agent_id, session.owner_key)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            await visible_slices(connection, principal.tenant_id, principal.agent_id, session.owner_key)
             params = {
-                "tenant_id": reader.tenant_id,
+                "tenant_id": principal.tenant_id,
                 "session_key": session.session_key,
                 "slice_id": session.slice_id,
                 "after": after,
@@ -161,18 +161,18 @@ class Sessions:
             rows = await (await connection.execute(SQL["messages"], params)).fetchall()
         return [Message(**row) for row in rows]
 
-    async def live(self, reader: Reader, session: Session) -> list[Message]:
+    async def live(self, principal: Principal, session: Session) -> list[Message]:
         """The session's messages that are not compacted, in order."""
         count = max(0, session.last_seq - session.compacted_through)
-        return await self.messages(reader, session, after=session.compacted_through, limit=count)
+        return await self.messages(principal, session, after=session.compacted_through, limit=count)
 
-    async def complete(self, reader: Reader, session_id: str, trigger_source: str) -> list[Deferred]:
+    async def complete(self, principal: Principal, session_id: str, trigger_source: str) -> list[Deferred]:
         """Publish that what was said since the last time is complete; the jobs that follow. Nothing said: none.
 
         NotFound.
         """
-        async with self._database.tenant(reader.tenant_id) as connection:
-            deferred = await publish_completed(connection, reader, session_id, trigger_source, self._delays)
+        async with self._database.tenant(principal.tenant_id) as connection:
+            deferred = await publish_completed(connection, principal, session_id, trigger_source, self._delays)
         if deferred is None:
             raise NotFound(f"there is no session {session_id!r}")
         return deferred
@@ -184,22 +184,22 @@ class Sessions:
             raise NotFound(f"there is no session {session_id!r}")
         return deferred
 
-    async def clear(self, reader: Reader, session_id: str) -> None:
+    async def clear(self, principal: Principal, session_id: str) -> None:
         """Remove all messages of a session for good, from the index and its summaries too; NotFound.
 
         Episodes that were made of them stay. Without an owner: the team's.
         """
-        await self._remove(reader, session_id, with_session=False)
+        await self._remove(principal, session_id, with_session=False)
 
-    async def delete(self, reader: Reader, session_id: str) -> None:
+    async def delete(self, principal: Principal, session_id: str) -> None:
         """Remove a session with all its messages and episodes for good; NotFound. Without an owner: the team's."""
-        await self._remove(reader, session_id, with_session=True)
+        await self._remove(principal, session_id, with_session=True)
 
-    async def _remove(self, reader: Reader, session_id: str, *, with_session: bool) -> None:
-        found, place = await self.locate(reader, session_id, to_write=True)
+    async def _remove(self, principal: Principal, session_id: str, *, with_session: bool) -> None:
+        found, place = await self.locate(principal, session_id, to_write=True)
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
-            params = Key.of(reader, session_id).params
+            params = Key.of(principal, session_id).params
             row = await (await connection.execute(LOOKUP["lock_session"], params)).fetchone()
             if row is None or row["session_key"] != found.session_key:
                 raise NotFound(f"there is no session {session_id!r}")

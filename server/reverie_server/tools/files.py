@@ -10,7 +10,7 @@ from reverie_indexer.files import is_searchable
 from reverie_indexer.model import Document, Place, Written
 from reverie_server.access.audit import counted
 from reverie_server.access.connection import Connection
-from reverie_server.access.reader import Reader
+from reverie_server.access.principal import Principal
 from reverie_server.files.files import File, Write
 from reverie_server.tools import arguments
 
@@ -28,13 +28,13 @@ def check_markdown(path: str) -> None:
 
 
 async def list_workspace_memory_files(system: Runtime, by: Connection, given: arguments.ListFiles) -> dict[str, Any]:
-    """The markdown files that the reader sees, by sort order, then path."""
+    """The markdown files that the principal sees, by sort order, then path."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
     found: list[Document] = []
     after = None
     while len(found) <= MAX_LISTED:
         _, page = await system.workspace.listing(
-            grant.reader, prefix=given.filename_prefix or None, after=after, limit=_PAGE
+            grant.principal, prefix=given.filename_prefix or None, after=after, limit=_PAGE
         )
         found += [document for document in page if is_searchable(document.path)]
         if len(page) < _PAGE:
@@ -48,7 +48,7 @@ async def read_workspace_memory_file(system: Runtime, by: Connection, given: arg
     """A whole file."""
     check_markdown(given.filename)
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    return shown_file(await system.workspace.read(grant.reader, given.filename))
+    return shown_file(await system.workspace.read(grant.principal, given.filename))
 
 
 async def write_workspace_memory_file(system: Runtime, by: Connection, given: arguments.WriteFile) -> dict[str, Any]:
@@ -70,7 +70,7 @@ async def edit_workspace_memory_file(system: Runtime, by: Connection, given: arg
             place, write, (given.old_text, given.new_text), replace_all=given.replace_all
         )
     except NotFound:
-        await _refuse_shared(system, grant.reader, place, given.filename)
+        await _refuse_shared(system, grant.principal, place, given.filename)
         raise
     return {"replacements": count, **_written(place, written)}
 
@@ -78,7 +78,7 @@ async def edit_workspace_memory_file(system: Runtime, by: Connection, given: arg
 async def search_workspace_memory(system: Runtime, by: Connection, given: arguments.SearchFiles) -> dict[str, Any]:
     """Lines that hold words."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    outcome = await system.keywords.search(grant.reader, given.query, limit=given.limit)
+    outcome = await system.keywords.search(grant.principal, given.query, limit=given.limit)
     hits = [
         {"path": hit.path, "line": hit.line, "snippet": hit.snippet, "score": round(hit.score, 3)}
         for hit in outcome.hits
@@ -87,9 +87,9 @@ async def search_workspace_memory(system: Runtime, by: Connection, given: argume
     return {"total_hits": outcome.total_hits, "hits": hits}
 
 
-async def _refuse_shared(system: Runtime, reader: Reader, place: Place, path: str) -> None:
-    """Say so where the file that is to be edited is one that the reader sees and does not write."""
-    document = (await system.workspace.read(reader, path)).document
+async def _refuse_shared(system: Runtime, principal: Principal, place: Place, path: str) -> None:
+    """Say so where the file that is to be edited is one that the principal sees and does not write."""
+    document = (await system.workspace.read(principal, path)).document
     if document.scope != place.scope:
         raise NotFound(
             f"{path!r} is a {document.scope} file, and this connection edits {place.scope} files: to have a "

@@ -27,7 +27,7 @@ async def knowledge_graph_search(
     rules = rules_for(grant, system.search.rules)
     request = GraphRequest(given.query, given.entity_id, given.entity_type, given.max_depth, given.as_of)
     found = await system.consolidation.graph.search.search(
-        grant.reader, request, language=rules.language, weights=rules.weights
+        grant.principal, request, language=rules.language, weights=rules.weights
     )
     entities = [
         {"id": public_id("entity", one.entity.entity_id), "name": one.entity.name, "type": one.entity.type}

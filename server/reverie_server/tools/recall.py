@@ -42,14 +42,14 @@ async def memory_get(system: Runtime, by: Connection, given: arguments.MemoryGet
     """A file or some of its lines."""
     check_markdown(given.path)
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    file = await system.workspace.read(grant.reader, given.path, from_line=given.from_line, lines=given.lines)
+    file = await system.workspace.read(grant.principal, given.path, from_line=given.from_line, lines=given.lines)
     return shown_file(file)
 
 
 async def memory_expand(system: Runtime, by: Connection, given: arguments.MemoryExpand) -> dict[str, Any]:
     """A passage with its surroundings, or a whole episode."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    found = await system.expansion.expand(grant.reader, given.id)
+    found = await system.expansion.expand(grant.principal, given.id)
     if isinstance(found, ExpandedEpisode):
         return _episode(found)
     return {

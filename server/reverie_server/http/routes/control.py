@@ -45,7 +45,7 @@ async def summarize(
     Skipped where nothing new was said, or too little.
     """
     grant, _ = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
-    session, place = await system.sessions.locate(grant.reader, conversation_id, to_write=True)
+    session, place = await system.sessions.locate(grant.principal, conversation_id, to_write=True)
     work = Work("extraction", place.tenant_id, a, place.owner_key, session.session_key, trigger="api")
     outcome = await system.consolidation.stages["extraction"].run(work)
     return wire.RunAnswer(data=wire.RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason))

@@ -13,7 +13,7 @@ from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
-from reverie_server.access.reader import place_for
+from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.routes.control import may_fail
 from reverie_server.http.schemas import control as wire
@@ -54,7 +54,7 @@ async def dreaming_status(
     standing = await system.consolidation.reports.standing(place)
     found = await emergence.candidates(grant, place)
     hour = system.settings.nightly_hour
-    enabled = grant.settings.emergence_enabled and grant.reader.leader_agent_id is None
+    enabled = grant.settings.emergence_enabled and grant.principal.leader_agent_id is None
     return wire.StatusAnswer(
         data=wire.StatusData(
             enabled=enabled,
@@ -114,7 +114,7 @@ async def morning_card(
 ) -> wire.CardAnswer:
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
     grant, place = await _reading(system, who, a, query.resolved_owner())
-    card = await system.consolidation.morning.card(place, grant.reader.owner_key)
+    card = await system.consolidation.morning.card(place, grant.principal.owner_key)
     entries = None if card is None else [wire.CardEntry.model_validate(e, from_attributes=True) for e in card]
     return wire.CardAnswer(data=entries)
 
@@ -127,7 +127,7 @@ async def see_morning_card(
     owner_key = body.resolved_owner() if body else None
     await system.gate.read(who, a, owner_key)
     grant, place = await system.gate.write(who, a, owner_key, None)
-    seen = await system.consolidation.morning.see(place, grant.reader.owner_key)
+    seen = await system.consolidation.morning.see(place, grant.principal.owner_key)
     return wire.SeenAnswer(data=wire.SeenData(seen=seen))
 
 
@@ -143,7 +143,7 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
 async def _reading(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
     """Permission to read, and the place whose nights these are."""
     grant = await system.gate.read(who, a, owner_key)
-    return grant, place_for(grant.reader, None if grant.settings.memory_isolation else "team")
+    return grant, place_for(grant.principal, None if grant.settings.memory_isolation else "team")
 
 
 def _instant(text: str) -> datetime:

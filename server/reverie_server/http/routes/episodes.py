@@ -29,7 +29,7 @@ async def list_episodes(
         grant = await system.gate.read(who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, int)
     before = int(position[0]) if position else None
-    page = await system.consolidation.episodes.page(grant.reader, before=before, limit=query.limit + 1)
+    page = await system.consolidation.episodes.page(grant.principal, before=before, limit=query.limit + 1)
     shown = page[: query.limit]
     counted(len(shown))
     cursor = encode_cursor(shown[-1].episode.episode_id) if len(page) > query.limit else None
@@ -55,7 +55,7 @@ async def get_episode(
 ) -> wire_episodes.EpisodeBody:
     """An episode with the messages that it is made of."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    return wire_episodes.episode_body(await system.consolidation.episodes.get(grant.reader, episode_id))
+    return wire_episodes.episode_body(await system.consolidation.episodes.get(grant.principal, episode_id))
 
 
 @router.delete("/{episode_id}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(409))

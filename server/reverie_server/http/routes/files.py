@@ -61,7 +61,7 @@ async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.F
     else:
         grant = await system.gate.read(who, a, query.resolved_owner())
     count, found = await system.workspace.listing(
-        grant.reader,
+        grant.principal,
         prefix=query.prefix,
         after=position,
         limit=query.limit + 1,
@@ -78,11 +78,11 @@ async def list_versions(
     a: Agent, path: FilePath, system: System, who: Who, query: Annotated[wire.VersionsQuery, Query()]
 ) -> wire.VersionList:
     """The history of a file, newest first; with `diff_to` the diff from the present text to that version's."""
-    reader = (await system.gate.read(who, a, query.resolved_owner())).reader
+    principal = (await system.gate.read(who, a, query.resolved_owner())).principal
     position = decode_cursor(query.cursor, int)
     before = int(position[0]) if position else None
-    document, found = await system.workspace.history(reader, path, query.scope, before=before, limit=query.limit + 1)
-    diff = await system.workspace.diff(reader, path, query.scope, query.diff_to) if query.diff_to else None
+    document, found = await system.workspace.history(principal, path, query.scope, before=before, limit=query.limit + 1)
+    diff = await system.workspace.diff(principal, path, query.scope, query.diff_to) if query.diff_to else None
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
     entries = [wire.VersionEntry.model_validate(version, from_attributes=True) for version in page]
@@ -104,7 +104,7 @@ async def restore_version(
     owner = body.resolved_owner() if body else None
     grant, place = await system.gate.write(who, a, owner, body.scope if body else None)
     write = Write(path, grant.author, f"restore of version {version}", parse_if_match(if_match))
-    written = await system.workspace.restore(grant.reader, write, place, version)
+    written = await system.workspace.restore(grant.principal, write, place, version)
     response.headers["ETag"] = etag_of(written.version)
     return _result(written)
 
@@ -137,7 +137,7 @@ async def read_file(
 ) -> wire.FileContent:
     """A file: the owner's, else the team's, else the tenant's; `resolved_from` says which."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    file = await system.workspace.read(grant.reader, path, from_line=query.from_line, lines=query.lines)
+    file = await system.workspace.read(grant.principal, path, from_line=query.from_line, lines=query.lines)
     etag = response.headers["ETag"] = etag_of(file.document.version)
     return wire.FileContent(
         **_summary(file.document).model_dump(),

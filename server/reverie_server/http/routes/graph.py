@@ -45,7 +45,7 @@ async def list_entities(
     position = decode_cursor(query.cursor, str, int)
     after = (str(position[0]), int(position[1])) if position else None
     page = await system.consolidation.graph.view.entities(
-        grant.reader, entity_type=query.entity_type, after=after, limit=query.limit + 1
+        grant.principal, entity_type=query.entity_type, after=after, limit=query.limit + 1
     )
     entities = page[: query.limit]
     counted(len(entities))
@@ -59,7 +59,7 @@ async def get_entity(
 ) -> wire_graph.EntityDetail:
     """An entity with its relations of now and before, its sources and merges; what was merged, as what it is now."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    return wire_graph.detail_body(await system.consolidation.graph.view.entity(grant.reader, entity_id))
+    return wire_graph.detail_body(await system.consolidation.graph.view.entity(grant.principal, entity_id))
 
 
 @router.post("/merge", dependencies=BODY_ONLY, responses=may_answer(400, 409, 413))
@@ -68,7 +68,7 @@ async def merge_entities(a: Agent, body: wire_graph.GraphMerge, system: System, 
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     keep, absorb = parse_id("entity", body.keep), parse_id("entity", body.absorb)
     merge_id = await system.consolidation.graph.upkeep.merge(place, keep, absorb, by=grant.author)
-    view = await system.consolidation.graph.view.entity(grant.reader, public_id("entity", keep))
+    view = await system.consolidation.graph.view.entity(grant.principal, public_id("entity", keep))
     return wire_graph.MergeResult(merge_id=public_id("merge", merge_id), entity=wire_graph.entity_body(view.entity))
 
 
@@ -85,7 +85,7 @@ async def undo_merge(
     number = parse_id("merge", merge_id)
     kept, restored = await system.consolidation.graph.upkeep.undo(place, number, by=grant.author)
     view = system.consolidation.graph.view
-    entities = [(await view.entity(grant.reader, public_id("entity", one))).entity for one in (kept, restored)]
+    entities = [(await view.entity(grant.principal, public_id("entity", one))).entity for one in (kept, restored)]
     kept_body, restored_body = map(wire_graph.entity_body, entities)
     return wire_graph.UndoResult(merge_id=public_id("merge", number), kept=kept_body, restored=restored_body)
 
@@ -99,7 +99,7 @@ async def list_duplicates(
     position = decode_cursor(query.cursor, int)
     before = int(position[0]) if position else None
     page = await system.consolidation.graph.view.duplicates(
-        grant.reader, state=query.state, before=before, limit=query.limit + 1
+        grant.principal, state=query.state, before=before, limit=query.limit + 1
     )
     pairs = page[: query.limit]
     counted(len(pairs))
@@ -119,12 +119,12 @@ async def dismiss_duplicate(
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     number = parse_id("duplicate", duplicate_id)
     await system.consolidation.graph.upkeep.dismiss(place, number, by=grant.author)
-    return wire_graph.duplicate_body(await system.consolidation.graph.view.duplicate(grant.reader, number))
+    return wire_graph.duplicate_body(await system.consolidation.graph.view.duplicate(grant.principal, number))
 
 
 async def search(system: Runtime, grant: Grant, request: GraphRequest) -> GraphFound:
     """A permitted search by the agent's own rules."""
     rules = rules_for(grant, system.search.rules)
     return await system.consolidation.graph.search.search(
-        grant.reader, request, language=rules.language, weights=rules.weights
+        grant.principal, request, language=rules.language, weights=rules.weights
     )

@@ -10,7 +10,7 @@ from fastapi import Path as PathParameter
 from reverie_indexer.model import Place
 from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
-from reverie_server.access.reader import place_for
+from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas import longterm as wire
@@ -41,7 +41,7 @@ async def update_memory(a: Agent, body: wire.UpdateRequest, system: System, who:
 async def keyword_search(a: Agent, body: wire.KeywordRequest, system: System, who: Who) -> wire.KeywordResponse:
     """Find lines of files by their words alone."""
     grant = await system.gate.read(who, a, body.resolved_owner())
-    found = await system.keywords.search(grant.reader, body.query, scope=body.scope, limit=body.limit)
+    found = await system.keywords.search(grant.principal, body.query, scope=body.scope, limit=body.limit)
     counted(len(found.hits))
     return wire.KeywordResponse.model_validate(found, from_attributes=True)
 
@@ -91,10 +91,10 @@ async def memory_sources(
 ) -> wire_sources.MemorySources:
     """Where a memory comes from: who or what wrote each line, of which messages, and by which prompt and model."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    found = await system.consolidation.sources.of(grant.reader, memory_id)
+    found = await system.consolidation.sources.of(grant.principal, memory_id)
     return wire_sources.MemorySources.model_validate(found, from_attributes=True)
 
 
 def _place(grant: Grant) -> Place:
     """Where a write of the same caller would go."""
-    return place_for(grant.reader, None if grant.settings.memory_isolation else "team")
+    return place_for(grant.principal, None if grant.settings.memory_isolation else "team")

@@ -28,7 +28,7 @@ async def get_pipeline(
         grant = await system.gate.background_work(who, a)
     else:
         grant = await system.gate.read(who, a, owner)
-    health = await system.consolidation.health.of(grant.reader)
+    health = await system.consolidation.health.of(grant.principal)
     return wire_pipeline.pipeline_body(health, system.llm.model if system.llm else None, system.models.state)
 
 
@@ -49,5 +49,5 @@ async def retry_pipeline(
         grant = await system.gate.read(who, a, body.resolved_owner())
     job_id = None if body.job_id is None else int(body.job_id)
     return wire_pipeline.Retried(
-        retried=await system.consolidation.health.retry(grant.reader, stage=body.stage, job_id=job_id)
+        retried=await system.consolidation.health.retry(grant.principal, stage=body.stage, job_id=job_id)
     )

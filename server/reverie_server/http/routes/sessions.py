@@ -56,7 +56,7 @@ async def get_session(
 ) -> wire_sessions.SessionBody:
     """A session: the owner's, or, where none is named, the team's; 404 for what belongs to anybody else."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    return wire_sessions.session_body(await system.sessions.find(grant.reader, s))
+    return wire_sessions.session_body(await system.sessions.find(grant.principal, s))
 
 
 @router.delete("", status_code=204, dependencies=QUERY_ONLY)
@@ -65,7 +65,7 @@ async def delete_session(
 ) -> None:
     """Remove a session with all it has said for good. Its lines in the daily notes stay: they are files."""
     grant, _ = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
-    await system.sessions.delete(grant.reader, s)
+    await system.sessions.delete(grant.principal, s)
 
 
 @router.post(
@@ -90,9 +90,9 @@ async def list_messages(
     grant = await system.gate.read(who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, int)
     after = int(position[0]) if position else 0
-    session = await system.sessions.find(grant.reader, s)
+    session = await system.sessions.find(grant.principal, s)
     page = await system.sessions.messages(
-        grant.reader, session, after=after, limit=query.limit, max_bytes=MAX_PAGE_BYTES
+        grant.principal, session, after=after, limit=query.limit, max_bytes=MAX_PAGE_BYTES
     )
     counted(len(page))
     cursor = encode_cursor(page[-1].seq) if page and page[-1].seq < session.last_seq else None
@@ -107,7 +107,7 @@ async def clear_messages(
 ) -> None:
     """Remove all that was said for good and keep the session: the `/new` command."""
     grant, _ = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
-    await system.sessions.clear(grant.reader, s)
+    await system.sessions.clear(grant.principal, s)
 
 
 @router.post("/complete", status_code=202, dependencies=BODY_ONLY, responses=may_answer(400, 413))
@@ -128,6 +128,6 @@ async def complete_session(
     if body.trigger_source == "cron" and grant.settings.skip_cron_conversations:
         deferred = await system.sessions.complete_by_clock(grant, s)
     else:
-        deferred = await system.sessions.complete(grant.reader, s, body.trigger_source)
+        deferred = await system.sessions.complete(grant.principal, s, body.trigger_source)
     jobs = [wire_sessions.Job(id=str(job.job_id), kind=job.stage) for job in deferred]
     return wire_sessions.Jobs(jobs=jobs)

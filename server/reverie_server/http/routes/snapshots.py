@@ -65,7 +65,7 @@ class Download(StreamingResponse):
 async def export_snapshot(a: Agent, system: System, who: Who, query: Annotated[ExportQuery, Query()]) -> Download:
     """The agent's memory as a ZIP with a manifest: the owner's files where one is given, else the team's."""
     grant = await system.gate.read(who, a, query.resolved_owner(), action="export")
-    place = place_to_export(grant.reader, query.scope, isolated=grant.settings.memory_isolation)
+    place = place_to_export(grant.principal, query.scope, isolated=grant.settings.memory_isolation)
     export = await system.snapshots.export(place, prefix=query.prefix)
     counted(export.count)
     return Download(export)

@@ -39,7 +39,7 @@ async def compact_session(
     """Note down what matters of all but the last messages, and let a summary stand for them. They stay readable."""
     asked = body or wire.CompactSession.model_validate({})
     grant, _ = await system.gate.write(who, a, asked.resolved_owner(), None)
-    session, place = await system.sessions.locate(grant.reader, s, to_write=True)
+    session, place = await system.sessions.locate(grant.principal, s, to_write=True)
     keep_last = system.settings.compact_keep_last if asked.keep_last is None else asked.keep_last
     done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)
     return wire.SessionCompacted.model_validate(done, from_attributes=True)

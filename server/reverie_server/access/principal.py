@@ -9,7 +9,7 @@ from reverie_indexer.model import Place, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Principal:
     """Who asks: a tenant's agent, for one owner or for what is shared; a team member has a leader.
 
     `is_bound`: the key is that owner's own, and writes nothing that others read.
@@ -22,15 +22,15 @@ class Reader:
     is_bound: bool = False
 
 
-def place_for(reader: Reader, scope: Scope | None) -> Place:
+def place_for(principal: Principal, scope: Scope | None) -> Place:
     """Where a write goes: personal when an owner is given, else team, unless the request says."""
-    chosen: Scope = scope or ("personal" if reader.owner_key is not None else "team")
-    if chosen == "personal" and reader.owner_key is None:
+    chosen: Scope = scope or ("personal" if principal.owner_key is not None else "team")
+    if chosen == "personal" and principal.owner_key is None:
         raise ValidationFailed("scope personal needs an owner_key")
-    return Place(reader.tenant_id, reader.agent_id, chosen, reader.owner_key if chosen == "personal" else None)
+    return Place(principal.tenant_id, principal.agent_id, chosen, principal.owner_key if chosen == "personal" else None)
 
 
-def check_own(reader: Reader, place: Place) -> None:
+def check_own(principal: Principal, place: Place) -> None:
     """Forbidden where an owner's own key would write what others read, too."""
-    if reader.is_bound and place.owner_key != reader.owner_key:
+    if principal.is_bound and place.owner_key != principal.owner_key:
         raise Forbidden("the key is bound to an owner and writes that owner's memory only")
