@@ -1,55 +1,55 @@
-"""The documents name what the code has: routes, commands, settings; and the client of the README runs."""
+"""The documents say what the code does: generated pages are up to date, roles are true, links and names exist."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import httpx
 import pytest
-import typer.main
+from docs import generate
+from tests.contract.test_examples_http import Elsewhere, Example, examples
 
-from reverie_indexer.settings import Settings
-from reverie_server.app.wiring import create_app
-from reverie_server.cli.main import cli
 from reverie_server.runtime import Runtime
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+CHECKOUT = Path(__file__).parents[2]
+ROLES = ("viewer", "member", "admin")
 
 
-def test_every_route_is_in_the_readme(runtime: Runtime) -> None:
-    paths = create_app(runtime).openapi()["paths"]
-    for path in paths:
-        assert path.removeprefix("/api/v1") in README, path
+def test_the_generated_pages_are_those_of_the_code() -> None:
+    """If this fails, run `python docs/generate.py`."""
+    for path, text in generate.pages().items():
+        assert path.read_text() == text, f"{path.name} is out of date: run `python docs/generate.py`"
 
 
-def commands(group: typer.main.TyperGroup, prefix: str) -> list[str]:
-    found = []
-    for name, command in group.commands.items():
-        inner = getattr(command, "commands", None)
-        found += commands(command, f"{prefix} {name}") if inner else [f"{prefix} {name}"]
-    return found
-
-
-def test_every_command_is_in_the_readme() -> None:
-    group = typer.main.get_command(cli)
-    for command in commands(group, "reverie"):
-        assert f"`{command}`" in README, command
-
-
-def test_the_settings_of_the_readme_are_those_there_are() -> None:
-    table = README.split("## Settings")[1].split("## ")[0]
-    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    assert set(re.findall(r"`(\w+)`", "".join(rows))) == set(Settings.model_fields)
-
-
-async def test_the_client_of_the_readme_finds_what_it_wrote(
-    client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("role", ROLES[:2])
+async def test_a_key_may_call_the_routes_of_its_role_and_no_others(
+    client: httpx.AsyncClient, runtime: Runtime, role: str
 ) -> None:
-    import asyncio
+    """The column `key` of docs/http.md, tried with every example of a request."""
+    root = str(client.base_url).split("/api/")[0]
+    await client.put("/agents/wren/files/MEMORY.md", json={"content": "Ada prefers tea.\n"})
+    document = (await client.get(f"{root}/openapi.json")).json()
+    zips = {"application/zip": (await client.get("/agents/wren/workspace/memory/export")).content}
+    _, key = await runtime.keys.create("default", role)  # type: ignore[arg-type]
+    client.headers["Authorization"] = f"Bearer {key}"
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            needed = generate.role_of(f"{method.upper()} {path}")
+            is_allowed = needed is None or ROLES.index(role) >= ROLES.index(needed)
+            one = {**document, "paths": {path: {method: operation}}}
+            for example in examples(one):
+                if example.query.get("owner_key") == "*":
+                    continue
+                answer = await client.request(
+                    method, f"{root}{example.path}", params=example.query, **_sent(example, zips)
+                )
+                is_refused = answer.status_code == 403 and "key" in answer.text
+                assert is_refused is not is_allowed, f"{role}: {example}: {answer.status_code} {answer.text}"
 
-    [code] = re.findall(r"```python\n(.+?)```", README, re.DOTALL)
-    assert len([line for line in code.splitlines() if line.strip()]) <= 10
-    here = str(client.base_url).split("/api/")[0]
-    await asyncio.to_thread(exec, code.replace("http://127.0.0.1:8077", here), {})
-    assert "memory/2026-04-03.md:1-3" in capsys.readouterr().out
+
+def _sent(example: Example, zips: dict[str, bytes]) -> dict[str, object]:
+    if example.media is None:
+        return {}
+    if isinstance(example.body, Elsewhere):
+        return {"content": zips[example.media], "headers": {"Content-Type": example.media}}
+    return {"json": example.body}

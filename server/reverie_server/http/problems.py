@@ -144,9 +144,14 @@ def _to(
     return problem(status, code, detail, headers, **extra)
 
 
+def status_of(kind: type[errors.ReverieError]) -> int:
+    """The HTTP status of an error: that of its class, else of the nearest class above it that has one, else 500."""
+    return next((_STATUS[each] for each in kind.__mro__ if each in _STATUS), 500)
+
+
 def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An expected error as the response to a request, with more headers where there are some."""
-    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    status = status_of(type(error))
     # What is refused for being too much is counted, and too much to be logged.
     if status >= 500 and not isinstance(error, errors.Overloaded):
         log.warning("request_failed", code=error.code, detail=error.detail)
