@@ -24,7 +24,7 @@ from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
 
 log = structlog.get_logger()
 
-_STATUS: Mapping[type[errors.ReverieError], int] = {
+STATUSES: Mapping[type[errors.ReverieError], int] = {
     errors.ValidationFailed: 422,
     errors.OwnerRequired: 422,
     errors.NotFound: 404,
@@ -144,14 +144,14 @@ def _to(
     return problem(status, code, detail, headers, **extra)
 
 
-def status_of(kind: type[errors.ReverieError]) -> int:
-    """The HTTP status of an error: that of its class, else of the nearest class above it that has one, else 500."""
-    return next((_STATUS[each] for each in kind.__mro__ if each in _STATUS), 500)
+def status_of(kind: type[errors.ReverieError]) -> int | None:
+    """The HTTP status of a class of errors: its own in `STATUSES`, else the nearest base's; None if no base has one."""
+    return next((STATUSES[each] for each in kind.__mro__ if each in STATUSES), None)
 
 
 def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An expected error as the response to a request, with more headers where there are some."""
-    status = status_of(type(error))
+    status = status_of(type(error)) or 500
     # What is refused for being too much is counted, and too much to be logged.
     if status >= 500 and not isinstance(error, errors.Overloaded):
         log.warning("request_failed", code=error.code, detail=error.detail)
