@@ -45,7 +45,7 @@ from reverie_server.prompt.turn import Turns
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
 from reverie_server.search.memory_search import MemorySearch
-from reverie_server.search.recall_log import Recalls
+from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
@@ -107,7 +107,7 @@ class Runtime:
     owners: Owners
     llm: LanguageModel | None  # None: no provider is configured, and what needs one goes its extractive way
     count_tokens: CountTokens
-    recalls: Recalls
+    recalls: RecallLog
     injector: Injector
     recorder: Recorder
     sessions: Sessions

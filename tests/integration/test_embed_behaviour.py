@@ -19,7 +19,7 @@ from reverie_indexer.embed.endpoint import EndpointConfig, connect_endpoint
 from reverie_indexer.embed.local import LocalEmbedder, find_weights, load_local
 from reverie_indexer.embed.sentence import SentenceEmbedder, load_sentence
 from reverie_indexer.errors import EmbedderUnavailable
-from reverie_server.search.search import FAMILIAR_FROM
+from reverie_server.search.search import MIN_FAMILIARITY
 
 TEXTS = [
     "The deployment failed because the certificate had expired.",
@@ -200,4 +200,4 @@ async def test_familiarity_is_a_share_whatever_the_text(embedder: Embedder) -> N
 def test_minilm_tells_the_scripts_it_knows_from_those_it_spells(
     minilm: LocalEmbedder, text: str, is_known: bool
 ) -> None:
-    assert (minilm.familiarity(text) >= FAMILIAR_FROM) == is_known
+    assert (minilm.familiarity(text) >= MIN_FAMILIARITY) == is_known

@@ -24,7 +24,7 @@ from reverie_server.app.wiring import assemble, open_runtime
 from reverie_server.forgetting.forget import Target
 from reverie_server.inject.inject import InjectRequest
 from reverie_server.runtime import Runtime
-from reverie_server.search.recall_log import Recalls, query_hash
+from reverie_server.search.recall_log import RecallLog, query_hash
 from reverie_server.search.request import Request
 from reverie_server.tools.catalogue import REGISTRY
 
@@ -50,7 +50,7 @@ def rows(conninfo: str) -> list[dict[str, Any]]:
 
 async def found(runtime: Runtime, query: str = "quarterly review") -> list[tuple[int, float]]:
     outcome = await runtime.search.search(Request("default", "wren", query, "user:1", max_results=1))
-    return outcome.shown()
+    return outcome.relevances()
 
 
 async def test_what_is_injected_is_a_recall(runtime: Runtime, conninfo: str) -> None:
@@ -141,7 +141,7 @@ async def test_a_passage_that_is_being_removed_is_not_waited_for(runtime: Runtim
 async def test_many_batches_and_no_more_than_the_buffer_holds(runtime: Runtime, conninfo: str) -> None:
     await put(runtime, "a.md", REVIEW)
     [(chunk_id, _)] = await found(runtime)
-    recalls = Recalls(runtime.database, runtime.tombstones.load_secret, max_waiting=1500, now=lambda: NOW)
+    recalls = RecallLog(runtime.database, runtime.tombstones.load_secret, max_waiting=1500, now=lambda: NOW)
     for number in range(400):
         recalls.note("default", f"query {number}", [(chunk_id, 0.5)] * 5, "inject")
     assert await recalls.flush()
@@ -156,7 +156,7 @@ async def test_a_database_that_does_not_answer_is_tried_again(runtime: Runtime, 
     await put(runtime, "a.md", REVIEW)
     shown = await found(runtime)
     async with Database(conninfo, pool_size=2, statement_timeout_seconds=0.2, patience_seconds=0) as impatient:
-        recalls = Recalls(impatient, runtime.tombstones.load_secret)
+        recalls = RecallLog(impatient, runtime.tombstones.load_secret)
         recalls.note("default", "x", shown, "search")
         async with runtime.database.maintenance() as connection:
             await connection.execute("LOCK TABLE recalls IN ACCESS EXCLUSIVE MODE")

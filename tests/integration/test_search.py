@@ -17,7 +17,7 @@ from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.slot import ModelSlot
-from reverie_server.search.rank import FOUND_FROM, Weights
+from reverie_server.search.rank import MIN_RELEVANCE, Weights
 from reverie_server.search.request import Outcome, Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search
@@ -146,7 +146,7 @@ async def test_a_personal_passage_that_shares_a_stray_word_does_not_count_as_fou
     await write(pipeline, "own.md", "bread with butter and honey near the harbour", owner="user:ada")
     outcome = await find(search, "which harbour has the blue submarine museum", owner_key="user:ada", mode=mode)
     relevance = {r.path: r.relevance for r in outcome.results}
-    assert relevance["own.md"] < FOUND_FROM <= relevance["team.md"]
+    assert relevance["own.md"] < MIN_RELEVANCE <= relevance["team.md"]
     assert outcome.fallback == "global"
 
 

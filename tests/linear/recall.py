@@ -8,13 +8,11 @@ from datetime import date
 from tests.growth import Reading
 
 from reverie_indexer import chunk
-from reverie_server.heuristics import small_talk as trivial
+from reverie_server.heuristics import small_talk
 from reverie_server.inject import inject, section
 from reverie_server.inject import query_expansion as telling
 from reverie_server.prompt import context
-from reverie_server.search import episode_passages as episodes
-from reverie_server.search import evidence, rank
-from reverie_server.search import query_terms as meaning
+from reverie_server.search import episode_passages, evidence, query_terms, rank
 from reverie_server.text import controls, fences, query, tokens
 
 DAY = date(2026, 4, 3)
@@ -59,13 +57,19 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.prompt.context.sections": lambda text: context.sections([context.Part("a", text)], COUNT),
     "reverie_server.prompt.context.says_nothing": context.says_nothing,
-    "reverie_server.search.episode_passages.only_repeats": lambda text: episodes.only_repeats(
+    "reverie_server.search.episode_passages.only_repeats": lambda text: episode_passages.only_repeats(
         text[:2000], [text], [text[:2000]]
     ),
-    "reverie_server.search.episode_passages.sayings_of": episodes.sayings_of,
-    "reverie_server.search.episode_passages.of_episode": lambda text: episodes.of_episode(text, text[: len(text) // 2]),
-    "reverie_server.search.episode_passages.text_of:episodic": lambda text: episodes.text_of(text, "episodic"),
-    "reverie_server.search.episode_passages.text_of": lambda text: episodes.text_of(text, "document"),
+    "reverie_server.search.episode_passages.sentences_of": episode_passages.sentences_of,
+    "reverie_server.search.episode_passages.episode_text": lambda text: episode_passages.episode_text(
+        text, text[: len(text) // 2]
+    ),
+    "reverie_server.search.episode_passages.statement_text:episodic": lambda text: episode_passages.statement_text(
+        text, "episodic"
+    ),
+    "reverie_server.search.episode_passages.statement_text": lambda text: episode_passages.statement_text(
+        text, "document"
+    ),
     "reverie_server.search.evidence.speakers_of": lambda text: evidence.speakers_of([text, text[1:]]),
     "reverie_server.search.evidence.named_speakers": lambda text: evidence.named_speakers(
         text, ["ada", "ada", text, text]
@@ -80,7 +84,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.inject.inject._queries": lambda text: inject._queries(
         inject.InjectRequest(text, recent_user_messages=[text, text]), "english"
     ),
-    "reverie_server.search.query_terms.meaning_of": meaning.meaning_of,
+    "reverie_server.search.query_terms.meaning_of": query_terms.meaning_of,
     "reverie_server.search.rank.holds_exact": lambda text: rank.holds_exact("a.md", text, ("a_b", "proj-1")),
     "reverie_server.text.query.check_query": query.check_query,
     "reverie_server.text.query.check_not_blank": query.check_not_blank,
@@ -92,24 +96,24 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.inject.query_expansion.with_recent": lambda text: telling.with_recent(text, [text, text]),
     "reverie_server.text.tokens.estimate_tokens": tokens.estimate_tokens,
     "reverie_server.text.tokens.message_tokens": lambda text: tokens.message_tokens(text, {"a": text}, COUNT),
-    "reverie_server.heuristics.small_talk.is_trivial": trivial.is_trivial,
-    "reverie_server.heuristics.small_talk.read": trivial.read,
-    "reverie_server.heuristics.small_talk.outside_code": trivial.outside_code,
-    "reverie_server.heuristics.small_talk.outside_code:trace": lambda text: trivial.outside_code(
+    "reverie_server.heuristics.small_talk.is_trivial": small_talk.is_trivial,
+    "reverie_server.heuristics.small_talk.read": small_talk.read,
+    "reverie_server.heuristics.small_talk.outside_code": small_talk.outside_code,
+    "reverie_server.heuristics.small_talk.outside_code:trace": lambda text: small_talk.outside_code(
         f'  File "a", line 1\n{text}'
     ),
-    "reverie_server.heuristics.small_talk.bare": trivial.bare,
-    "reverie_server.heuristics.small_talk.unmeant": trivial.unmeant,
-    "reverie_server.heuristics.small_talk.content_runs": trivial.content_runs,
+    "reverie_server.heuristics.small_talk.bare": small_talk.bare,
+    "reverie_server.heuristics.small_talk.unmeant": small_talk.unmeant,
+    "reverie_server.heuristics.small_talk.content_runs": small_talk.content_runs,
 }
 
 _NUMBERS = "columns of numbers, bounded by the candidates of a search"
 EXEMPT: Mapping[str, str] = {
     "reverie_server.search.request.request_for": "hands the query on; check_query bounds it",
     "reverie_server.search.request.rules_for": "takes a grant and rules",
-    "reverie_server.search.evidence.gather": _NUMBERS,
-    "reverie_server.search.evidence.agreement": "one look into a set",
-    "reverie_server.search.candidates.held_terms": _NUMBERS,
+    "reverie_server.search.evidence.context_evidence": _NUMBERS,
+    "reverie_server.search.evidence.speaker_match": "one look into a set",
+    "reverie_server.search.candidates.term_matrix": _NUMBERS,
     "reverie_server.search.rank.effective_weights": _NUMBERS,
     "reverie_server.search.rank.producing_terms": "counts of terms, one pass",
     "reverie_server.search.rank.relevance": _NUMBERS,
@@ -117,7 +121,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.rank.score": _NUMBERS,
     "reverie_server.search.rank.select": _NUMBERS,
     "reverie_server.search.duplicates.may_repeat": "tiers and paths of the candidates",
-    "reverie_server.search.duplicates.repeated": "pairs of at most twenty passages, each by daily_log.repeats",
+    "reverie_server.search.duplicates.repeating_rows": "pairs of at most twenty passages, each by daily_log.repeats",
     "reverie_server.inject.section.fit": "measured with select, whose entries it takes",
     "reverie_server.inject.section.section": "measured with select, whose entries it takes",
     "reverie_server.text.tokens.load_tokenizer": "reads a file of the operator's",

@@ -87,7 +87,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             "embedding": HalfVector(vector),
             "model_id": models.ready.model_id,
             "covered": True,
-            "hnsw_chunk_ids": [],
+            "nearest_of_large": [],
             **extra,
         }
         await connection.execute(channels.SQL["join_by_hash"])

@@ -13,7 +13,7 @@ from reverie_indexer.passages import Rules
 from reverie_server.episodes.make import is_grounded
 from reverie_server.episodes.text import ABSTRACT_CHARS, abstract_of, cut, extractive_summary, says_something
 from reverie_server.episodes.topics import MAX_TOPIC_CHARS, MAX_TOPICS, key_topics
-from reverie_server.search.episode_passages import of_episode, only_repeats, text_of
+from reverie_server.search.episode_passages import episode_text, only_repeats, statement_text
 from reverie_server.sessions.model import Message, Role
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE
 from reverie_server.text.tokens import estimate_tokens
@@ -174,9 +174,9 @@ def test_key_topics_are_words_of_the_first_passage_and_are_not_shown() -> None:
 
 def test_a_prompt_gets_the_abstract_or_the_passage_that_was_found() -> None:
     abstract = "Ada moved the review to Thursday."
-    assert of_episode("- User: Ada moved the review to  Thursday.", abstract) == abstract
-    assert of_episode("Ada moved the review to Thursday. Bo agreed.", abstract) == abstract
-    assert of_episode("- User: I prefer tea.", abstract) == "I prefer tea."
+    assert episode_text("- User: Ada moved the review to  Thursday.", abstract) == abstract
+    assert episode_text("Ada moved the review to Thursday. Bo agreed.", abstract) == abstract
+    assert episode_text("- User: I prefer tea.", abstract) == "I prefer tea."
 
 
 def test_a_line_that_was_said_so_is_no_news() -> None:
@@ -186,8 +186,8 @@ def test_a_line_that_was_said_so_is_no_news() -> None:
     assert not only_repeats(line, ["Somebody else does."], ["notes"])
     assert not only_repeats(f"{line}\n- User: Who pays?", ["Marguerite does, every second Wednesday."], [])
     assert only_repeats("- User: It is a long story that…", ["it is a long story that never ends"], [])
-    assert text_of(line, "episodic") == "Marguerite does, every second Wednesday."
-    assert text_of("# Day\n\n- User: x", "document") == "- User: x"
+    assert statement_text(line, "episodic") == "Marguerite does, every second Wednesday."
+    assert statement_text("# Day\n\n- User: x", "document") == "- User: x"
 
 
 def test_a_summary_has_something_in_common_with_what_it_was_made_of() -> None:

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.pools import pool_of
+from tests.unit.search_candidates import candidates_of
 
-from reverie_server.search.evidence import agreement, gather, named_speakers, speakers_of
+from reverie_server.search.evidence import context_evidence, named_speakers, speaker_match, speakers_of
 
 IDFS = {"lantern": 2.0, "harbour": 1.0}
 # A third term, of weight 1, stands nowhere.
 QUERY_IDF = 4.0
-Given = dict[str, Any]
+Passage = dict[str, Any]
 
 
-def found(ordinal: int, *held: str, cosine: float | None = None, document: int | None = 1) -> Given:
+def found(ordinal: int, *terms: str, cosine: float | None = None, document: int | None = 1) -> Passage:
     return {
         "chunk_id": ordinal,
         "document_id": document,
         "ordinal": ordinal,
         "bm25": 0.0,
-        "held": held,
+        "terms": terms,
         "similarity": cosine,
         "tier": "document",
         "path": "a.md",
@@ -39,10 +39,12 @@ def found(ordinal: int, *held: str, cosine: float | None = None, document: int |
     }
 
 
-def gathered(wanted: list[Given], beside: list[Given] | None = None) -> list[tuple[float, float | None]]:
-    """(coverage, similarity of the neighbours) of each wanted passage."""
-    evidence = gather(pool_of(wanted, beside or [], IDFS), np.array(list(IDFS.values())), QUERY_IDF)
-    similarities = [None if np.isnan(cosine) else float(cosine) for cosine in evidence.beside_similarity]
+def gathered(proposed: list[Passage], neighbours: list[Passage] | None = None) -> list[tuple[float, float | None]]:
+    """(coverage, similarity of the neighbours) of each proposed passage."""
+    evidence = context_evidence(
+        candidates_of(proposed, neighbours or [], IDFS), np.array(list(IDFS.values())), QUERY_IDF
+    )
+    similarities = [None if np.isnan(cosine) else float(cosine) for cosine in evidence.neighbour_similarity]
     return list(zip(evidence.coverage.tolist(), similarities, strict=True))
 
 
@@ -57,8 +59,8 @@ def test_neighbours_on_both_sides_count_once_each() -> None:
 
 
 def test_the_ends_of_a_document_and_other_documents_are_no_neighbours() -> None:
-    pool = [found(0, "lantern"), found(1, "harbour", document=2), found(3, "harbour"), found(0, document=2**62)]
-    assert gathered(pool) == [(0.5, None), (0.25, None), (0.25, None), (0.0, None)]
+    candidates = [found(0, "lantern"), found(1, "harbour", document=2), found(3, "harbour"), found(0, document=2**62)]
+    assert gathered(candidates) == [(0.5, None), (0.25, None), (0.25, None), (0.0, None)]
 
 
 def test_a_passage_two_away_counts_less() -> None:
@@ -70,23 +72,23 @@ def test_a_passage_two_away_counts_less() -> None:
 
 
 def test_the_end_of_one_document_and_the_beginning_of_the_next_are_no_neighbours() -> None:
-    pool = [found(7, "lantern", document=1), found(0, "harbour", document=2), found(0, document=3)]
-    assert gathered(pool) == [(0.5, None), (0.25, None), (0.0, None)]
+    candidates = [found(7, "lantern", document=1), found(0, "harbour", document=2), found(0, document=3)]
+    assert gathered(candidates) == [(0.5, None), (0.25, None), (0.0, None)]
 
 
 def test_a_passage_of_no_document_stands_alone() -> None:
-    pool = [found(0, "lantern", document=None), found(1, "harbour", document=None)]
-    assert gathered(pool) == [(0.5, None), (0.25, None)]
+    candidates = [found(0, "lantern", document=None), found(1, "harbour", document=None)]
+    assert gathered(candidates) == [(0.5, None), (0.25, None)]
 
 
 def test_a_neighbour_without_its_vector_yet_says_nothing_of_meaning() -> None:
-    pool = [found(0, cosine=0.5), found(1, cosine=None), found(4, cosine=0.2)]
-    assert [beside for _, beside in gathered(pool)] == [None, 0.5, None]
+    candidates = [found(0, cosine=0.5), found(1, cosine=None), found(4, cosine=0.2)]
+    assert [similarity for _, similarity in gathered(candidates)] == [None, 0.5, None]
 
 
 def test_a_query_without_terms_is_covered_by_nothing() -> None:
-    evidence = gather(pool_of([found(0)], [], {}), np.array([]), 0.0)
-    assert (evidence.coverage.tolist(), np.isnan(evidence.beside_similarity).tolist()) == ([0.0], [True])
+    evidence = context_evidence(candidates_of([found(0)], [], {}), np.array([]), 0.0)
+    assert (evidence.coverage.tolist(), np.isnan(evidence.neighbour_similarity).tolist()) == ([0.0], [True])
 
 
 def test_of_nothing_there_is_no_evidence() -> None:
@@ -101,8 +103,8 @@ def test_coverage_is_what_a_passage_and_those_around_it_hold(matched: list[set[s
         n = passage["ordinal"]
         counts = dict.fromkeys(IDFS, 0.0)
         for away, share in ((0, 1.0), (1, 0.8), (2, 0.5)):
-            for place in (n - away, n + away):
-                for term in matched[place] if 0 <= place < len(matched) else ():
+            for row in (n - away, n + away):
+                for term in matched[row] if 0 <= row < len(matched) else ():
                     counts[term] = max(counts[term], share)
         assert coverage == pytest.approx(sum(IDFS[term] * counts[term] for term in IDFS) / QUERY_IDF)
 
@@ -131,4 +133,4 @@ def test_only_names_of_several_passages_that_the_query_holds_in_full_are_meant()
     assert named_speakers("Where did ADA go with Bobby?", speakers) == {"ada"}
     assert named_speakers("Ada Lovelace?", speakers) == {"ada", "ada lovelace"}
     assert named_speakers("", speakers) == set()
-    assert [agreement(s, {"ada"}) for s in ("ada", "bob", None)] == [1.0, 0.0, 0.5]
+    assert [speaker_match(s, {"ada"}) for s in ("ada", "bob", None)] == [1.0, 0.0, 0.5]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.pools import pool_of
+from tests.unit.search_candidates import candidates_of
 
 from reverie_server.search.rank import (
-    FOUND_FROM,
+    MIN_RELEVANCE,
     Query,
     Weights,
     effective_weights,
@@ -26,11 +26,11 @@ from reverie_server.search.rank import (
 )
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
-Given = dict[str, Any]
+Passage = dict[str, Any]
 
 
-def candidate(chunk_id: int, **given: Any) -> Given:
-    """A passage that shares no word with the query and has no neighbours, but for what is given."""
+def candidate(chunk_id: int, **fields: Any) -> Passage:
+    """A passage that shares no word with the query and has no neighbours, but for the given fields."""
     return {
         "chunk_id": chunk_id,
         "tier": "document",
@@ -44,9 +44,9 @@ def candidate(chunk_id: int, **given: Any) -> Given:
         "owner_key": None,
         "updated_at": NOON,
         "bm25": 0.0,
-        "held": (),
+        "terms": (),
         "similarity": 0.0,
-        **given,
+        **fields,
     }
 
 
@@ -56,23 +56,34 @@ TERMS = {"quagga": 2.0, "okapi": 1.0, "lantern": 1.0}
 
 
 def ranked(
-    candidates: list[Given], *, limit: int = 10, min_score: float = 0.0, beside: list[Given] | None = None, **query: Any
+    proposed: list[Passage],
+    *,
+    limit: int = 10,
+    min_score: float = 0.0,
+    neighbours: list[Passage] | None = None,
+    **query: Any,
 ) -> list[SimpleNamespace]:
-    """The results for candidates, with `beside` standing next to them, through pool, score and select."""
-    pool = pool_of(candidates, beside or [], TERMS, query.get("owner_key"))
+    """The results for the proposed passages and their neighbours, through score and select."""
+    candidates = candidates_of(proposed, neighbours or [], TERMS, query.get("owner_key"))
     idfs = np.array(list(TERMS.values()))
     query_idf = query.get("query_idf", float(idfs.sum()))
-    meant = query.get("meant", idfs)
-    naming = query.get("naming", np.zeros(len(idfs)))
-    asked = Query(
-        query.get("text", ""), idfs, query_idf, meant=meant, naming=naming, meant_idf=query.get("meant_idf", query_idf)
+    meaning_idfs = query.get("meaning_idfs", idfs)
+    name_idfs = query.get("name_idfs", np.zeros(len(idfs)))
+    scoring_query = Query(
+        query.get("text", ""),
+        idfs,
+        query_idf,
+        meaning_idfs=meaning_idfs,
+        name_idfs=name_idfs,
+        meaning_idf=query.get("meaning_idf", query_idf),
     )
-    scores = score(pool, asked, query.get("weights", ALONE))
+    scores = score(candidates, scoring_query, query.get("weights", ALONE))
     exact = query.get("exact", ())
-    is_exact = np.array([holds_exact(c["path"], c["text"], exact) for c in candidates], np.bool_)
-    best = select(pool, scores, is_exact, min_score=min_score, limit=limit)
+    is_exact = np.array([holds_exact(c["path"], c["text"], exact) for c in proposed], np.bool_)
+    best = select(candidates, scores, is_exact, min_score=min_score, limit=limit)
     return [
-        SimpleNamespace(chunk_id=int(pool.chunk_id[place]), tier=pool.tier[place], **scores.of(place)) for place in best
+        SimpleNamespace(chunk_id=int(candidates.chunk_id[row]), tier=candidates.tier[row], **scores.of(row))
+        for row in best
     ]
 
 
@@ -107,14 +118,14 @@ def test_both_scores_count_for_a_candidate_that_only_one_channel_fetched() -> No
 def test_the_score_with_context_by_hand() -> None:
     """Text (0.5 + 0.65) / 2 and vector 0.7 x 0.5 + 0.3 x 0.9 sum to 0.6065.
 
-    Coverage makes that (0.6065 + 0.2 x 0.65) / 1.2 and telling (… + 0.05) / 1.05 = 0.63214; of the best 0.83 the same
-    makes (0.83 + 0.2) / 1.2 and 0.86508.
+    Coverage makes that (0.6065 + 0.2 x 0.65) / 1.2 and the statement (… + 0.05) / 1.05 = 0.63214; of the best 0.83 the
+    same makes (0.83 + 0.2) / 1.2 and 0.86508.
     """
-    best = candidate(1, bm25=8.0, similarity=0.7571428571428571, document_id=7, held=tuple(TERMS))
+    best = candidate(1, bm25=8.0, similarity=0.7571428571428571, document_id=7, terms=tuple(TERMS))
     # Of IDF 4 it holds 1, and a neighbour 2 more, of which 0.8 count: 2.6 / 4 = 0.65.
-    other = candidate(2, bm25=4.0, similarity=0.5, document_id=7, ordinal=9, held=("okapi",))
-    beside = candidate(3, document_id=7, ordinal=10, held=("quagga", "okapi"), similarity=0.9)
-    first, second = ranked([best, other], beside=[beside], weights=Weights())
+    other = candidate(2, bm25=4.0, similarity=0.5, document_id=7, ordinal=9, terms=("okapi",))
+    neighbour = candidate(3, document_id=7, ordinal=10, terms=("quagga", "okapi"), similarity=0.9)
+    first, second = ranked([best, other], neighbours=[neighbour], weights=Weights())
     assert first.chunk_id == 1
     assert first.base_score == pytest.approx(0.86508, abs=1e-5)
     assert second.text_evidence == pytest.approx(0.575)
@@ -126,23 +137,23 @@ def test_the_score_with_context_by_hand() -> None:
 
 def test_the_best_passage_of_a_file_lifts_the_others_of_it_and_none_elsewhere() -> None:
     strong = candidate(1, similarity=0.9, document_id=7)
-    beside = candidate(2, similarity=0.5, document_id=7)
+    neighbour = candidate(2, similarity=0.5, document_id=7)
     elsewhere = candidate(3, similarity=0.52, document_id=8)
-    assert ids(ranked([strong, beside, elsewhere], weights=Weights())) == [1, 2, 3]
-    assert ids(ranked([strong, beside, elsewhere])) == [1, 3, 2]
+    assert ids(ranked([strong, neighbour, elsewhere], weights=Weights())) == [1, 2, 3]
+    assert ids(ranked([strong, neighbour, elsewhere])) == [1, 3, 2]
 
 
 def test_who_is_named_is_heard_before_others() -> None:
-    said = [
+    by_speakers = [
         candidate(n, similarity=0.5, text=f"{name}: I moved.") for n, name in enumerate(("Ada", "Bob", "Ada", "Bob"))
     ]
-    told = candidate(9, similarity=0.5, text="They moved.")
-    results = ranked([*said, told], weights=Weights(), text="Where did Ada move?")
+    unlabelled = candidate(9, similarity=0.5, text="They moved.")
+    results = ranked([*by_speakers, unlabelled], weights=Weights(), text="Where did Ada move?")
     assert ids(results) == [0, 2, 9, 1, 3]
-    # Of the sum 0.35 coverage, 0, makes 0.35 / 1.2; then the speaker and telling add 0.05 each.
+    # Of the sum 0.35 coverage, 0, makes 0.35 / 1.2; then the speaker and the statement add 0.05 each.
     assert results[0].base_score == pytest.approx(((0.35 / 1.2 + 0.05) / 1.05 + 0.05) / 1.05)
     # Nobody is named: nobody is put back.
-    unnamed = ranked([*said, told], weights=Weights(), text="Who moved?")
+    unnamed = ranked([*by_speakers, unlabelled], weights=Weights(), text="Who moved?")
     assert [r.base_score for r in unnamed] == pytest.approx([(0.35 / 1.2 + 0.05) / 1.05] * 5)
 
 
@@ -154,9 +165,9 @@ def test_what_only_asks_comes_after_what_tells() -> None:
 
 
 def test_a_score_stays_within_its_range_whatever_speaks_for_the_passage() -> None:
-    full = candidate(1, bm25=1.0, similarity=1.0, owner_key="user:1", held=tuple(TERMS))
-    beside = candidate(2, document_id=1, ordinal=1, held=tuple(TERMS), similarity=1.0)
-    [only] = ranked([full], owner_key="user:1", beside=[beside], weights=Weights())
+    full = candidate(1, bm25=1.0, similarity=1.0, owner_key="user:1", terms=tuple(TERMS))
+    neighbour = candidate(2, document_id=1, ordinal=1, terms=tuple(TERMS), similarity=1.0)
+    [only] = ranked([full], owner_key="user:1", neighbours=[neighbour], weights=Weights())
     assert only.score == pytest.approx(1.2)
 
 
@@ -198,14 +209,14 @@ def test_relevance_without_a_vector_by_hand() -> None:
 
 def test_a_passage_is_found_by_words_and_meaning_together() -> None:
     """Neither a third of the words alone nor a fair contrast alone is enough; both together are."""
-    assert of(0.0, 0.35) < FOUND_FROM
-    assert of(0.4, 0.0) < FOUND_FROM
-    assert of(0.4, 0.35) >= FOUND_FROM
+    assert of(0.0, 0.35) < MIN_RELEVANCE
+    assert of(0.4, 0.0) < MIN_RELEVANCE
+    assert of(0.4, 0.35) >= MIN_RELEVANCE
 
 
 def test_a_rare_name_in_a_long_message_is_enough_with_a_little_meaning() -> None:
-    assert of(0.25, 0.2) < FOUND_FROM
-    assert of(0.25, 0.2, 0.75) >= FOUND_FROM
+    assert of(0.25, 0.2) < MIN_RELEVANCE
+    assert of(0.25, 0.2, 0.75) >= MIN_RELEVANCE
 
 
 @given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
@@ -247,22 +258,27 @@ def test_a_cosine_beyond_its_range_counts_as_its_end() -> None:
 
 
 def test_the_idf_share_is_what_the_passage_holds_of_the_meaning_of_the_query() -> None:
-    [half] = ranked([candidate(1, held=("okapi", "lantern"), similarity=None)])
+    [half] = ranked([candidate(1, terms=("okapi", "lantern"), similarity=None)])
     assert half.idf_share == 0.5
     assert half.relevance == of(None, 0.5)
     # Of okapi 1 and an unknown term of IDF 1 that carry a meaning it holds one; the others carry none.
-    meant = np.array([0.0, 1.0, 0.0])
-    [one] = ranked([candidate(1, held=("quagga", "okapi"), similarity=None)], meant=meant, meant_idf=2.0)
+    meaning_idfs = np.array([0.0, 1.0, 0.0])
+    [one] = ranked(
+        [candidate(1, terms=("quagga", "okapi"), similarity=None)], meaning_idfs=meaning_idfs, meaning_idf=2.0
+    )
     assert one.idf_share == 0.5
-    [wordless] = ranked([candidate(1, held=("okapi",), similarity=None)], meant=meant * 0, meant_idf=0.0)
+    [wordless] = ranked(
+        [candidate(1, terms=("okapi",), similarity=None)], meaning_idfs=meaning_idfs * 0, meaning_idf=0.0
+    )
     assert (wordless.idf_share, wordless.relevance) == (0.0, of(None, 0.0))
 
 
 def test_a_name_that_is_held_counts_by_what_it_tells() -> None:
     """A name of IDF 2: 1 - e^(-2/3)."""
-    naming = np.array([2.0, 0.0, 0.0])
+    name_idfs = np.array([2.0, 0.0, 0.0])
     holding, other = ranked(
-        [candidate(1, held=("quagga",), similarity=None), candidate(2, held=("okapi",), similarity=None)], naming=naming
+        [candidate(1, terms=("quagga",), similarity=None), candidate(2, terms=("okapi",), similarity=None)],
+        name_idfs=name_idfs,
     )
     assert (holding.chunk_id, other.named) == (1, 0.0)
     assert holding.named == pytest.approx(1 - math.exp(-2 / 3))
@@ -307,15 +323,15 @@ def test_order_is_score_then_newer_then_id() -> None:
 
 def test_episodes_and_messages_take_at_most_half_of_the_places_while_files_match() -> None:
     """Seen elsewhere: 550 sessions crowded out the files."""
-    said = [candidate(n, tier="message", similarity=0.9) for n in range(10)]
+    messages = [candidate(n, tier="message", similarity=0.9) for n in range(10)]
     files = [candidate(100 + n, similarity=0.1) for n in range(10)]
-    results = ranked([*said, *files], limit=5)
+    results = ranked([*messages, *files], limit=5)
     assert [r.tier for r in results] == ["message"] * 3 + ["document"] * 2
 
 
 def test_other_tiers_fill_the_places_that_files_leave() -> None:
-    said = [candidate(n, tier="episodic", similarity=0.9) for n in range(10)]
-    results = ranked([*said, candidate(100, similarity=0.1)], limit=5)
+    episodes = [candidate(n, tier="episodic", similarity=0.9) for n in range(10)]
+    results = ranked([*episodes, candidate(100, similarity=0.1)], limit=5)
     assert [r.tier for r in results] == ["episodic"] * 4 + ["document"]
 
 
@@ -351,7 +367,7 @@ scores = st.floats(0, 1)
     st.randoms(),
 )
 def test_whatever_the_candidates_the_list_is_bounded_ordered_and_independent_of_their_order(
-    candidates: list[Given], limit: int, random: Any
+    candidates: list[Passage], limit: int, random: Any
 ) -> None:
     results = ranked(candidates, limit=limit, owner_key="user:1")
     shuffled = list(candidates)

@@ -192,7 +192,7 @@ async def _converse(runtime: Runtime, talk: Talk, day: datetime) -> None:
     for question in talk.asked:
         request = replace(request_for(grant, question), max_results=_SEARCH_RESULTS)
         outcome = await runtime.search.search(request, rules_for(grant, runtime.search.rules))
-        runtime.recalls.note(grant.principal.tenant_id, question, outcome.shown(), "search")
+        runtime.recalls.note(grant.principal.tenant_id, question, outcome.relevances(), "search")
     await runtime.recalls.flush()
     await runtime.sessions.append(grant, place, session_id, said)
     await runtime.sessions.complete(grant.principal, session_id, "api")

@@ -41,7 +41,7 @@ from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.inject.inject import Injection, Injector, InjectRequest
-from reverie_server.search.recall_log import Recalls
+from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
 from reverie_server.text.tokens import estimate_tokens
 
@@ -156,7 +156,7 @@ class _Listener:
         self._variant = default_variant(language)
         self._in_prompt = in_prompt
         database = bench.database
-        recalls = Recalls(database, _no_secret)
+        recalls = RecallLog(database, _no_secret)
         self._injector = Injector(Search(database, bench.models, self._variant.search), estimate_tokens, recalls)
         caller = Caller(TENANT, "admin")
         self._grant = Grant(caller, Principal(TENANT, agent_id, None), AgentSettings(language=language))

@@ -32,7 +32,7 @@ from reverie_indexer.analyse import language_name
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.inject.query_expansion import telling_sentences
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import Mode, Result
 
 WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"
@@ -143,7 +143,7 @@ async def run_calibration(options: CalibrationOptions) -> CalibrationReport:
             settings={
                 **variant.as_dict(),
                 "looked_at": LOOKED_AT,
-                "found_from": FOUND_FROM,
+                "found_from": MIN_RELEVANCE,
                 "false_share": FALSE_SHARE,
                 "ridge": RIDGE,
             },

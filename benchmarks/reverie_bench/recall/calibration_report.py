@@ -13,11 +13,11 @@ from rich.table import Table
 from reverie_bench.recall.calibrate import CalibrationReport
 from reverie_bench.recall.relevance_fit import Calibration, Formula, Step
 from reverie_bench.recall.report import rounded
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.rank import MIN_RELEVANCE
 
 
 def render(report: CalibrationReport, console: Console) -> None:
-    """Print what was measured and, for each formula, its terms, what FOUND_FROM decides by it, and its curve."""
+    """Print what was measured and, for each formula, its terms, what MIN_RELEVANCE decides by it, and its curve."""
     sizes, origin = report.sizes, report.origin
     changed = "" if not origin["dirty"] else ", changed since"
     console.print(
@@ -44,7 +44,7 @@ def _spelt(formula: Formula) -> str:
 
 def _verdict_table(calibration: Calibration) -> Table:
     table = Table(
-        title=f"messages that find something from {FOUND_FROM} on (and the right thing)", title_justify="left"
+        title=f"messages that find something from {MIN_RELEVANCE} on (and the right thing)", title_justify="left"
     )
     table.add_column("")
     groups = list(next(iter(calibration.verdicts.values())).found)

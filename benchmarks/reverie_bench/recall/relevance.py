@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reverie_bench.data import Corpus
 from reverie_bench.recall.memory import Memory
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.rank import MIN_RELEVANCE
 
 BUCKETS = 20
 LOOKED_AT = 10
@@ -28,7 +28,7 @@ class Bucket:
 class Relevance:
     """What the scale is worth on a corpus.
 
-    `found` is the share of questions with a result from FOUND_FROM on. `found_elsewhere` is the same for the
+    `found` is the share of questions with a result from MIN_RELEVANCE on. `found_elsewhere` is the same for the
     memory of another collection, which cannot know: the lower, the better; None where there is no other.
     """
 
@@ -73,7 +73,7 @@ def bucketed(judged: Iterable[tuple[float, bool]]) -> list[Bucket]:
 
 
 def _is_found(relevances: Iterable[float]) -> bool:
-    return any(relevance >= FOUND_FROM for relevance in relevances)
+    return any(relevance >= MIN_RELEVANCE for relevance in relevances)
 
 
 def _share(answers: Sequence[bool]) -> float:

@@ -2,8 +2,8 @@
 
 A logistic regression with one row a message: where memory has something, its best piece of evidence; where it has
 nothing, its best passage. Which one is best depends on the formula, so fitting and choosing alternate. Groups of
-messages weigh the same, however many they are. The offset is then set so that FOUND_FROM (0.3) is where one in twenty
-of the messages finds something that have nothing to do with the memory, the mean over their groups.
+messages weigh the same, however many they are. The offset is then set so that MIN_RELEVANCE (0.3) is where one in
+twenty of the messages finds something that have nothing to do with the memory, the mean over their groups.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_bench.recall.logistic import Flags, Floats, auc, fit, logit, sigmoid
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.rank import MIN_RELEVANCE
 
 Group = Literal["own", "elsewhere", "swapped", "should", "unrelated", "near miss"]
 """Questions of a conversation: to it, to another, to that one with its people's names. Turns: memory has something for
@@ -64,9 +64,9 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What FOUND_FROM decides by a formula: shares of the messages of each group.
+    """What MIN_RELEVANCE decides by a formula: shares of the messages of each group.
 
-    `found`: with a passage from FOUND_FROM on; `right`: with evidence among those, of the groups that have any.
+    `found`: with a passage from MIN_RELEVANCE on; `right`: with evidence among those, of the groups that have any.
     """
 
     found: Mapping[Group, float]
@@ -135,7 +135,7 @@ def fitted(samples: Mapping[Group, Sample]) -> Formula:
             break
         chosen = features
         slopes = np.array(fit(features, outcomes, weights).slopes)
-    offset = logit(FOUND_FROM) - _edge(samples, slopes)
+    offset = logit(MIN_RELEVANCE) - _edge(samples, slopes)
     values = [float(slope) for slope in slopes]
     return Formula(values[0] if width == 3 else None, values[-2], values[-1], offset)
 
@@ -202,7 +202,7 @@ def _verdict(samples: Mapping[Group, Sample], relevance: Mapping[Group, Floats])
     def part(group: Group, rows: Flags) -> float:
         return len(np.unique(samples[group].message[rows])) / max(1, samples[group].messages)
 
-    found: dict[Group, Flags] = {group: relevance[group] >= FOUND_FROM for group in samples}
+    found: dict[Group, Flags] = {group: relevance[group] >= MIN_RELEVANCE for group in samples}
     return Verdict(
         {group: part(group, found[group]) for group in samples},
         {group: part(group, found[group] & samples[group].evidence) for group in WITH if group in samples},

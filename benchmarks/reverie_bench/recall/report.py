@@ -15,7 +15,7 @@ from rich.table import Table
 from reverie_bench.recall.metrics import Difference, Scores
 from reverie_bench.recall.relevance import Relevance
 from reverie_bench.recall.run import SYSTEM, RecallReport
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.rank import MIN_RELEVANCE
 
 # What a table has room for; the rest is in the JSON.
 _ONLY_IN_JSON = ("any@5", "all@5", "any@20", "all@20")
@@ -46,7 +46,7 @@ def render(report: RecallReport, console: Console) -> None:
     console.print(_relevance_table(report.relevance))
     elsewhere = report.relevance.found_elsewhere
     console.print(
-        f"relevance from {FOUND_FROM} on: for {report.relevance.found:.3f} of the questions"
+        f"relevance from {MIN_RELEVANCE} on: for {report.relevance.found:.3f} of the questions"
         + ("" if elsewhere is None else f", for {elsewhere:.3f} in another memory, which cannot know"),
         highlight=False,
     )

@@ -32,9 +32,9 @@ from reverie_indexer.queries import Queries
 from reverie_indexer.settings import Settings
 from reverie_indexer.vectors import activate_or_check, promote_slice
 from reverie_server.app.wiring import data_dir_of
-from reverie_server.search.candidates import Pool
+from reverie_server.search.candidates import Candidates
 from reverie_server.search.request import Request, Rules
-from reverie_server.search.store import QueryVector, open_slices, propose
+from reverie_server.search.store import QueryVector, open_corpus, propose
 
 SQL = Queries(__file__)
 SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
@@ -178,11 +178,11 @@ async def _measure(stage: _Stage, number: int, chunks: int) -> Measured:
         for query, point in enumerate(points):
             pools = []
             for owner in owners if turn % 2 else reversed(owners):
-                seconds, pool = await _propose(stage, owner.agent_id, point.astype(np.float32))
+                seconds, candidates = await _propose(stage, owner.agent_id, point.astype(np.float32))
                 # The first turn brings everything into memory.
                 if turn:
                     best[owner.agent_id][query] = min(best[owner.agent_id][query], seconds)
-                pools.append((owner.agent_id, pool))
+                pools.append((owner.agent_id, candidates))
             if not turn:
                 recalls.append(_recall(dict(pools)[owners[0].agent_id], dict(pools)[owners[1].agent_id]))
     exact, hnsw = (1000 * median(best[owner.agent_id]) for owner in owners)
@@ -199,26 +199,28 @@ async def _slice_of(connection: psycopg.AsyncConnection[Any], agent_id: str) -> 
     return int(row[0])
 
 
-async def _propose(stage: _Stage, agent_id: str, point: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[float, Pool]:
+async def _propose(
+    stage: _Stage, agent_id: str, point: np.ndarray[Any, np.dtype[np.float32]]
+) -> tuple[float, Candidates]:
     """What a search by meaning sends for its candidates, timed without opening the slices, which both ways need."""
     request = Request(TENANT, agent_id, "", owner_key="user:1", mode="vector")
     rules = Rules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
     vector = QueryVector(point, stage.material.model_id, stage.identity)
     async with stage.database.tenant(TENANT, snapshot=True) as connection:
-        searched = await open_slices(connection, request, QueryTerms((), ()), now=datetime.now(UTC))
-        return await _timed(connection, request, rules, searched, vector)
+        corpus = await open_corpus(connection, request, QueryTerms((), ()), now=datetime.now(UTC))
+        return await _timed(connection, request, rules, corpus, vector)
 
 
-async def _timed(connection: Connection, *arguments: Any) -> tuple[float, Pool]:
+async def _timed(connection: Connection, *arguments: Any) -> tuple[float, Candidates]:
     started = time.perf_counter()
-    pool, _ = await propose(connection, *arguments)
-    return time.perf_counter() - started, pool
+    candidates, _ = await propose(connection, *arguments)
+    return time.perf_counter() - started, candidates
 
 
-def _recall(exact: Pool, found: Pool) -> float:
+def _recall(exact: Candidates, found: Candidates) -> float:
     """Which share of the exact scan's nearest passages the other proposes; they have the same places in their files."""
     nearest, other = (
-        {(p.path[row], int(p.ordinal[row])) for row in np.argsort(-p.similarity[: p.proposed])[:_NEAREST]}
+        {(p.path[row], int(p.ordinal[row])) for row in np.argsort(-p.similarity[: p.proposed_count])[:_NEAREST]}
         for p in (exact, found)
     )
     return len(nearest & other) / len(nearest)

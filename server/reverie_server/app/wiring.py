@@ -46,7 +46,7 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Runtime
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
-from reverie_server.search.recall_log import Recalls
+from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
@@ -216,7 +216,7 @@ def assemble(
     workspace = Workspace(database, pipeline)
     long_term = LongTermMemory(workspace)
     count_tokens = token_counter(settings)
-    recalls = Recalls(database, tombstones.load_secret, now=now)
+    recalls = RecallLog(database, tombstones.load_secret, now=now)
     recorder = Recorder(database, pipeline, tombstones, count_tokens, max_file_bytes=settings.max_file_bytes)
     sessions = Sessions(database, pipeline, recorder, delays_of(settings))
     llm = llm or language_model(settings, database)

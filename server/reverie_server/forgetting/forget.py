@@ -30,8 +30,8 @@ from reverie_server.episodes.erase import Forgotten
 from reverie_server.forgetting.derived import DerivedForgetting, HeldDerived
 from reverie_server.provenance.record import forget_lines
 from reverie_server.provenance.tombstones import Tombstones
-from reverie_server.search.episode_passages import text_of
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.episode_passages import statement_text
+from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import Request, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.erase import Held, survey, take_out
@@ -219,7 +219,7 @@ class Forgetting:
                 row = await (await connection.execute(SQL["passage"], params)).fetchone()
         if row is None:
             raise NotFound("there is no such passage in this memory: search again for its id")
-        return text_of(row["text"], row["tier"])
+        return statement_text(row["text"], row["tier"])
 
     async def _relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
         request = Request(
@@ -233,9 +233,9 @@ class Forgetting:
         )
         outcome = await self._search.search(request, rules_for(grant, self._search.rules))
         texts = [
-            text_of(result.text, result.tier)
+            statement_text(result.text, result.tier)
             for result in outcome.results
-            if result.scope == place.scope and result.relevance >= FOUND_FROM
+            if result.scope == place.scope and result.relevance >= MIN_RELEVANCE
         ]
         return list(dict.fromkeys(texts))[:MAX_FOUND]
 

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from reverie_server.access.audit import Audit
 from reverie_server.inject.inject import OUTCOMES, Injector
 from reverie_server.proxy.proxy import Proxy
-from reverie_server.search.recall_log import Recalls
+from reverie_server.search.recall_log import RecallLog
 from reverie_server.sessions.append import Recorder
 
 
@@ -23,7 +23,7 @@ class TurnCounters(Collector):
     def __init__(
         self,
         injector: Injector,
-        recalls: Recalls,
+        recalls: RecallLog,
         proxy: Proxy | None = None,
         recorder: Recorder | None = None,
         audit: Audit | None = None,

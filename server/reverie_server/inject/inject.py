@@ -24,8 +24,8 @@ from reverie_server.heuristics.small_talk import is_trivial
 from reverie_server.inject.query_expansion import RECENT_MESSAGES as RECENT_MESSAGES
 from reverie_server.inject.query_expansion import shortened, telling_sentences, with_recent
 from reverie_server.inject.section import Candidate, Entry, Held, fit, notice_of, section, select
-from reverie_server.search.episode_passages import of_episode
-from reverie_server.search.recall_log import Recalls
+from reverie_server.search.episode_passages import episode_text
+from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.request import Outcome, Result, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.text.fences import strip_injected
@@ -108,7 +108,7 @@ def nothing(
 class Injector:
     """Looks for memory before each turn. `outcomes` counts what came of it, by OUTCOMES."""
 
-    def __init__(self, search: Search, count: CountTokens, recalls: Recalls) -> None:
+    def __init__(self, search: Search, count: CountTokens, recalls: RecallLog) -> None:
         self._search = search
         self._count = count
         self._recalls = recalls
@@ -232,7 +232,7 @@ def _candidate(result: Result, time_zone: str) -> Candidate:
         tier=result.tier,
         path=result.path,
         day=_day(result.path, result.tier, result.updated_at, time_zone),
-        text=result.text if result.episode is None else of_episode(result.text, result.episode.abstract),
+        text=result.text if result.episode is None else episode_text(result.text, result.episode.abstract),
         relevance=result.relevance,
         score=result.score,
     )

@@ -1,4 +1,4 @@
-"""What the channels say of passages, as columns: some hundred passages are scored at once. Pure."""
+"""The candidates of a search as columns, because some hundred passages are scored at once. Pure."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ NO_DOCUMENT = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """Passages that a channel proposed, and after them those that stand beside them, as evidence only.
+class Candidates:
+    """The passages that a channel proposed, followed by their neighbours, which are evidence only.
 
-    The i'th of each column is of the i'th passage; `tier` to `updated_at` are of those proposed alone, and so shorter.
-    `bm25` is 0 for a passage without a term of the query; `held[i, t]` is whether it has the t'th term. `similarity` is
-    the cosine to the query, NaN where there is no vector to compare. Passages of one document with consecutive
-    ordinals are neighbours. `specificity` is 0 for personal memory, 1 for a team's, 2 for global; `text_key` is equal
-    for texts that are equal but for case; `label` is how the text begins, `asks` is 1 where it
-    ends with a question mark and else 0; `updated_at` is in seconds since 1970.
+    The i'th entry of each column belongs to the i'th passage. The columns from `tier` to `updated_at` are shorter: they
+    cover the proposed passages alone. Passages of one document with consecutive ordinals are neighbours.
+
+    `bm25` is 0 for a passage without a term of the query. `similarity` is the cosine to the query, NaN where there is
+    no vector to compare. `has_term[i, t]` is whether the i'th passage has the query's t'th known term. `specificity` is
+    0 for personal memory, 1 for a team's, 2 for global. `text_key` is equal for texts that are equal but for case.
+    `label` is how the text begins. `asks` is 1 for a text that ends with a question mark, else 0. `is_owners` marks
+    the passages of the owner who searches. `updated_at` is in seconds since 1970.
     """
 
     chunk_id: Integers
@@ -36,7 +38,7 @@ class Pool:
     ordinal: Integers
     bm25: Floats
     similarity: Floats
-    held: Booleans
+    has_term: Booleans
     tier: Sequence[Tier]
     path: Sequence[str]
     start_line: Sequence[int]
@@ -45,19 +47,19 @@ class Pool:
     label: Sequence[str]
     asks: Floats
     specificity: Integers
-    is_own: Booleans
+    is_owners: Booleans
     updated_at: Floats
 
     @property
-    def proposed(self) -> int:
-        """How many passages may be results; they are the first."""
+    def proposed_count(self) -> int:
+        """The number of proposed passages, which come first and alone may be results."""
         return len(self.path)
 
 
-def held_terms(matched: Sequence[Sequence[int]], count: int) -> Booleans:
-    """Which of `count` terms each passage holds; `matched[i]` has the places, from 1, of those of the i'th."""
-    held = np.zeros((len(matched), count), dtype=np.bool_)
-    lengths = np.fromiter((len(places) for places in matched), np.intp, len(matched))
-    places = np.fromiter(chain.from_iterable(matched), np.intp, int(lengths.sum()))
-    held[np.repeat(np.arange(len(matched)), lengths), places - 1] = True
-    return held
+def term_matrix(matched: Sequence[Sequence[int]], count: int) -> Booleans:
+    """Which of `count` terms each passage has; `matched[i]` holds the numbers, from 1, of the i'th passage's terms."""
+    has_term = np.zeros((len(matched), count), dtype=np.bool_)
+    lengths = np.fromiter((len(numbers) for numbers in matched), np.intp, len(matched))
+    columns = np.fromiter(chain.from_iterable(matched), np.intp, int(lengths.sum())) - 1
+    has_term[np.repeat(np.arange(len(matched)), lengths), columns] = True
+    return has_term

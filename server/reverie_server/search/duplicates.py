@@ -1,9 +1,9 @@
-"""An exchange stands in the daily log, as messages, and in an episode: which of them takes the place. Pure.
+"""Which results only repeat another one. Pure.
 
-The message does. It is whole where the line of the log is cut, is cited as it was said, has its own time and shows the
-conversation around it; and what the other half of the line says is a message too, which competes with its own words.
-The summary of a conversation that was made without a model has sentences as they were said: where the message or the
-line of the log is among the results, or both, a passage of the episode that says nothing else gives way to them.
+One exchange is stored as messages, as a line of the daily log and in an episode. The message wins: a line of the log
+may be cut, while the message is whole, has its own time and shows the conversation around it. The other half of the
+line is a message as well, and competes with its own words. A summary that was made without a model quotes sentences: a
+passage of an episode gives way where a message or a line of the log among the results has each of its sentences.
 """
 
 from __future__ import annotations
@@ -11,41 +11,45 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reverie_indexer.chunk import note_date
-from reverie_server.search.candidates import Pool
+from reverie_server.search.candidates import Candidates
 from reverie_server.search.episode_passages import only_repeats
 from reverie_server.sessions.daily_log import repeats
 
 
-def may_repeat(pool: Pool, places: Sequence[int]) -> bool:
-    """Whether there are both messages and passages of daily notes among these places of a pool, or of episodes beside
-    either."""
+def may_repeat(candidates: Candidates, rows: Sequence[int]) -> bool:
+    """Whether the candidates at `rows` are of two or more kinds: messages, passages of daily notes, and of episodes."""
     kinds = [
-        any(pool.tier[place] == "message" for place in places),
-        bool(_of_notes(pool, places)),
-        any(pool.tier[place] == "episodic" for place in places),
+        any(candidates.tier[row] == "message" for row in rows),
+        bool(_note_rows(candidates, rows)),
+        any(candidates.tier[row] == "episodic" for row in rows),
     ]
     return sum(kinds) > 1
 
 
-def repeated(pool: Pool, places: Sequence[int], texts: Mapping[int, str]) -> set[int]:
-    """Of these places those of lines of the daily log that repeat a message among them, and those of passages of
-    episodes that only repeat such messages and lines; of the same memory each.
+def repeating_rows(candidates: Candidates, rows: Sequence[int], texts: Mapping[int, str]) -> set[int]:
+    """Those of `rows` that only repeat another one of the same memory.
 
-    `texts` are by the id of the chunk.
+    A line of the daily log repeats a message; a passage of an episode repeats messages and lines of the log. `texts`
+    has the text of each candidate by the id of its chunk.
     """
-    text_of = {place: texts[int(pool.chunk_id[place])] for place in places}
-    messages = [place for place in places if pool.tier[place] == "message"]
-    notes = _of_notes(pool, places)
+    text_of = {row: texts[int(candidates.chunk_id[row])] for row in rows}
+    message_rows = [row for row in rows if candidates.tier[row] == "message"]
+    note_rows = _note_rows(candidates, rows)
+    episode_rows = [row for row in rows if candidates.tier[row] == "episodic"]
 
-    def beside(place: int, others: Sequence[int]) -> list[str]:
-        return [text_of[other] for other in others if pool.slice_id[other] == pool.slice_id[place]]
+    def texts_in_slice_of(row: int, others: Sequence[int]) -> list[str]:
+        return [text_of[other] for other in others if candidates.slice_id[other] == candidates.slice_id[row]]
 
-    lines = {line for line in notes if any(repeats(text_of[line], text) for text in beside(line, messages))}
-    episodes = [place for place in places if pool.tier[place] == "episodic"]
-    return lines | {
-        place for place in episodes if only_repeats(text_of[place], beside(place, messages), beside(place, notes))
+    repeating_notes = {
+        row for row in note_rows if any(repeats(text_of[row], text) for text in texts_in_slice_of(row, message_rows))
+    }
+    return repeating_notes | {
+        row
+        for row in episode_rows
+        if only_repeats(text_of[row], texts_in_slice_of(row, message_rows), texts_in_slice_of(row, note_rows))
     }
 
 
-def _of_notes(pool: Pool, places: Sequence[int]) -> list[int]:
-    return [place for place in places if pool.tier[place] == "document" and note_date(pool.path[place]) is not None]
+def _note_rows(candidates: Candidates, rows: Sequence[int]) -> list[int]:
+    """Those of `rows` that are passages of daily notes."""
+    return [row for row in rows if candidates.tier[row] == "document" and note_date(candidates.path[row]) is not None]

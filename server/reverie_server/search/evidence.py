@@ -1,4 +1,4 @@
-"""What speaks for a passage besides its own words and meaning: its neighbours, and who says it. Pure.
+"""Evidence for a passage besides its own words and meaning: its neighbours, and its speaker. Pure.
 
 In a conversation the question and its answer are two passages, and a name is said once and then left out.
 """
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from reverie_indexer.analyse import fold
-from reverie_server.search.candidates import NO_DOCUMENT, Floats, Integers, Pool
+from reverie_server.search.candidates import NO_DOCUMENT, Candidates, Floats, Integers
 
-# What counts of a term that a neighbour holds, and of a neighbour's similarity, by how many passages away it stands.
-COVERED_FROM = {1: 0.8, 2: 0.5}
-SIMILAR_FROM = {1: 1.0, 2: 0.9}
-# A speaker's label is sought in so many characters of a passage.
+# The share of a neighbour's term, and of a neighbour's similarity, that counts, by its distance in passages.
+COVERAGE_AT_DISTANCE = {1: 0.8, 2: 0.5}
+SIMILARITY_AT_DISTANCE = {1: 1.0, 2: 0.9}
+# The beginning of a passage in which a speaker's label is looked for.
 LABEL_CHARS = 80
 # `Ada: …`, `- Ada Lovelace: …`, `[09:30] Ada: …`: one to three words before a colon.
 _SPEAKER = re.compile(r"[\W_]*(?:\[[0-9:. ]+\]\s*)?((?:[^\W\d_][\w'’-]*[ \t]+){0,2}[^\W\d_][\w'’-]*):\s")
@@ -26,63 +26,67 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What each proposed passage of a pool and its neighbours, up to two on each side, hold together.
+class ContextEvidence:
+    """The evidence of each proposed passage with its neighbours, up to two on each side.
 
-    `coverage` is the share, weighted by IDF, of the query's terms that it or, by COVERED_FROM, a neighbour holds, 0..1.
-    `beside_similarity` is the highest of the neighbours' cosines, by SIMILAR_FROM, NaN without any.
+    `coverage` is the share, weighted by IDF, of the query's terms that the passage or a neighbour has, 0..1; a
+    neighbour's term counts by COVERAGE_AT_DISTANCE. `neighbour_similarity` is the highest of the neighbours' cosines,
+    each times SIMILARITY_AT_DISTANCE, NaN without any.
     """
 
     coverage: Floats
-    beside_similarity: Floats
+    neighbour_similarity: Floats
 
 
-def gather(pool: Pool, idfs: Floats, query_idf: float) -> Evidence:
+def context_evidence(candidates: Candidates, idfs: Floats, query_idf: float) -> ContextEvidence:
     """The evidence of the proposed passages, in their order.
 
-    `idfs` are those of the terms of `pool.held`, `query_idf` the sum over all terms of the query, known or not.
+    `idfs` are those of the columns of `has_term`. `query_idf` is the sum over all terms of the query, known or not.
     """
-    wanted = pool.proposed
-    held = pool.held[:wanted].astype(np.float64)
-    beside = np.full(wanted, np.nan)
-    for distance, neighbour in _neighbours(pool):
-        is_there = neighbour >= 0
-        np.maximum(held, COVERED_FROM[distance] * (pool.held[neighbour] & is_there[:, None]), out=held)
-        beside = np.fmax(beside, np.where(is_there, SIMILAR_FROM[distance] * pool.similarity[neighbour], np.nan))
-    return Evidence(held @ idfs / query_idf if query_idf > 0 else np.zeros(wanted), beside)
+    count = candidates.proposed_count
+    term_share = candidates.has_term[:count].astype(np.float64)
+    similarity = np.full(count, np.nan)
+    for distance, neighbour in _neighbours(candidates):
+        exists = neighbour >= 0
+        share = COVERAGE_AT_DISTANCE[distance] * (candidates.has_term[neighbour] & exists[:, None])
+        np.maximum(term_share, share, out=term_share)
+        weighted = SIMILARITY_AT_DISTANCE[distance] * candidates.similarity[neighbour]
+        similarity = np.fmax(similarity, np.where(exists, weighted, np.nan))
+    return ContextEvidence(term_share @ idfs / query_idf if query_idf > 0 else np.zeros(count), similarity)
 
 
-def _neighbours(pool: Pool) -> Iterator[tuple[int, Integers]]:
-    """For each step the distance, and where in the pool the passage there is, of each proposed one; -1 for none."""
-    if not len(pool.document_id):
+def _neighbours(candidates: Candidates) -> Iterator[tuple[int, Integers]]:
+    """For each step its distance, and the row of each proposed passage's neighbour there, -1 for none."""
+    if not len(candidates.document_id):
         return
-    _, document = np.unique(pool.document_id, return_inverse=True)
-    # One number for each place; a document's places are kept apart from the next one's by as many as a step may be.
-    place = document * (pool.ordinal.max() + 1 + max(COVERED_FROM)) + pool.ordinal
-    order = np.argsort(place, kind="stable")
-    ordered = place[order]
-    is_in_one = pool.document_id[: pool.proposed] != NO_DOCUMENT
-    for distance in COVERED_FROM:
+    _, document = np.unique(candidates.document_id, return_inverse=True)
+    # One number for each position. The gap between documents is as wide as the longest step.
+    position = document * (candidates.ordinal.max() + 1 + max(COVERAGE_AT_DISTANCE)) + candidates.ordinal
+    order = np.argsort(position, kind="stable")
+    ordered = position[order]
+    count = candidates.proposed_count
+    has_document = candidates.document_id[:count] != NO_DOCUMENT
+    for distance in COVERAGE_AT_DISTANCE:
         for step in (-distance, distance):
-            sought = place[: pool.proposed] + step
-            at = np.minimum(np.searchsorted(ordered, sought), len(ordered) - 1)
-            yield distance, np.where((ordered[at] == sought) & is_in_one, order[at], -1)
+            sought = position[:count] + step
+            index = np.minimum(np.searchsorted(ordered, sought), len(ordered) - 1)
+            yield distance, np.where((ordered[index] == sought) & has_document, order[index], -1)
 
 
 def speakers_of(labels: Sequence[str]) -> list[str | None]:
-    """Who says each passage that is written as somebody's words, folded; None for any other."""
+    """The folded name of the speaker of each passage, by its label; None for a passage without a speaker."""
     matches = [_SPEAKER.match(label) for label in labels]
     folded = {name: fold(name) for name in {match[1] for match in matches if match}}
     return [folded[match[1]] if match else None for match in matches]
 
 
 def named_speakers(query: str, speakers: Iterable[str | None]) -> set[str]:
-    """Those of the speakers of several passages whose name stands in the query, in full."""
+    """The speakers of two or more passages whose full name stands in the query."""
     words = set(_WORD.findall(fold(query)))
-    counted = Counter(speaker for speaker in speakers if speaker is not None)
-    return {name for name, count in counted.items() if count > 1 and words.issuperset(_WORD.findall(name))}
+    counts = Counter(speaker for speaker in speakers if speaker is not None)
+    return {name for name, count in counts.items() if count > 1 and words.issuperset(_WORD.findall(name))}
 
 
-def agreement(speaker: str | None, named: Collection[str]) -> float:
-    """1 for a passage of somebody the query names, 0 for one of somebody else, 1/2 for what nobody says."""
+def speaker_match(speaker: str | None, named: Collection[str]) -> float:
+    """1 for a speaker that the query names, 0 for another speaker, 1/2 for a passage without a speaker."""
     return 0.5 if speaker is None else float(speaker in named)

@@ -1,7 +1,7 @@
 """Which terms of a query carry its meaning, and which of them name something. Pure.
 
-Search looks for every term, and BM25 knows by its statistics which of them are empty words. In a memory of fifty
-passages it does not: "bekommt" stands in one of them like the name of a town.
+Search looks for every term. In a large memory BM25 knows by its statistics which of them are empty words. In a memory
+of fifty passages it does not: "bekommt" stands in one of them like the name of a town.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _SLIGHT = re.compile("[A-Za-z]|[0-9]{1,2}")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Of the terms of a query those that carry a meaning, and of these the names.
+    """The terms of a query that carry a meaning, and the names among them.
 
-    Without one are the stop words of the agent's language and of the query's own, what a sentence begins with that only
-    asks, letters and small numbers by themselves, and of a run without spaces particles, asking words and the n-grams
-    that they are part of. A name is an identifier, or written with a capital inside a sentence; a text all in capitals
-    names nothing.
+    No meaning: the stop words of the agent's language and of the query's own; asking words at the beginning of a
+    sentence; single letters and small numbers; in a run without spaces, particles, asking words and the n-grams that
+    they are part of. A name is an identifier, or a word with a capital inside a sentence. A text all in capitals names
+    nothing.
     """
 
     terms: frozenset[str]
@@ -38,15 +38,15 @@ def meaning_of(query: str, language: str = "english") -> Meaning:
     empty, asking = unmeant(query, language)
     exact = frozenset(analyse_query(query, language).exact)
     tokens = list(written(query))
-    is_written_out = any(token[0].islower() for token, _ in tokens)
+    has_lower_case = any(token[0].islower() for token, _ in tokens)
     terms: set[str] = set()
     names: set[str] = set()
     for number, (token, before) in enumerate(tokens):
         is_first = number == 0 or _SENTENCE_END.search(before) is not None
-        found = _terms(token, language, empty | asking if is_first else empty)
-        terms |= found
-        if token.casefold() in exact or (token[0].isupper() and is_written_out and not is_first):
-            names |= found
+        token_terms = _terms(token, language, empty | asking if is_first else empty)
+        terms |= token_terms
+        if token.casefold() in exact or (token[0].isupper() and has_lower_case and not is_first):
+            names |= token_terms
     return Meaning(frozenset(terms), frozenset(names))
 
 
@@ -56,8 +56,8 @@ def _terms(token: str, language: str, empty: frozenset[str]) -> set[str]:
         pieces = content_runs(bare(token))
         # A single character between two particles is the rest of a word that was cut.
         return {term for piece in pieces if len(piece) > 1 or piece == bare(token) for term in analyse(piece, language)}
-    found = set(analyse(token, language))
+    terms = set(analyse(token, language))
     for part in filter(None, _APOSTROPHE.split(token)):
         if bare(part) in empty or _SLIGHT.fullmatch(part):
-            found -= set(analyse(part, language))
-    return found
+            terms -= set(analyse(part, language))
+    return terms

@@ -1,4 +1,4 @@
-"""The vector of a query, from a model that may be somebody else's and slow."""
+"""The vector of a query, from an embedding model that may be remote and slow."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.slot import Ready
 from reverie_server.access.work_slot import long_wait
 
-# Words find something at once; an endpoint that hangs is waited for by nobody for longer.
+# No search waits longer for an endpoint that hangs: it goes on by words.
 QUERY_SECONDS = 5.0
 
 
 async def query_vector(ready: Ready, text: str) -> Vector:
-    """The vector of a text; EmbedderUnavailable where there is none in time, EmbeddingRejected where never."""
+    """The vector of a text. EmbedderUnavailable where there is none in time, EmbeddingRejected where there never is."""
     try:
         with long_wait():
             async with asyncio.timeout(QUERY_SECONDS):

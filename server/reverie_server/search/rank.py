@@ -1,12 +1,17 @@
 """From two channels to one list. Pure: no database, no model, no clock.
 
-sum = text_weight × text + vector_weight × vector; base = (sum + context × best sum of its document) / (1 + context);
-score = base × boost. Without context (0) text is text_score, the passage's BM25 over the largest among the candidates,
-and vector is vector_score, its cosine similarity, clamped to 0..1. With it, of what benchmarks/README.md has the
-ablation: text is the mean of text_score and of the coverage, the share of the query that the passage and its neighbours
-hold; vector is 0.7 × vector_score + 0.3 × the highest of its neighbours'; and to the sum are added, each with its
-weight w as sum := (sum + w × x) / (1 + w), the coverage once more (0.2), where the query names a speaker whether that
-one says it (0.05), and that it tells something and does not only ask (0.05).
+    sum   = text_weight × text + vector_weight × vector
+    base  = (sum + context × largest sum of the document) / (1 + context)
+    score = base × boost
+
+Without context (context = 0) text is `text_score`, the passage's BM25 over the largest among the candidates, and vector
+is `vector_score`, its cosine similarity, clamped to 0..1.
+
+With context, text is the mean of text_score and `coverage`, the share of the query that the passage and its neighbours
+have; vector is 0.7 × vector_score + 0.3 × the highest similarity of its neighbours. Further evidence x then enters the
+sum with a weight w, as sum := (sum + w × x) / (1 + w): coverage once more (w = 0.2); `speaker_match`, where the query
+names a speaker (0.05); `statement_score`, which is 0 for a passage that only asks (0.05). benchmarks/README.md has the
+ablation.
 """
 
 from __future__ import annotations
@@ -19,11 +24,11 @@ import numpy as np
 
 from reverie_indexer.analyse import holds_exactly
 from reverie_indexer.model import Tier
-from reverie_server.search.candidates import NO_DOCUMENT, Booleans, Floats, Integers, Pool
-from reverie_server.search.evidence import agreement, gather, named_speakers, speakers_of
+from reverie_server.search.candidates import NO_DOCUMENT, Booleans, Candidates, Floats, Integers
+from reverie_server.search.evidence import context_evidence, named_speakers, speaker_match, speakers_of
 
-# Where a passage begins to help: see `relevance`.
-FOUND_FROM = 0.3
+# A passage of at least this relevance helps with the query: see `relevance`.
+MIN_RELEVANCE = 0.3
 # Fitted by `reverie bench relevance` with all-MiniLM-L6-v2: benchmarks/results/relevance.json.
 CONTRAST_SLOPE = 4.4
 IDF_SHARE_SLOPE = 4.34
@@ -33,25 +38,26 @@ OFFSET = -3.64
 IDF_SHARE_SLOPE_ALONE = 5.69
 NAMED_SLOPE_ALONE = 1.81
 OFFSET_ALONE = -3.65
-# A memory of few passages says little of what similarity is usual in it: as much as it has counts beside so many of so
-# much.
+# A memory of few passages says little of its usual similarity: a prior of USUAL_COUNT passages of USUAL_SIMILARITY is
+# added to it.
 USUAL_SIMILARITY = 0.1
 USUAL_COUNT = 10
-# The IDF of the names that a passage holds, in nats, at which they count 1 - 1/e.
+# The IDF of the names that a passage has, in nats, at which they count 1 - 1/e.
 NAMED_IDF = 3.0
-# Covering the query matters more than repeating its words, which is what BM25 adds.
+# The weight of coverage in the sum: to cover the query matters more than to repeat its words, which BM25 rewards.
 COVERAGE_WEIGHT = 0.2
-# What a passage of somebody the query names gains on one of somebody else.
+# The weight of `speaker_match` in the sum.
 SPEAKER_WEIGHT = 0.05
-# What a passage gains on one that ends in a question: a question has the words of its answer, and not the answer.
-TELLING_WEIGHT = 0.05
+# The weight of `statement_score` in the sum: a question has the words of its answer, and not the answer.
+STATEMENT_WEIGHT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each channel counts; the two sum to 1. `user_boost` multiplies a passage of the asking owner.
+    """The weight of each channel; the two sum to 1. `user_boost` multiplies a passage of the owner who searches.
 
-    `context` is what the best passage of a document adds to each other of it; 0 also leaves out the neighbours.
+    `context` is the weight of the best passage of a document for each other passage of it; 0 also leaves out the
+    evidence of neighbours.
     """
 
     text: float = 0.3
@@ -62,31 +68,32 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What scoring knows of a query: its words, the IDF of each known term, and the sum of those of all its terms.
+    """A query as scoring sees it: its text, the IDF of each known term, and the sum of the IDFs of all its terms.
 
-    `meant` and `naming` are the same IDFs, 0 for terms that carry no meaning or name nothing (see `meaning`);
-    `meant_idf` is the sum of those of all its terms that carry one, known or not.
+    `meaning_idfs` and `name_idfs` are the same IDFs, 0 for the terms that carry no meaning or name nothing (see
+    `query_terms`). `meaning_idf` is the sum of the IDFs of all terms that carry a meaning, known or not.
     """
 
     text: str
     idfs: Floats
     query_idf: float
-    meant: Floats
-    naming: Floats
-    meant_idf: float
+    meaning_idfs: Floats
+    name_idfs: Floats
+    meaning_idf: float
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The proposed passages of a pool, scored, in their order: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
+    """The scores of the proposed candidates, in their order: `score` is in 0..1.2, `relevance` in 0..1 and absolute.
 
-    `contrast` is how much nearer to the query a passage is than is usual for this memory, NaN without a vector;
-    `idf_share` the IDF-weighted share of the query's terms with a meaning that it holds, 0..1, 0 for a query without
-    one; `named` how much the names among them tell, 0..1: the three that relevance is made of.
-    `text_evidence` and `vector_evidence` are what the two weights multiply, `coverage` the share of the query that a
-    passage holds with its neighbours; `agreement` is whether somebody whom the query names says it, NaN where it names
-    nobody; `telling` is 0 for what only asks; `document_evidence` is the largest sum of its document. Without context
-    the first two are 0 and NaN, and `telling` is 1.
+    `text_evidence` and `vector_evidence` are the factors of the two weights. `coverage` is the share of the query that
+    a passage has with its neighbours. `speaker_match` says whether its speaker is one whom the query names, NaN where
+    the query names nobody. `statement_score` is 0 for a passage that only asks. `document_evidence` is the largest sum
+    of its document. Without context the first two are 0 and NaN, and `statement_score` is 1.
+
+    Relevance is made of three: `contrast` is the passage's similarity minus the usual one of this memory, NaN without a
+    vector; `idf_share` is the IDF-weighted share of the query's terms with a meaning that the passage has itself, 0..1,
+    0 for a query without such terms; `named` grows with the IDF of the names among them, 0..1.
     """
 
     text_score: Floats
@@ -94,8 +101,8 @@ class Scores:
     text_evidence: Floats
     vector_evidence: Floats
     coverage: Floats
-    agreement: Floats
-    telling: Floats
+    speaker_match: Floats
+    statement_score: Floats
     document_evidence: Floats
     base_score: Floats
     boost: Floats
@@ -105,20 +112,32 @@ class Scores:
     named: Floats
     relevance: Floats
 
-    def of(self, place: int) -> dict[str, float]:
-        """The scores of one passage, by name."""
-        return {name: float(getattr(self, name)[place]) for name in self.__slots__}
+    def of(self, row: int) -> dict[str, float]:
+        """The scores of the candidate at `row`, by name."""
+        return {name: float(getattr(self, name)[row]) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class _WeightedSum:
+    """The sum of each proposed candidate, and the evidence that it is made of."""
+
+    text: Floats
+    vector: Floats
+    coverage: Floats
+    speaker_match: Floats
+    statement_score: Floats
+    total: Floats
 
 
 def effective_weights(weights: Weights, *, has_text: bool, has_vector: bool) -> Weights:
-    """A channel that cannot say anything leaves all the weight to the other; neither: both weigh nothing."""
+    """The weights, of which a channel that cannot say anything leaves all to the other; without either, both are 0."""
     if has_text and has_vector:
         return weights
     return replace(weights, text=1.0 if has_text else 0.0, vector=1.0 if has_vector else 0.0)
 
 
 def idf(document_frequency: int, count: int) -> float:
-    """Inverse document frequency of a term that `document_frequency` of `count` passages hold.
+    """Inverse document frequency of a term that `document_frequency` of `count` passages have.
 
     ln(1 + (N − df + ½) / (df + ½)), from Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
     Beyond" (2009), with 1 added inside the logarithm so that it is never negative.
@@ -129,7 +148,7 @@ def idf(document_frequency: int, count: int) -> float:
 def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> list[str]:
     """The terms that yield candidates: those in fewer than `frequent_from` passages, or else the rarest one.
 
-    The others only add to the scores of what these bring, which bounds the cost of a query.
+    The other terms only add to the scores of these candidates, which bounds the cost of a query.
     """
     known = [term for term, df in frequencies.items() if df > 0]
     rare = [term for term in known if frequencies[term] < frequent_from]
@@ -137,12 +156,12 @@ def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> li
 
 
 def relevance(contrast: Floats, idf_share: Floats, named: Floats) -> Floats:
-    """How far a passage helps with a query, between 0 and 1, the same scale for every query.
+    """How far a passage helps with a query, between 0 and 1, on the same scale for every query.
 
     σ(CONTRAST_SLOPE · contrast + IDF_SHARE_SLOPE · idf_share + NAMED_SLOPE · named + OFFSET), or, where `contrast` is
-    NaN, σ(IDF_SHARE_SLOPE_ALONE · idf_share + NAMED_SLOPE_ALONE · named + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z). It
-    is no probability: FOUND_FROM (0.3) is where one in twenty of the messages finds something that have nothing to do
-    with the memory.
+    NaN, σ(IDF_SHARE_SLOPE_ALONE · idf_share + NAMED_SLOPE_ALONE · named + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z).
+    It is no probability. At MIN_RELEVANCE (0.3), one in twenty of the messages that have nothing to do with the memory
+    finds something.
     """
     both = CONTRAST_SLOPE * contrast + IDF_SHARE_SLOPE * idf_share + NAMED_SLOPE * named + OFFSET
     alone = IDF_SHARE_SLOPE_ALONE * idf_share + NAMED_SLOPE_ALONE * named + OFFSET_ALONE
@@ -150,11 +169,11 @@ def relevance(contrast: Floats, idf_share: Floats, named: Floats) -> Floats:
 
 
 def usual_similarity(similarity: Floats) -> float:
-    """What a passage of a memory is like that has nothing to do with the query.
+    """The similarity to the query of a passage that has nothing to do with it.
 
-    The median of the cosines known of a pool, drawn to USUAL_SIMILARITY as if USUAL_COUNT more of it had that median.
-    Texts in a language that a model hardly knows, or about the same few things, are all near to each other and to any
-    query in it, whatever it asks: only what stands out from them is near.
+    The median of the candidates' known cosines, drawn to USUAL_SIMILARITY by a prior of USUAL_COUNT passages. All texts
+    in a language that a model hardly knows, or about the same few things, are near to each other and to any query in
+    it. Only a passage that stands out from them is near.
     """
     known = similarity[~np.isnan(similarity)]
     if not len(known):
@@ -163,48 +182,32 @@ def usual_similarity(similarity: Floats) -> float:
     return total / (USUAL_COUNT + len(known))
 
 
-def score(pool: Pool, query: Query, weights: Weights) -> Scores:
-    """Score what is proposed; in the order of the pool. `weights` are the effective ones."""
-    count = pool.proposed
-    bm25, similarity = pool.bm25[:count], pool.similarity[:count]
+def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
+    """The scores of the proposed candidates, in their order. `weights` are the effective ones."""
+    count = candidates.proposed_count
+    bm25, similarity = candidates.bm25[:count], candidates.similarity[:count]
     top_bm25 = bm25.max(initial=0.0)
-    text = text_score = bm25 / top_bm25 if top_bm25 > 0 else np.zeros(count)
-    is_known = ~np.isnan(similarity)
-    # A passage that still waits for its vector must neither win nor lose by that: it counts as an average one.
-    typical = float(np.median(similarity[is_known])) if is_known.any() else 0.0
-    vector = vector_score = np.clip(np.where(is_known, similarity, typical), 0.0, 1.0)
-    coverage, agreed, telling = np.zeros(count), np.full(count, np.nan), np.ones(count)
+    text_score = bm25 / top_bm25 if top_bm25 > 0 else np.zeros(count)
+    vector_score = _vector_score(similarity)
     if weights.context > 0:
-        evidence = gather(pool, query.idfs, query.query_idf)
-        coverage = evidence.coverage
-        text = (text_score + coverage) / 2
-        beside = evidence.beside_similarity
-        vector = np.where(np.isnan(beside), vector_score, 0.7 * vector_score + 0.3 * np.clip(beside, 0.0, 1.0))
-        total = weights.text * text + weights.vector * vector
-        if weights.text > 0:
-            total = _with(total, coverage, COVERAGE_WEIGHT)
-        agreed = _agreement(pool, query)
-        if not np.isnan(agreed).any():
-            total = _with(total, agreed, SPEAKER_WEIGHT)
-        telling = 1.0 - pool.asks
-        total = _with(total, telling, TELLING_WEIGHT)
+        weighted = _sum_with_context(candidates, query, weights, text_score, vector_score)
     else:
-        total = weights.text * text + weights.vector * vector
-    best = _best_of_document(pool.document_id[:count], total)
-    base = (total + weights.context * best) / (1 + weights.context)
-    boost = np.where(pool.is_own, weights.user_boost, 1.0)
+        weighted = _sum_alone(weights, text_score, vector_score)
+    best = _best_of_document(candidates.document_id[:count], weighted.total)
+    base = (weighted.total + weights.context * best) / (1 + weights.context)
+    boost = np.where(candidates.is_owners, weights.user_boost, 1.0)
     contrast = np.clip(similarity, 0.0, 1.0) - usual_similarity(similarity)
-    held = pool.held[:count]
-    idf_share = held @ query.meant / query.meant_idf if query.meant_idf > 0 else np.zeros(count)
-    named = 1 - np.exp(-(held @ query.naming) / NAMED_IDF)
+    has_term = candidates.has_term[:count]
+    idf_share = has_term @ query.meaning_idfs / query.meaning_idf if query.meaning_idf > 0 else np.zeros(count)
+    named = 1 - np.exp(-(has_term @ query.name_idfs) / NAMED_IDF)
     return Scores(
         text_score=text_score,
         vector_score=vector_score,
-        text_evidence=text,
-        vector_evidence=vector,
-        coverage=coverage,
-        agreement=agreed,
-        telling=telling,
+        text_evidence=weighted.text,
+        vector_evidence=weighted.vector,
+        coverage=weighted.coverage,
+        speaker_match=weighted.speaker_match,
+        statement_score=weighted.statement_score,
         document_evidence=best,
         base_score=base,
         boost=boost,
@@ -216,16 +219,51 @@ def score(pool: Pool, query: Query, weights: Weights) -> Scores:
     )
 
 
-def _with(total: Floats, further: Floats, weight: float) -> Floats:
-    """A mean that further evidence enters with a weight, beside 1 for the evidence before."""
-    return (total + weight * further) / (1 + weight)
+def _vector_score(similarity: Floats) -> Floats:
+    """The cosines, clamped to 0..1. A passage that still waits for its vector neither wins nor loses by that: it counts
+    as the median one."""
+    is_known = ~np.isnan(similarity)
+    median = float(np.median(similarity[is_known])) if is_known.any() else 0.0
+    return np.clip(np.where(is_known, similarity, median), 0.0, 1.0)
 
 
-def _agreement(pool: Pool, query: Query) -> Floats:
-    """For each passage whether somebody whom the query names says it; NaN when it names nobody."""
-    speakers = speakers_of(pool.label)
+def _sum_alone(weights: Weights, text_score: Floats, vector_score: Floats) -> _WeightedSum:
+    """The sum of the two channels, without evidence of neighbours and speakers."""
+    count = len(text_score)
+    total = weights.text * text_score + weights.vector * vector_score
+    return _WeightedSum(text_score, vector_score, np.zeros(count), np.full(count, np.nan), np.ones(count), total)
+
+
+def _sum_with_context(
+    candidates: Candidates, query: Query, weights: Weights, text_score: Floats, vector_score: Floats
+) -> _WeightedSum:
+    """The sum of the two channels with the evidence of neighbours and speakers, as the module's docstring has it."""
+    evidence = context_evidence(candidates, query.idfs, query.query_idf)
+    text = (text_score + evidence.coverage) / 2
+    neighbours = evidence.neighbour_similarity
+    with_neighbours = 0.7 * vector_score + 0.3 * np.clip(neighbours, 0.0, 1.0)
+    vector = np.where(np.isnan(neighbours), vector_score, with_neighbours)
+    total = weights.text * text + weights.vector * vector
+    if weights.text > 0:
+        total = _mean_with(total, evidence.coverage, COVERAGE_WEIGHT)
+    matches = _speaker_matches(candidates, query)
+    if not np.isnan(matches).any():
+        total = _mean_with(total, matches, SPEAKER_WEIGHT)
+    statement_score = 1.0 - candidates.asks
+    total = _mean_with(total, statement_score, STATEMENT_WEIGHT)
+    return _WeightedSum(text, vector, evidence.coverage, matches, statement_score, total)
+
+
+def _mean_with(total: Floats, evidence: Floats, weight: float) -> Floats:
+    """The mean of `total`, with weight 1, and further evidence, with `weight`."""
+    return (total + weight * evidence) / (1 + weight)
+
+
+def _speaker_matches(candidates: Candidates, query: Query) -> Floats:
+    """The `speaker_match` of each proposed candidate; NaN for all where the query names nobody."""
+    speakers = speakers_of(candidates.label)
     named = named_speakers(query.text, speakers)
-    return np.array([agreement(speaker, named) if named else np.nan for speaker in speakers], np.float64)
+    return np.array([speaker_match(speaker, named) if named else np.nan for speaker in speakers], np.float64)
 
 
 def _best_of_document(document_id: Integers, total: Floats) -> Floats:
@@ -237,80 +275,75 @@ def _best_of_document(document_id: Integers, total: Floats) -> Floats:
 
 
 def select(
-    pool: Pool,
+    candidates: Candidates,
     scores: Scores,
     is_exact: Booleans,
     *,
     min_score: float,
     limit: int,
-    left_out: Collection[int] = (),
+    excluded: Collection[int] = (),
 ) -> list[int]:
-    """The places in the pool of the best `limit`: over the threshold or exact finds, one of equal passages.
+    """The rows of the best `limit` candidates, best first; the order is total: score, then newer, then id.
 
-    Places in `left_out` are none of them.
-
-    Order is total: score, then newer, then id. `min_score` is compared with the score before the boost. Of
-    passages with the same text, or the same path and lines, in several scopes the most personal stays, and of
-    messages, and of episodes, with the same text the best. Other tiers than documents take at most half of the
-    places, rounded up, while documents are left.
+    A candidate needs a `base_score`, which is before the boost, of `min_score`, or is an exact find; rows in `excluded`
+    are left out. Of passages with the same text, or the same path and lines, in several scopes the most personal one
+    stays. Of messages with the same text, and of episodes, the best one stays. Messages and episodes together take at
+    most half of the places, rounded up, while documents are left.
     """
-    order = np.lexsort((pool.chunk_id[: pool.proposed], -pool.updated_at, -scores.score))
-    kept = (scores.base_score >= min_score) | is_exact
-    shadowed = _shadowed(pool).union(left_out)
-    ordered = [place for place in order.tolist() if kept[place] and place not in shadowed]
-    return _with_quota(pool.tier, _said_once(pool, ordered), limit)
+    order = np.lexsort((candidates.chunk_id[: candidates.proposed_count], -candidates.updated_at, -scores.score))
+    passes = (scores.base_score >= min_score) | is_exact
+    left_out = _shadowed_rows(candidates).union(excluded)
+    ordered = [row for row in order.tolist() if passes[row] and row not in left_out]
+    return _with_quota(candidates.tier, _without_repeated_texts(candidates, ordered), limit)
 
 
 def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
-    """Whether a passage, or its path, holds a quoted phrase, identifier or path of the query to the letter."""
+    """Whether a passage, or its path, has a quoted phrase, identifier or path of the query to the letter."""
     return holds_exactly(f"{path}\n{text}", exact)
 
 
-def _shadowed(pool: Pool) -> set[int]:
-    """The places of the passages that a more personal one stands for."""
-    if not len(pool.specificity) or pool.specificity.min() == pool.specificity.max():
+def _shadowed_rows(candidates: Candidates) -> set[int]:
+    """The rows of the passages that a more personal one with the same text or place stands for."""
+    if not len(candidates.specificity) or candidates.specificity.min() == candidates.specificity.max():
         return set()
-    specificity = pool.specificity.tolist()
+    specificity = candidates.specificity.tolist()
     most_personal: dict[object, int] = {}
     shadowed = set()
-    for place in np.argsort(pool.specificity, kind="stable").tolist():
-        keys = (
-            (pool.path[place], pool.start_line[place], pool.end_line[place], pool.tier[place]),
-            pool.text_key[place],
-        )
-        if any(most_personal.get(key, specificity[place]) != specificity[place] for key in keys):
-            shadowed.add(place)
+    for row in np.argsort(candidates.specificity, kind="stable").tolist():
+        location = (candidates.path[row], candidates.start_line[row], candidates.end_line[row], candidates.tier[row])
+        keys = (location, candidates.text_key[row])
+        if any(most_personal.get(key, specificity[row]) != specificity[row] for key in keys):
+            shadowed.add(row)
             continue
         for key in keys:
-            most_personal[key] = specificity[place]
+            most_personal[key] = specificity[row]
     return shadowed
 
 
-def _said_once(pool: Pool, ordered: Sequence[int]) -> list[int]:
-    """The places without those, of messages and of episodes, whose text another of its tier before has: what is said
-    often is found once."""
-    best: dict[tuple[Tier, int], int] = {}
-    for place in ordered:
-        if pool.tier[place] != "document":
-            best.setdefault((pool.tier[place], pool.text_key[place]), place)
-    return [
-        place
-        for place in ordered
-        if pool.tier[place] == "document" or best[pool.tier[place], pool.text_key[place]] == place
-    ]
+def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> list[int]:
+    """The rows without messages, and without episodes, whose text a better one of the same tier has."""
+    seen: set[tuple[Tier, int]] = set()
+    kept: list[int] = []
+    for row in ordered:
+        key = (candidates.tier[row], candidates.text_key[row])
+        if candidates.tier[row] == "document" or key not in seen:
+            kept.append(row)
+        seen.add(key)
+    return kept
 
 
 def _with_quota(tiers: Sequence[Tier], ordered: Sequence[int], limit: int) -> list[int]:
-    documents = sum(tiers[place] == "document" for place in ordered)
+    """The first `limit` rows, of which others than documents are at most half, while documents are left."""
+    documents = sum(tiers[row] == "document" for row in ordered)
     allowed = max((limit + 1) // 2, limit - documents)
     chosen: list[int] = []
     others = 0
-    for place in ordered:
+    for row in ordered:
         if len(chosen) == limit:
             break
-        if tiers[place] != "document":
+        if tiers[row] != "document":
             if others == allowed:
                 continue
             others += 1
-        chosen.append(place)
+        chosen.append(row)
     return chosen

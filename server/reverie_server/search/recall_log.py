@@ -1,7 +1,7 @@
-"""Which memories were shown to somebody, for which query and when: noted in passing, written in batches.
+"""The log of recalls: which memories were shown to somebody, for which query and when.
 
-Noted are search results and what is injected into prompts; never what the system finds for its own work. Of a query a
-keyed hash alone is kept.
+Search results and injected memories are noted, never the results of the system's own searches. The log keeps a keyed
+hash of the query and not its text. Recalls are noted without waiting and written in batches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reverie_indexer.queries import Queries
 log = structlog.get_logger()
 SQL = Queries(__file__)
 Source = Literal["search", "inject"]
-# What waits beyond that is lost, and counted: a database that is down must not fill the memory of the server.
+# Further recalls are lost, and counted: a database that is down must not fill the memory of the server.
 MAX_WAITING = 10_000
 BATCH = 1000
 INTERVAL_SECONDS = 1.0
@@ -41,11 +41,11 @@ class _Recall:
     at: datetime
 
 
-class Recalls:
-    """Takes notes of recalls without waiting, and writes them when `run` or `flush` gets to it.
+class RecallLog:
+    """Notes recalls without waiting; `run` and `flush` write them.
 
-    `secret` gives the key of the hashes. `written` and `lost` count recalls; lost is what did not fit into the buffer
-    or could not be stored at all. `failures` counts the times that a batch could not be written.
+    `secret` gives the key of the hashes. `written` and `lost` count recalls; a recall is lost that did not fit into the
+    buffer or could never be stored. `failures` counts the attempts to write a batch that failed.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Recalls:
         self.lost = 0
         self.failures = 0
 
-    def note(self, tenant_id: str, query: str, shown: Iterable[tuple[int, float]], source: Source) -> None:
-        """Note passages, each by its id with its relevance, that answered a query. Never fails, never waits."""
+    def note(self, tenant_id: str, query: str, relevances: Iterable[tuple[int, float]], source: Source) -> None:
+        """Note the passages that answered a query, by chunk id and relevance. Never fails, never waits."""
         at = self._now()
-        for chunk_id, score in shown:
+        for chunk_id, score in relevances:
             if len(self._waiting) >= self._max_waiting:
                 self.lost += 1
                 continue
@@ -80,10 +80,10 @@ class Recalls:
             self._noted.set()
 
     async def run(self) -> None:
-        """Write what is noted, in batches, until stopped, and then what is left. What fails is tried again."""
+        """Write the noted recalls in batches until `stop`, and then the rest. A batch that fails is tried again."""
         while not self._stopping.is_set():
             await self._noted.wait()
-            # What comes close together is written together.
+            # Recalls that come close together are written together.
             with suppress(TimeoutError):
                 async with asyncio.timeout(INTERVAL_SECONDS):
                     await self._stopping.wait()
@@ -92,12 +92,12 @@ class Recalls:
                 self._noted.set()
 
     def stop(self) -> None:
-        """Let `run` write what is left and end: cancelled within a batch, it could not tell what is written."""
+        """Let `run` write the rest and end. Cancelled within a batch, it could not tell which recalls are written."""
         self._stopping.set()
         self._noted.set()
 
     async def flush(self) -> bool:
-        """Write all that is noted. False, logged and counted, when it could not be now: it stays noted."""
+        """Write all noted recalls. False, logged and counted, when the database cannot now: they stay noted."""
         async with self._flushing:
             while self._waiting:
                 batch = [self._waiting[i] for i in range(min(BATCH, len(self._waiting)))]
@@ -108,7 +108,7 @@ class Recalls:
                     log.warning("recalls_not_written", code=error.code, detail=error.detail, waiting=len(self._waiting))
                     if isinstance(error, DatabaseUnavailable | Conflict):
                         return False
-                    # No other time would do better, and the next ones wait behind it.
+                    # The batch would fail at any other time too, and the next ones wait behind it.
                     self.lost += len(batch)
                 for _ in batch:
                     self._waiting.popleft()
@@ -124,12 +124,15 @@ class Recalls:
             "sources": [recall.source for recall in batch],
             "times": [recall.at for recall in batch],
         }
-        # Over all tenants at once, each row by its tenant: it is no request's, and reads nothing out.
+        # As maintenance, because a batch has recalls of several tenants. Nothing is read out.
         async with self._database.maintenance() as connection:
             return (await connection.execute(SQL["record"], params)).rowcount
 
 
 def query_hash(secret: bytes, tenant_id: str, query: str) -> bytes:
-    """The same for queries that are equal but for case, width and white space; of no use in another tenant. Pure."""
+    """The keyed hash of a query: equal for queries that differ in case, width and white space only. Pure.
+
+    It differs from tenant to tenant.
+    """
     folded = " ".join(fold(query).split())
     return hmac.digest(secret, f"query\x00{tenant_id}\x00{folded}".encode(), "sha256")

@@ -1,4 +1,4 @@
-"""What is asked of search, and what it answers."""
+"""The request to search, the rules of search, and its outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Rules:
     language: str = "english"
     time_zone: str = "UTC"
     hnsw_ef_search: int = 100
-    # A term in more passages than this, and than this share of them, yields no candidates where rarer terms do.
+    # A term in more than `frequent_df` passages, and more than this share of all, yields candidates only where no rarer
+    # term does.
     frequent_df: int = 2000
     frequent_share: float = 0.1
     bm25_k1: float = 1.2
@@ -36,12 +37,12 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is searched for, where, and how much of it is wanted.
+    """A search: whose memory, the query, the filters and the limits.
 
-    `with_past` searches also what files held before. With `as_of`: files as they were then, and daily notes up to
-    that day in the agent's time zone, as they are now. `vector_query` is a text whose vector stands for
-    the query's, such as the query with what was said before it; no word of it is looked for but the query's own.
-    `is_new_agent`: an agent that is not there is no error, and has nothing of its own.
+    `with_past` also searches former versions of files. `as_of` searches files as they were then, and daily notes up to
+    that day in the agent's time zone, as they are now. `vector_query` is embedded in place of the query, such as the
+    query with the messages before it; only the words of the query itself are looked for. With `is_new_agent`, an agent
+    that does not exist is no error: it has no memory of its own.
     """
 
     tenant_id: str
@@ -61,8 +62,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeOf:
-    """The episode that a passage is of, and the messages of a session that it is made of."""
+class PassageEpisode:
+    """The episode of a passage, and the range of messages of a session that the episode summarises."""
 
     episode_id: int
     abstract: str
@@ -73,10 +74,10 @@ class EpisodeOf:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A passage that was found, with how: the scores are those of `rank.Scores`.
+    """A passage with its scores, which are those of `rank.Scores`.
 
-    `bm25` is 0 where it shares no term with the query, `matched` the terms that it shares, in the query's order.
-    `similarity` is the cosine to the query, None where there is no vector to compare. `plan` is how its slice, of
+    `matched` are the terms that it shares with the query, in the query's order; without any, `bm25` is 0. `similarity`
+    is the cosine to the query, None where there is no vector to compare. `plan` says how its slice, which has
     `slice_chunks` passages, was searched by meaning.
     """
 
@@ -98,8 +99,8 @@ class Result:
     text_evidence: float
     vector_evidence: float
     coverage: float
-    agreement: float
-    telling: float
+    speaker_match: float
+    statement_score: float
     document_evidence: float
     base_score: float
     boost: float
@@ -110,12 +111,12 @@ class Result:
     relevance: float
     plan: Plan
     slice_chunks: int
-    episode: EpisodeOf | None = None
+    episode: PassageEpisode | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found, best first, and how it was searched. Times are in milliseconds."""
+    """The results of a search, best first, and how they came about. Times are in milliseconds."""
 
     results: Sequence[Result]
     mode: Mode
@@ -127,13 +128,13 @@ class Outcome:
     database_ms: float
     total_ms: float
 
-    def shown(self) -> list[tuple[int, float]]:
-        """The results by id, each with its relevance."""
+    def relevances(self) -> list[tuple[int, float]]:
+        """The chunk id and the relevance of each result, in their order."""
         return [(result.chunk_id, result.relevance) for result in self.results]
 
 
 def request_for(grant: Grant, query: str, **options: Any) -> Request:
-    """What a permitted search asks for; `options` are the other fields of a request."""
+    """The request of a search that the gate has granted; `options` are the other fields of a `Request`."""
     principal = grant.principal
     return Request(
         principal.tenant_id,
@@ -146,7 +147,7 @@ def request_for(grant: Grant, query: str, **options: Any) -> Request:
 
 
 def rules_for(grant: Grant, base: Rules) -> Rules:
-    """The server's rules of search with the agent's own on top."""
-    own = grant.settings
-    weights = Weights(own.text_weight, own.vector_weight, own.user_boost, own.context_weight)
-    return replace(base, weights=weights, language=own.language, time_zone=own.time_zone)
+    """The server's rules of search, overridden by the agent's settings."""
+    settings = grant.settings
+    weights = Weights(settings.text_weight, settings.vector_weight, settings.user_boost, settings.context_weight)
+    return replace(base, weights=weights, language=settings.language, time_zone=settings.time_zone)

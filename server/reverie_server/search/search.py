@@ -1,4 +1,4 @@
-"""Hybrid search: one snapshot, two channels, one ranked list."""
+"""Hybrid search: candidates of two channels from one snapshot, ranked into one list."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from reverie_indexer.db import Connection, Database
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.slices import scope_of
 from reverie_indexer.slot import ModelSlot
-from reverie_server.search.candidates import Booleans, Pool
-from reverie_server.search.duplicates import may_repeat, repeated
+from reverie_server.search.candidates import Booleans, Candidates
+from reverie_server.search.duplicates import may_repeat, repeating_rows
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.rank import (
-    FOUND_FROM,
+    MIN_RELEVANCE,
     Query,
     Scores,
     Weights,
@@ -32,20 +32,20 @@ from reverie_server.search.rank import (
     score,
     select,
 )
-from reverie_server.search.request import EpisodeOf, Mode, Outcome, Request, Result, Rules
-from reverie_server.search.store import QueryVector, Searched, open_slices, passages, propose
+from reverie_server.search.request import Mode, Outcome, PassageEpisode, Request, Result, Rules
+from reverie_server.search.store import Corpus, QueryVector, open_corpus, passages, propose
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
-# Below, the vector of a query says nothing, and would outweigh its words. Scripts lie far to either side.
-FAMILIAR_FROM = 0.5
+# The vector of a less familiar query says nothing, and would outweigh its words. Scripts lie far to either side.
+MIN_FAMILIARITY = 0.5
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 MODEL_MOVED = "the index has moved to another embedding model: restart this server; searched by words"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request with what it is searched by."""
+class _AnalysedRequest:
+    """A request with the terms and the vector of its query; no vector: it is searched by words alone."""
 
     request: Request
     rules: Rules
@@ -55,8 +55,8 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The results, the weights they were scored with, which channels had a say, and the seconds that scoring took."""
+class _RankedResults:
+    """The results, the weights of their scores, which channels had a say, and the seconds that scoring took."""
 
     results: Sequence[Result]
     weights: Weights
@@ -66,16 +66,16 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
-    """Passages with their scores; `by_index` are the slices that an HNSW index was asked for."""
+class _ScoredCandidates:
+    """The candidates with their scores; `hnsw_slice_ids` are the slices whose HNSW index was searched."""
 
-    pool: Pool
+    candidates: Candidates
     scores: Scores
-    by_index: Collection[int]
+    hnsw_slice_ids: Collection[int]
 
 
 class Search:
-    """Finds passages of the memory an owner may see with one agent. `now` gives the time, by which things expire."""
+    """Finds passages of the memory that an owner sees with an agent. `now` gives the time, by which episodes expire."""
 
     def __init__(
         self,
@@ -91,16 +91,17 @@ class Search:
         self._now = now
 
     async def search(self, request: Request, rules: Rules | None = None) -> Outcome:
-        """The best passages for a query, by the server's rules or an agent's; else what the leader shares.
+        """The best passages for a query, best first. `rules` None: the server's own.
 
-        Raises ValidationFailed for an empty or overlong query, NotFound for an unknown agent. A missing or
-        failing model is a warning, and the search goes by words.
+        A team member without a relevant result gets what its leader shares. Without an embedding model, or when it
+        fails, the search goes by words and a warning says so. Raises ValidationFailed for an empty or overlong query,
+        NotFound for an unknown agent.
         """
         with span("search"):
             outcome = await self._search(request, rules or self.rules)
-            if request.leader_agent_id is None or any(r.relevance >= FOUND_FROM for r in outcome.results):
+            if request.leader_agent_id is None or any(r.relevance >= MIN_RELEVANCE for r in outcome.results):
                 return outcome
-            # A team member has no results of its own: what its leader shares, never what is personal there.
+            # What the leader shares; never what is personal there.
             leader = replace(request, agent_id=request.leader_agent_id, owner_key=None, leader_agent_id=None)
             shared = await self._search(leader, rules or self.rules)
             return replace(shared, fallback="leader") if shared.results else outcome
@@ -117,36 +118,38 @@ class Search:
         embedded = time.perf_counter()
         async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
             with span("scope"):
-                searched = await open_slices(connection, request, terms, now=self._now())
-            if vector is not None and vector.model_id != searched.active_model_id:
+                corpus = await open_corpus(connection, request, terms, now=self._now())
+            if vector is not None and vector.model_id != corpus.active_model_id:
                 warnings.append(MODEL_MOVED)
                 vector = None
-            found = await _find(connection, _Asked(request, rules, query, terms, vector), searched)
+            analysed = _AnalysedRequest(request, rules, query, terms, vector)
+            ranked = await _find(connection, analysed, corpus)
         finished = time.perf_counter()
         return Outcome(
-            results=found.results,
-            mode=_mode_done(request.mode, found),
-            fallback=_fallback(found.results, request.owner_key),
+            results=ranked.results,
+            mode=_effective_mode(request.mode, ranked),
+            fallback=_fallback(ranked.results, request.owner_key),
             warnings=warnings,
-            weights=found.weights,
+            weights=ranked.weights,
             terms=terms,
             embed_ms=(embedded - started) * 1000,
-            database_ms=(finished - embedded - found.scoring_seconds) * 1000,
+            database_ms=(finished - embedded - ranked.scoring_seconds) * 1000,
             total_ms=(finished - started) * 1000,
         )
 
     async def _embed(self, request: Request, text: str, warnings: list[str]) -> QueryVector | None:
+        """The vector of `text`; None, with a warning added to `warnings`, where there is none."""
         ready = self._models.ready
         if ready is None:
-            because = {
+            reason = {
                 "loading": "the embedding model is still loading",
                 "failed": f"the embedding model could not be loaded ({self._models.error})",
                 "none": "no embedding model is configured",
             }[self._models.state]
-            warnings.append(f"{because}: searched by words")
+            warnings.append(f"{reason}: searched by words")
             return None
         try:
-            if request.mode == "hybrid" and ready.embedder.familiarity(text) < FAMILIAR_FROM:
+            if request.mode == "hybrid" and ready.embedder.familiarity(text) < MIN_FAMILIARITY:
                 warnings.append(UNFAMILIAR_SCRIPT)
                 return None
             vector = await query_vector(ready, text)
@@ -156,119 +159,128 @@ class Search:
         return QueryVector(vector, ready.model_id, ready.embedder.identity)
 
 
-async def _find(connection: Connection, asked: _Asked, searched: Searched) -> _Found:
-    """Propose, score, and fetch what is shown of the best, and nothing of the others."""
-    request, vector = asked.request, asked.vector
+async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corpus) -> _RankedResults:
+    """Fetch candidates, score them, and fetch the texts of the best alone."""
+    request, vector = analysed.request, analysed.vector
     with span("candidates"):
-        pool, by_index = await propose(connection, request, asked.rules, searched, vector)
+        candidates, hnsw_slice_ids = await propose(connection, request, analysed.rules, corpus, vector)
     started = time.perf_counter()
     with span("rank"):
-        has_text = bool(searched.frequencies) and (request.mode != "vector" or vector is None)
-        weights = effective_weights(asked.rules.weights, has_text=has_text, has_vector=vector is not None)
-        scores = score(pool, _query(asked, searched), weights)
-    scored = time.perf_counter()
-    is_exact = await _exact_finds(connection, asked, pool, scores)
-    best, shown = await _best(connection, request, pool, scores, is_exact)
-    ranked = _Scored(pool, scores, by_index)
-    results = [_result(asked, searched, ranked, place, shown[int(pool.chunk_id[place])]) for place in best]
-    return _Found(results, weights, has_text, vector is not None, scored - started)
+        has_text = bool(corpus.frequencies) and (request.mode != "vector" or vector is None)
+        weights = effective_weights(analysed.rules.weights, has_text=has_text, has_vector=vector is not None)
+        scores = score(candidates, _scoring_query(analysed, corpus), weights)
+    finished = time.perf_counter()
+    is_exact = await _exact_finds(connection, analysed, candidates, scores)
+    best, passage_rows = await _select_best(connection, request, candidates, scores, is_exact)
+    scored = _ScoredCandidates(candidates, scores, hnsw_slice_ids)
+    results = [
+        _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
+    ]
+    return _RankedResults(results, weights, has_text, vector is not None, finished - started)
 
 
-async def _best(
-    connection: Connection, request: Request, pool: Pool, scores: Scores, is_exact: Booleans
+async def _select_best(
+    connection: Connection, request: Request, candidates: Candidates, scores: Scores, is_exact: Booleans
 ) -> tuple[list[int], dict[int, DictRow]]:
-    """The places of the results, and what is shown of them by chunk. The transaction may end here.
+    """The indexes of the best candidates, best first, and their passages by chunk id. The transaction may end here.
 
-    Whether a line of the daily log repeats a message is told by their texts, which are fetched of the chosen only.
+    Whether a result only repeats another one depends on their texts, which are fetched for the selected ones only. So
+    the selection is made again without the repeating ones until it has none.
     """
-    left_out: set[int] = set()
-    shown: dict[int, DictRow] = {}
+    excluded: set[int] = set()
+    fetched: dict[int, DictRow] = {}
     while True:
         with span("select"):
             best = select(
-                pool, scores, is_exact, min_score=request.min_score, limit=request.max_results, left_out=left_out
+                candidates, scores, is_exact, min_score=request.min_score, limit=request.max_results, excluded=excluded
             )
-            is_final = not may_repeat(pool, best)
+            is_final = not may_repeat(candidates, best)
         with span("passages"):
-            missing = [chunk_id for chunk_id in pool.chunk_id[best].tolist() if chunk_id not in shown]
-            shown |= await passages(connection, request, missing, is_last=is_final)
+            missing = [chunk_id for chunk_id in candidates.chunk_id[best].tolist() if chunk_id not in fetched]
+            fetched |= await passages(connection, request, missing, is_last=is_final)
         if is_final:
-            return best, shown
-        echoes = repeated(pool, best, {chunk_id: row["text"] for chunk_id, row in shown.items()})
-        if not echoes:
-            return best, shown
-        left_out |= echoes
+            return best, fetched
+        repeating = repeating_rows(candidates, best, {chunk_id: row["text"] for chunk_id, row in fetched.items()})
+        if not repeating:
+            return best, fetched
+        excluded |= repeating
 
 
-def _query(asked: _Asked, searched: Searched) -> Query:
-    count = searched.chunk_count
-    known = np.array([idf(df, count) for df in searched.frequencies.values()], np.float64)
-    unknown = set(asked.terms.terms) - set(searched.frequencies)
-    meaning = meaning_of(asked.query, asked.rules.language)
-    meant = known * [term in meaning.terms for term in searched.frequencies]
+def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
+    """The query as `rank.score` takes it, with the IDFs of its terms in this corpus."""
+    count = corpus.chunk_count
+    idfs = np.array([idf(df, count) for df in corpus.frequencies.values()], np.float64)
+    unknown = set(analysed.terms.terms) - set(corpus.frequencies)
+    meaning = meaning_of(analysed.query, analysed.rules.language)
+    meaning_idfs = idfs * [term in meaning.terms for term in corpus.frequencies]
     return Query(
-        asked.query,
-        known,
-        float(known.sum()) + len(unknown) * idf(0, count),
-        meant=meant,
-        naming=known * [term in meaning.names for term in searched.frequencies],
-        meant_idf=float(meant.sum()) + len(unknown & meaning.terms) * idf(0, count),
+        analysed.query,
+        idfs,
+        float(idfs.sum()) + len(unknown) * idf(0, count),
+        meaning_idfs=meaning_idfs,
+        name_idfs=idfs * [term in meaning.names for term in corpus.frequencies],
+        meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
     )
 
 
-async def _exact_finds(connection: Connection, asked: _Asked, pool: Pool, scores: Scores) -> Booleans:
-    """Which of those that the threshold would drop hold something of the query to the letter."""
-    is_exact = np.zeros(pool.proposed, np.bool_)
-    if asked.terms.exact:
-        below = np.flatnonzero(scores.base_score < asked.request.min_score).tolist()
-        texts = await passages(connection, asked.request, pool.chunk_id[below].tolist())
-        for place in below:
-            text = texts[int(pool.chunk_id[place])]["text"]
-            is_exact[place] = holds_exact(pool.path[place], text, asked.terms.exact)
+async def _exact_finds(
+    connection: Connection, analysed: _AnalysedRequest, candidates: Candidates, scores: Scores
+) -> Booleans:
+    """Which of the candidates below the threshold have an exact part of the query to the letter."""
+    is_exact = np.zeros(candidates.proposed_count, np.bool_)
+    if analysed.terms.exact:
+        below = np.flatnonzero(scores.base_score < analysed.request.min_score).tolist()
+        texts = await passages(connection, analysed.request, candidates.chunk_id[below].tolist())
+        for index in below:
+            text = texts[int(candidates.chunk_id[index])]["text"]
+            is_exact[index] = holds_exact(candidates.path[index], text, analysed.terms.exact)
     return is_exact
 
 
-def _result(asked: _Asked, searched: Searched, scored: _Scored, place: int, shown: DictRow) -> Result:
-    pool = scored.pool
-    slice_ = searched.slice_of(int(pool.slice_id[place]))
-    similarity = float(pool.similarity[place])
+def _result(
+    analysed: _AnalysedRequest, corpus: Corpus, scored: _ScoredCandidates, index: int, passage: DictRow
+) -> Result:
+    """The candidate at `index` as a result, with the row of its passage."""
+    candidates = scored.candidates
+    slice_ = corpus.slice_of(int(candidates.slice_id[index]))
+    similarity = float(candidates.similarity[index])
     return Result(
-        chunk_id=int(pool.chunk_id[place]),
-        tier=pool.tier[place],
-        path=pool.path[place],
-        start_line=pool.start_line[place],
-        end_line=pool.end_line[place],
-        text=shown["text"],
+        chunk_id=int(candidates.chunk_id[index]),
+        tier=candidates.tier[index],
+        path=candidates.path[index],
+        start_line=candidates.start_line[index],
+        end_line=candidates.end_line[index],
+        text=passage["text"],
         scope=scope_of(slice_.agent_id, slice_.owner_key),
         owner_key=slice_.owner_key,
-        updated_at=shown["updated_at"],
-        bm25=float(pool.bm25[place]),
-        matched=tuple(t for t, is_held in zip(searched.frequencies, pool.held[place], strict=True) if is_held),
-        is_exact=holds_exact(pool.path[place], shown["text"], asked.terms.exact),
+        updated_at=passage["updated_at"],
+        bm25=float(candidates.bm25[index]),
+        matched=tuple(t for t, has in zip(corpus.frequencies, candidates.has_term[index], strict=True) if has),
+        is_exact=holds_exact(candidates.path[index], passage["text"], analysed.terms.exact),
         similarity=None if math.isnan(similarity) else similarity,
-        plan="hnsw" if slice_.slice_id in scored.by_index else "exact",
+        plan="hnsw" if slice_.slice_id in scored.hnsw_slice_ids else "exact",
         slice_chunks=slice_.chunk_count,
-        episode=_episode_of(shown),
-        **scored.scores.of(place),
+        episode=_episode_of(passage),
+        **scored.scores.of(index),
     )
 
 
-def _episode_of(shown: DictRow) -> EpisodeOf | None:
-    if shown["episode_id"] is None:
+def _episode_of(passage: DictRow) -> PassageEpisode | None:
+    if passage["episode_id"] is None:
         return None
-    return EpisodeOf(**{name: shown[name] for name in EpisodeOf.__slots__})
+    return PassageEpisode(**{name: passage[name] for name in PassageEpisode.__slots__})
 
 
-def _mode_done(asked: Mode, found: _Found) -> Mode:
-    """`text` without an embedding, `vector` when asked for or no word of the query occurs, else `hybrid`."""
-    if not found.has_vector:
+def _effective_mode(requested: Mode, ranked: _RankedResults) -> Mode:
+    """`text` without an embedding; `vector` when requested, or where no word of the query occurs; else `hybrid`."""
+    if not ranked.has_vector:
         return "text"
-    return "hybrid" if found.has_text and asked == "hybrid" else "vector"
+    return "hybrid" if ranked.has_text and requested == "hybrid" else "vector"
 
 
 def _fallback(results: Sequence[Result], owner_key: str | None) -> Literal["global"] | None:
-    """`global` when an owner asked and nothing of their own was found among what was."""
+    """`global` when an owner searches and no relevant result is the owner's; None without results."""
     if owner_key is None or not results:
         return None
-    own = any(r.owner_key == owner_key and r.relevance >= FOUND_FROM for r in results)
-    return None if own else "global"
+    has_personal = any(r.owner_key == owner_key and r.relevance >= MIN_RELEVANCE for r in results)
+    return None if has_personal else "global"

@@ -1,15 +1,15 @@
--- hnsw_settings: keep scanning until enough rows of the slice are found; candidates need no strict order
+-- hnsw_settings: scan until enough rows of the slice are found; candidates need no strict order
 SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('hnsw.ef_search', %(ef_search)s, true),
        set_config('hnsw.max_scan_tuples', '200000', true);
 
--- expired: the documents of some slices that nobody sees any more, and that are not pruned yet
+-- expired: the documents of some slices that have expired and are not pruned yet
 SELECT document_id FROM documents
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
   AND expires_at IS NOT NULL AND expires_at <= %(now)s
 ORDER BY document_id;
 
--- term_frequencies: in how many passages of the visible slices each term of the query stands
+-- term_frequencies: the number of passages of the visible slices that have each term of the query
 SELECT p.term, count(*) AS df
 FROM postings p
 WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = ANY(%(terms)s::text[])
@@ -19,17 +19,18 @@ WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) 
         AND expires_at IS NOT NULL AND expires_at <= %(now)s))
 GROUP BY p.term;
 
--- join_by_hash: from here to the end of the transaction. The planner takes the matches of a query for one row, and
--- would compare each of hundreds with each; what is to be looked up one by one is, by LATERAL with LIMIT or OFFSET.
+-- join_by_hash: no nested loops until the end of the transaction. The planner takes the matches of a query for one row,
+-- and would compare each of hundreds with each. Rows that are to be looked up one by one are, by LATERAL with LIMIT or
+-- OFFSET.
 SELECT set_config('enable_nestloop', 'off', true);
 
--- candidates: the best of each channel over the visible slices, and the passages beside them, with both scores for each
--- `producers` are the terms that yield candidates; `others`, too frequent for that, only add to scores; `matched` has
--- the places of both in `terms`, from 1. A row of chunks or documents is looked up by its key (LIMIT 1), whatever the
+-- candidates: the best of each channel over the visible slices, and their neighbours, with both scores for each
+-- `producers` are the terms that yield candidates; `others`, too frequent for that, only add to scores. `matched` has
+-- the numbers of both in `terms`, from 1. A row of chunks or documents is looked up by its key (LIMIT 1), whatever the
 -- planner thinks of the tables' sizes. With `as_of` the slices include their past twins, and the passages are those of
--- that time (in_time). What stands beside a candidate is evidence for it and no result: it has no path. The exact scan's
--- distances are kept and not computed again. A message has the time at which it was said, an episode that of its last one.
--- What has expired is left out by its document (`expired`), which the covering indexes have.
+-- that time (in_time). A neighbour of a candidate is evidence for it and no result: it has no path. The distances of the
+-- exact scan are kept and not computed again. A message has the time at which it was said, an episode that of its last
+-- message. Expired episodes are left out by their documents (`expired`), which the covering indexes have.
 WITH weights AS MATERIALIZED (
     SELECT term, idf, place::smallint
     FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) WITH ORDINALITY AS w(term, idf, place)
@@ -75,7 +76,7 @@ WITH weights AS MATERIALIZED (
 ), candidates AS MATERIALIZED (
     (SELECT chunk_id FROM produced ORDER BY bm25 DESC, chunk_id DESC LIMIT %(text_limit)s)
     UNION (SELECT chunk_id FROM scanned ORDER BY distance, chunk_id DESC LIMIT %(vector_limit)s)
-    UNION SELECT unnest(%(hnsw_chunk_ids)s::bigint[])
+    UNION SELECT unnest(%(nearest_of_large)s::bigint[])
 ), proposed AS MATERIALIZED (
     SELECT c.chunk_id, c.slice_id, c.document_id, c.ordinal, c.tier::text AS tier, c.start_line, c.end_line,
            hashtextextended(lower(c.text), 0) AS text_key,
@@ -94,7 +95,7 @@ WITH weights AS MATERIALIZED (
         SELECT path, note_day, updated_at FROM documents
         WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
     ) d
-), beside AS MATERIALIZED (
+), neighbours AS MATERIALIZED (
     SELECT n.chunk_id, n.slice_id, a.document_id, a.ordinal FROM (
         SELECT document_id, ordinal + step AS ordinal FROM proposed, (VALUES (-2), (-1), (1), (2)) AS steps(step)
         WHERE %(with_context)s
@@ -106,23 +107,23 @@ WITH weights AS MATERIALIZED (
           AND (%(as_of)s::timestamptz IS NULL OR chunk_id IN (SELECT chunk_id FROM in_time))
         LIMIT 1
     ) n
-), pool AS MATERIALIZED (
+), proposed_and_neighbours AS MATERIALIZED (
     SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text_key, label, asks, path,
            updated_at
     FROM proposed
-    UNION ALL SELECT chunk_id, slice_id, document_id, ordinal, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM beside
+    UNION ALL SELECT chunk_id, slice_id, document_id, ordinal, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM neighbours
 )
 SELECT k.chunk_id, k.slice_id, k.document_id, k.ordinal, k.tier, k.start_line, k.end_line, k.text_key, k.label, k.asks,
        k.path, k.updated_at,
-       coalesce(own.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
-       CASE WHEN f.matched IS NULL THEN own.matched ELSE own.matched || f.matched END AS matched,
+       coalesce(p.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
+       CASE WHEN f.matched IS NULL THEN p.matched ELSE p.matched || f.matched END AS matched,
        1 - coalesce(near.distance, CASE WHEN k.slice_id <> ALL(%(exact_slice_ids)s::bigint[]) THEN (
            SELECT far.embedding <=> %(embedding)s::halfvec FROM vectors far
            WHERE far.tenant_id = %(tenant_id)s AND far.chunk_id = k.chunk_id
              AND far.model_id = %(model_id)s::smallint AND far.partition_id = ANY(%(partition_ids)s::bigint[])
        ) END) AS similarity
-FROM pool k
-LEFT JOIN produced own ON own.chunk_id = k.chunk_id
+FROM proposed_and_neighbours k
+LEFT JOIN produced p ON p.chunk_id = k.chunk_id
 LEFT JOIN scanned near ON near.chunk_id = k.chunk_id
 LEFT JOIN LATERAL (
     SELECT sum(w.idf * o.tf * (1 + %(k1)s::float8)
@@ -134,7 +135,7 @@ LEFT JOIN LATERAL (
       AND o.term = ANY(%(others)s::text[]) AND o.chunk_id = k.chunk_id
 ) f ON cardinality(%(others)s::text[]) > 0;
 
--- passages: what is shown of passages, and the episode whose summary one is of
+-- passages: the text and the time of passages, and the episode of each passage of a summary
 SELECT c.chunk_id, c.text, e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
        CASE WHEN c.tier NOT IN ('message', 'episodic') AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
             THEN d.updated_at ELSE c.valid_from END AS updated_at
@@ -152,8 +153,8 @@ LEFT JOIN LATERAL (
     WHERE tenant_id = %(tenant_id)s AND episode_id = d.episode_id LIMIT 1
 ) e ON true;
 
--- under_path: how many passages of one large slice stand under a path (no more than `most` + 1 are counted), and, if that
--- is at most `most`, the nearest of them. An index of the whole slice finds few of a small part of it; each is looked at.
+-- under_path: the number of passages under a path of one large slice, counted up to `most` + 1, and, if that is at most
+-- `most`, the nearest of them. An index of the whole slice finds few of a small part of it; so each is compared.
 WITH inside AS MATERIALIZED (
     SELECT c.chunk_id FROM documents d
     CROSS JOIN LATERAL (
@@ -179,7 +180,7 @@ SELECT counted.count, ARRAY(
 ) AS chunk_ids
 FROM counted;
 
--- hnsw_candidates: the nearest of one large slice, from the HNSW index of its own partition
+-- hnsw_candidates: the passages of one large slice nearest to the query, from the HNSW index of its own partition
 SELECT v.chunk_id
 FROM vectors v
 WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s
@@ -199,5 +200,5 @@ WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s
 ORDER BY (v.embedding::halfvec({dimension})) <=> %(embedding)s::halfvec({dimension})
 LIMIT %(vector_limit)s;
 
--- active_model_id: the model whose vectors may be compared with a query's
+-- active_model_id: the model whose vectors a query's vector is compared with
 SELECT model_id FROM models WHERE active;

@@ -45,7 +45,7 @@ async def search_episodes(
     grant = await system.gate.read(who, a, body.resolved_owner())
     results, outcome = await system.consolidation.episodes.search(grant, body.asked())
     counted(len(results))
-    system.recalls.note(who.tenant_id, query, outcome.shown(), "search")
+    system.recalls.note(who.tenant_id, query, outcome.relevances(), "search")
     return wire_episodes.search_body(results, outcome)
 
 

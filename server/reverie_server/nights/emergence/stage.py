@@ -40,7 +40,7 @@ from reverie_server.nights.emergence.text import Proposal, extractive, modelled
 from reverie_server.nights.emergence.write import Conclusion, NightDone, write_conclusion
 from reverie_server.nights.reports import Mode, Report, add_report, is_night_done, new_report_id
 from reverie_server.provenance.tombstones import Tombstones
-from reverie_server.search.rank import FOUND_FROM
+from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.text.error_site import code_of, error_site
@@ -268,7 +268,7 @@ class Emergence:
         request = request_for(grant, topic, max_results=_TOPIC_RESULTS, tiers=("document", "message"))
         request = replace(request, owner_key=place.owner_key, leader_agent_id=None)
         outcome = await self._parts.search.search(request, rules_for(grant, self._parts.search.rules))
-        return [r.chunk_id for r in outcome.results if r.scope == place.scope and r.relevance >= FOUND_FROM]
+        return [r.chunk_id for r in outcome.results if r.scope == place.scope and r.relevance >= MIN_RELEVANCE]
 
     def _new_report(self, work: Work, time_zone: str) -> Report:
         now = self.now()
