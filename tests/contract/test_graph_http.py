@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import httpx
+import pytest
 from tests.conftest import ServeRuntime
 from tests.graphs import Graph, answer, answers, day, thing
 from tests.scripted_model import ScriptedModel
@@ -18,7 +21,11 @@ def codes(responses: list[httpx.Response]) -> list[tuple[int, str]]:
     return [(response.status_code, response.json()["code"]) for response in responses]
 
 
-async def test_the_graph_over_http(talking: Runtime, scripted: ScriptedModel, serve_runtime: ServeRuntime) -> None:
+@pytest.fixture
+async def ada(
+    talking: Runtime, scripted: ScriptedModel, serve_runtime: ServeRuntime
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client over Ada's graph in which Ada has reported to Bo, and since day 30 reports to Cy."""
     graph = Graph(talking)
     answers(
         scripted,
@@ -28,77 +35,88 @@ async def test_the_graph_over_http(talking: Runtime, scripted: ScriptedModel, se
     await graph.hear("Ada works on Reverie.", day(0))
     await graph.hear("Ada reports to Cy.", day(30))
     async with httpx.AsyncClient(base_url=await serve_runtime(talking), timeout=30) as client:
-        found = await client.post(f"{BASE}/search", json={"query": "Ada", "as_of": day(5).isoformat(), **MINE})
-        assert found.status_code == 200
-        body = found.json()
-        assert set(body["paths"]) == {
-            "Ada -works_on-> Reverie",
-            "Ada -reports_to-> Bo",
-            "Ada -works_on-> Reverie -depends_on-> PostgreSQL",
-        }
-        first = body["entities"][0]
-        assert (first["name"], first["type"], first["depth"], first["scope"]) == ("Ada", "person", 0, "personal")
-        [bo] = [relation for relation in body["relations"] if relation["target"] == "Bo"]
-        assert (bo["valid_from"], bo["valid_to"], bo["source_id"]) == (
-            "2026-01-01T12:00:00Z",
-            "2026-01-31T12:00:00Z",
-            first["id"],
-        )
-        assert (body["truncated"], body["fallback"], body["warnings"]) == (False, None, [])
+        yield client
 
-        listed = (await client.get(f"{BASE}/entities", params={**MINE, "limit": 2})).json()
-        rest = (await client.get(f"{BASE}/entities", params={**MINE, "cursor": listed["next_cursor"]})).json()
-        names = [entity["name"] for entity in [*listed["entities"], *rest["entities"]]]
-        assert (names, rest["next_cursor"]) == (["Ada", "Bo", "Cy", "PostgreSQL", "Reverie"], None)
-        people = (await client.get(f"{BASE}/entities", params={**MINE, "entity_type": "person"})).json()["entities"]
-        assert [entity["name"] for entity in people] == ["Ada", "Bo", "Cy"]
-        detail = (await client.get(f"{BASE}/entities/{first['id']}", params=MINE)).json()
-        assert [(r["target"], r["valid_to"] is None) for r in detail["relations"]] == [
-            ("Cy", True),
-            ("Reverie", True),
-            ("Bo", False),
-        ]
-        assert detail["relations"][0]["sources"][0]["episode_id"] == "ep-2"
-        assert (detail["prompt"], detail["prompt_version"], detail["model"]) == ("semantic", "1", "scripted")
-        assert [len(source["messages"]) for source in detail["sources"]] == [1, 1]
 
-        keep, absorb = (entity["id"] for entity in people[1:])
-        merged = await client.post(f"{BASE}/merge", json={"keep": keep, "absorb": absorb, **MINE})
-        assert (merged.status_code, merged.json()["entity"]["aliases"]) == (200, ["Cy"])
-        merge_id = merged.json()["merge_id"]
-        undone = await client.post(f"{BASE}/merges/{merge_id}/undo", json=MINE)
-        assert (undone.json()["kept"]["name"], undone.json()["restored"]["name"]) == ("Bo", "Cy")
-        pairs = (await client.get(f"{BASE}/duplicates", params={**MINE, "state": "dismissed"})).json()["duplicates"]
-        [pair] = [pair for pair in pairs if {pair["first"]["name"], pair["second"]["name"]} == {"Bo", "Cy"}]
-        dismissed = await client.post(f"{BASE}/duplicates/{pair['id']}/dismiss", json=MINE)
-        assert (dismissed.status_code, dismissed.json()["state"]) == (200, "dismissed")
-        assert (await client.get(f"{BASE}/duplicates", params=MINE)).json() == {"duplicates": [], "next_cursor": None}
+async def ids_by_name(ada: httpx.AsyncClient) -> dict[str, str]:
+    listed = (await ada.get(f"{BASE}/entities", params=MINE)).json()["entities"]
+    return {entity["name"]: entity["id"] for entity in listed}
 
-        refused = [
-            await client.post(f"{BASE}/search", json=MINE),
-            await client.post(f"{BASE}/search", json={"query": "Ada", "max_depth": 6}),
-            await client.post(f"{BASE}/search", json={"query": "Ada", "entity_type": "city"}),
-            await client.post(f"{BASE}/search", json={"query": "Ada", "depth": 2}),
-            await client.post(f"{BASE}/search", json={"query": "Ada", "as_of": "yesterday"}),
-            await client.post(f"{BASE}/search", json={"entity_id": first["id"]}),
-            await client.get(f"{BASE}/entities/{first['id']}"),
-            await client.post(f"{BASE}/merge", json={"keep": keep, "absorb": keep, **MINE}),
-            await client.post(f"{BASE}/merge", json={"keep": keep, "absorb": "nobody", **MINE}),
-            await client.post(f"{BASE}/merges/{merge_id}/undo", json=MINE),
-            await client.post(f"{BASE}/duplicates/dup-99/dismiss", json=MINE),
-            await client.post("/api/v1/agents/unknown/graph/search", json={"query": "Ada"}),
-        ]
-        invalid, missing = (422, "validation_error"), (404, "not_found")
-        assert codes(refused) == [
-            *[invalid] * 5,
-            missing,
-            missing,
-            invalid,
-            missing,
-            (409, "conflict"),
-            missing,
-            missing,
-        ]
+
+async def test_a_search_shows_the_paths_and_periods_of_a_day(ada: httpx.AsyncClient) -> None:
+    response = await ada.post(f"{BASE}/search", json={"query": "Ada", "as_of": day(5).isoformat(), **MINE})
+    assert response.status_code == 200
+    body = response.json()
+    assert set(body["paths"]) == {
+        "Ada -works_on-> Reverie",
+        "Ada -reports_to-> Bo",
+        "Ada -works_on-> Reverie -depends_on-> PostgreSQL",
+    }
+    first = body["entities"][0]
+    assert (first["name"], first["type"], first["depth"], first["scope"]) == ("Ada", "person", 0, "personal")
+    [bo] = [relation for relation in body["relations"] if relation["target"] == "Bo"]
+    assert (bo["valid_from"], bo["valid_to"]) == ("2026-01-01T12:00:00Z", "2026-01-31T12:00:00Z")
+    assert bo["source_id"] == first["id"]
+    assert (body["truncated"], body["fallback"], body["warnings"]) == (False, None, [])
+
+
+async def test_entities_are_listed_by_pages_and_by_type(ada: httpx.AsyncClient) -> None:
+    first = (await ada.get(f"{BASE}/entities", params={**MINE, "limit": 2})).json()
+    rest = (await ada.get(f"{BASE}/entities", params={**MINE, "cursor": first["next_cursor"]})).json()
+    names = [entity["name"] for entity in [*first["entities"], *rest["entities"]]]
+    assert (names, rest["next_cursor"]) == (["Ada", "Bo", "Cy", "PostgreSQL", "Reverie"], None)
+    people = (await ada.get(f"{BASE}/entities", params={**MINE, "entity_type": "person"})).json()["entities"]
+    assert [entity["name"] for entity in people] == ["Ada", "Bo", "Cy"]
+
+
+async def test_an_entity_has_its_relations_the_current_first_and_their_sources(ada: httpx.AsyncClient) -> None:
+    entity_id = (await ids_by_name(ada))["Ada"]
+    detail = (await ada.get(f"{BASE}/entities/{entity_id}", params=MINE)).json()
+    assert [(relation["target"], relation["valid_to"] is None) for relation in detail["relations"]] == [
+        ("Cy", True),
+        ("Reverie", True),
+        ("Bo", False),
+    ]
+    assert detail["relations"][0]["sources"][0]["episode_id"] == "ep-2"
+    assert (detail["prompt"], detail["prompt_version"], detail["model"]) == ("semantic", "1", "scripted")
+    assert [len(source["messages"]) for source in detail["sources"]] == [1, 1]
+
+
+async def test_a_merge_is_undone_and_its_pair_dismissed(ada: httpx.AsyncClient) -> None:
+    ids = await ids_by_name(ada)
+    merged = await ada.post(f"{BASE}/merge", json={"keep": ids["Bo"], "absorb": ids["Cy"], **MINE})
+    assert (merged.status_code, merged.json()["entity"]["aliases"]) == (200, ["Cy"])
+    undo = f"{BASE}/merges/{merged.json()['merge_id']}/undo"
+    undone = (await ada.post(undo, json=MINE)).json()
+    assert (undone["kept"]["name"], undone["restored"]["name"]) == ("Bo", "Cy")
+    assert codes([await ada.post(undo, json=MINE)]) == [(409, "conflict")]
+    pairs = (await ada.get(f"{BASE}/duplicates", params={**MINE, "state": "dismissed"})).json()["duplicates"]
+    [pair] = [pair for pair in pairs if {pair["first"]["name"], pair["second"]["name"]} == {"Bo", "Cy"}]
+    dismissed = await ada.post(f"{BASE}/duplicates/{pair['id']}/dismiss", json=MINE)
+    assert (dismissed.status_code, dismissed.json()["state"]) == (200, "dismissed")
+    assert (await ada.get(f"{BASE}/duplicates", params=MINE)).json() == {"duplicates": [], "next_cursor": None}
+
+
+async def test_what_is_invalid_missing_or_of_somebody_else_is_refused(ada: httpx.AsyncClient) -> None:
+    ids = await ids_by_name(ada)
+    invalid = [
+        await ada.post(f"{BASE}/search", json=MINE),
+        await ada.post(f"{BASE}/search", json={"query": "Ada", "max_depth": 6}),
+        await ada.post(f"{BASE}/search", json={"query": "Ada", "entity_type": "city"}),
+        await ada.post(f"{BASE}/search", json={"query": "Ada", "depth": 2}),
+        await ada.post(f"{BASE}/search", json={"query": "Ada", "as_of": "yesterday"}),
+        await ada.post(f"{BASE}/merge", json={"keep": ids["Bo"], "absorb": ids["Bo"], **MINE}),
+    ]
+    assert codes(invalid) == [(422, "validation_error")] * len(invalid)
+    missing = [
+        # Without the owner's key the entity is nobody's.
+        await ada.post(f"{BASE}/search", json={"entity_id": ids["Ada"]}),
+        await ada.get(f"{BASE}/entities/{ids['Ada']}"),
+        await ada.post(f"{BASE}/merge", json={"keep": ids["Bo"], "absorb": "nobody", **MINE}),
+        await ada.post(f"{BASE}/duplicates/dup-99/dismiss", json=MINE),
+        await ada.post("/api/v1/agents/unknown/graph/search", json={"query": "Ada"}),
+    ]
+    assert codes(missing) == [(404, "not_found")] * len(missing)
 
 
 async def test_the_tool_tells_names_types_and_times_and_reads_both_spellings(

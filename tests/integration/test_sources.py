@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
@@ -33,7 +34,9 @@ def by_path(results: list[dict[str, Any]], prefix: str, text: str) -> dict[str, 
     return next(r for r in results if r["path"].startswith(prefix) and text in r["text"])
 
 
-async def test_every_kind_of_memory_names_what_it_is_made_of(runtime: Runtime, client: httpx.AsyncClient) -> None:
+@pytest.fixture
+async def talk(runtime: Runtime) -> Talk:
+    """A conversation in memory in every way there is, and one line of a person."""
     talk = Talk(runtime)
     await talk.put("MEMORY.md", "# Long-term Memory\n\n## Notes\n\n- Grows heirloom tomatoes.\n")
     await talk.add([NewMessage("user", "Remember that my locker is 4711.", "m-1"), NewMessage("assistant", "Yes.")])
@@ -42,66 +45,92 @@ async def test_every_kind_of_memory_names_what_it_is_made_of(runtime: Runtime, c
     await talk.compact(keep_last=0)
     await runtime.sessions.complete(talk.principal, talk.session_id, "api")
     await drain(runtime)
+    return talk
 
-    results = await found(client, "locker 4711 tomatoes lighthouse Pharos")
-    # What repeats a message to the letter is not shown beside it.
-    results += await found(client, "locker 4711 lighthouse Pharos", tiers=["document"])
-    results += await found(client, "locker 4711 lighthouse Pharos", tiers=["episodic"])
-    memory = await sources(client, by_path(results, "MEMORY.md", "locker")["id"])
-    assert (memory["tier"], memory["path"]) == ("document", "MEMORY.md")
+
+async def ids_of(client: httpx.AsyncClient) -> dict[str, str]:
+    """One memory of each kind. Tiers are searched apart, since a copy of a message is not shown beside it."""
+    files = await found(client, "locker 4711 tomatoes lighthouse Pharos", tiers=["document"])
+    messages = await found(client, "locker 4711 lighthouse Pharos", tiers=["message"])
+    episodes = await found(client, "locker 4711 lighthouse Pharos", tiers=["episodic"])
+    return {
+        "extracted": by_path(files, "MEMORY.md", "locker")["id"],
+        "by hand": by_path(files, "MEMORY.md", "tomatoes")["id"],
+        "logged": by_path(files, "memory/", "User: Remember that my locker")["id"],
+        "flushed": next(
+            r["id"] for r in files if r["path"].startswith("memory/") and r["text"].startswith("- We decided")
+        ),
+        "message": by_path(messages, "sessions/", "Pharos")["id"],
+        "episode": by_path(episodes, "episodes/", "Pharos")["id"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "tier", "text", "written_by", "method", "messages"),
+    [
+        ("extracted", "document", "- My locker is 4711.", "extraction", "extractive", [{"seq": 1, "id": "m-1"}]),
+        ("by hand", "document", "- Grows heirloom tomatoes.", "person", None, None),
+        ("logged", "document", "User: Remember that my locker", "daily_log", "extractive", [
+            {"seq": 1, "id": "m-1"}, {"seq": 2, "id": None},
+        ]),
+        ("flushed", "document", "- We decided", "flush", "extractive", [{"seq": 3, "id": "m-3"}]),
+        ("message", "message", "We decided", "user", None, [{"seq": 3, "id": "m-3"}]),
+    ],
+)  # fmt: skip
+async def test_a_line_names_who_wrote_it_and_the_messages_it_is_made_of(
+    talk: Talk,
+    client: httpx.AsyncClient,
+    kind: str,
+    tier: str,
+    text: str,
+    written_by: str,
+    method: str | None,
+    messages: list[dict[str, Any]] | None,
+) -> None:
+    answer = await sources(client, (await ids_of(client))[kind])
+    assert answer["tier"] == tier
+    [line] = [line for line in answer["lines"] if text in line["text"]]
+    assert (line["written_by"], line["prompt"]) == (written_by, None)
+    assert line["method"] == method
+    expected = [] if messages is None else [{"kind": "messages", "session_id": "web:1", "messages": messages}]
+    assert line["sources"] == expected
+
+
+async def test_a_line_is_numbered_and_dated_in_its_file(talk: Talk, client: httpx.AsyncClient) -> None:
+    memory = await sources(client, (await ids_of(client))["extracted"])
     [line] = [line for line in memory["lines"] if "locker" in line["text"]]
-    assert line["text"] == "- My locker is 4711."
-    assert line["line"] == 6
-    assert (line["written_by"], line["method"], line["prompt"]) == ("extraction", "extractive", None)
+    assert (memory["path"], line["line"], line["text"]) == ("MEMORY.md", 6, "- My locker is 4711.")
     assert line["at"] is not None
-    assert line["sources"] == [{"kind": "messages", "session_id": "web:1", "messages": [{"seq": 1, "id": "m-1"}]}]
 
-    by_hand = await sources(client, by_path(results, "MEMORY.md", "tomatoes")["id"])
-    [line] = [line for line in by_hand["lines"] if "tomatoes" in line["text"]]
-    assert (line["written_by"], line["method"], line["sources"]) == ("person", None, [])
 
-    logged = await sources(client, by_path(results, "memory/", "User: Remember that my locker")["id"])
-    [line] = logged["lines"]
-    assert (line["written_by"], line["method"]) == ("daily_log", "extractive")
-    assert line["sources"][0]["messages"] == [{"seq": 1, "id": "m-1"}, {"seq": 2, "id": None}]
-
-    flushed = await sources(
-        client,
-        next(r for r in results if r["path"].startswith("memory/") and r["text"].startswith("- We decided"))["id"],
-    )
-    assert [line["written_by"] for line in flushed["lines"]] == ["flush"]
-    assert flushed["lines"][0]["sources"][0]["messages"] == [{"seq": 3, "id": "m-3"}]
-
-    message = await sources(client, by_path(results, "sessions/", "Pharos")["id"])
-    assert message["tier"] == "message"
-    [line] = message["lines"]
-    assert (line["line"], line["written_by"], line["method"]) == (3, "user", None)
-    assert line["sources"] == [{"kind": "messages", "session_id": "web:1", "messages": [{"seq": 3, "id": "m-3"}]}]
-
-    episode = await sources(client, by_path(results, "episodes/", "Pharos")["id"])
+async def test_each_line_of_an_episode_names_all_messages_of_its_stretch(talk: Talk, client: httpx.AsyncClient) -> None:
+    episode = await sources(client, (await ids_of(client))["episode"])
     assert episode["tier"] == "episodic"
     assert {line["written_by"] for line in episode["lines"]} == {"episodic"}
-    assert [m["seq"] for m in episode["lines"][0]["sources"][0]["messages"]] == [1, 2, 3, 4]
+    assert [message["seq"] for message in episode["lines"][0]["sources"][0]["messages"]] == [1, 2, 3, 4]
 
-    for owner_key in ("user:bo", None):
+
+async def test_the_sources_of_anothers_memory_and_of_none_are_not_found(talk: Talk, client: httpx.AsyncClient) -> None:
+    ids = await ids_of(client)
+    hidden = [(ids[kind], owner) for kind in ("extracted", "message", "episode") for owner in ("user:bo", None)]
+    unknown = [(memory_id, ADA) for memory_id in ("0", "999999999", "99999999999999999999", "ep-77", "x")]
+    for memory_id, owner_key in [*hidden, *unknown]:
         params = {"owner_key": owner_key} if owner_key else {}
-        for memory_id in (memory["id"], message["id"], episode["id"]):
-            answer = await client.get(f"/agents/wren/memory/{memory_id}/sources", params=params)
-            assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    for unknown in ("0", "999999999", "99999999999999999999", "ep-77", "x"):
-        answer = await client.get(f"/agents/wren/memory/{unknown}/sources", params={"owner_key": ADA})
-        assert answer.status_code == 404
+        answer = await client.get(f"/agents/wren/memory/{memory_id}/sources", params=params)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
-    # What is forgotten leaves no trace there, and what is left of a line keeps its origin.
+
+async def test_what_is_forgotten_leaves_the_origin_of_the_rest_and_an_edited_line_is_a_persons(
+    runtime: Runtime, talk: Talk, client: httpx.AsyncClient
+) -> None:
     grant, place = await talk.grant()
     await runtime.forgetting.forget(grant, place, Target(text="4711"), dry_run=False)
-    again = await sources(client, by_path(await found(client, "my locker is"), "MEMORY.md", "locker")["id"])
-    [line] = [line for line in again["lines"] if "locker" in line["text"]]
+    rest = await sources(client, by_path(await found(client, "my locker is"), "MEMORY.md", "locker")["id"])
+    [line] = [line for line in rest["lines"] if "locker" in line["text"]]
     assert (line["text"], line["written_by"]) == ("- My locker is .", "extraction")
-    # A line that a person changes is that person's.
     await runtime.long_term.update(place, "- My locker is .", "- My locker is on the second floor.", by="user")
-    changed = await sources(client, by_path(await found(client, "locker second floor"), "MEMORY.md", "locker")["id"])
-    assert {line["written_by"] for line in changed["lines"] if "locker" in line["text"]} == {"person"}
+    edited = await sources(client, by_path(await found(client, "locker second floor"), "MEMORY.md", "locker")["id"])
+    assert {line["written_by"] for line in edited["lines"] if "locker" in line["text"]} == {"person"}
 
 
 async def test_a_line_that_a_model_noted_before_a_compaction_names_prompt_model_and_messages(

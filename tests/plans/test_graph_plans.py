@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
+import pytest
 from tests.graphs import Graph, day
 
 from reverie_indexer.db import Database, visible_slices
@@ -72,67 +74,75 @@ def read(found: list[dict[str, Any]], table: str) -> int:
     )
 
 
-async def test_of_a_hub_what_is_asked_for_is_read_and_by_the_index(
-    runtime: Runtime, database: Database, conninfo: str
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """An entity with `EDGES` relations, in the graph of its owner."""
+
+    graph: Graph
+    entity_id: int
+
+
+@pytest.fixture
+async def hub(runtime: Runtime, database: Database) -> Hub:
     graph = Graph(runtime)
     await graph.episode("Hello.", day(0))
     async with database.maintenance() as connection:
         await connection.execute(FILL.encode(), {"edges": EDGES, "start": day(0), "end": day(500)})
         cursor = await connection.execute("SELECT entity_id FROM entities WHERE name = 'Node 0'")
-        hub = (await cursor.fetchone() or {})["entity_id"]
-    walk = {
-        "start_ids": [hub],
-        "as_of": datetime(2027, 1, 1, tzinfo=UTC),
-        "max_rows": 2000,
-        "fanout": 400,
-        "max_depth": 5,
+        return Hub(graph, (await cursor.fetchone() or {})["entity_id"])
+
+
+# Right after a bulk load there are no statistics; afterwards there are.
+@pytest.mark.parametrize("is_analysed", [False, True])
+async def test_of_a_hub_a_bounded_number_of_rows_is_read_and_by_the_index(
+    hub: Hub, database: Database, conninfo: str, is_analysed: bool
+) -> None:
+    if is_analysed:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+    at = datetime(2027, 1, 1, tzinfo=UTC)
+    walk = {"start_ids": [hub.entity_id], "as_of": at, "max_rows": 2000, "fanout": 400, "max_depth": 5}
+    walked = await scans(database, graph_search.SQL["walk"], walk)
+    assert {node["Index Name"] for node in walked if node["Relation Name"] == "relations"} == {
+        "relations_from",
+        "relations_to",
     }
-    # Right after a bulk load there are no statistics; afterwards there are.
-    for is_analysed in (False, True):
-        if is_analysed:
-            with psycopg.connect(conninfo, autocommit=True) as connection:
-                connection.execute("VACUUM (ANALYZE)")
-        found = await scans(database, graph_search.SQL["walk"], walk)
-        assert {node["Index Name"] for node in found if node["Relation Name"] == "relations"} == {
-            "relations_from",
-            "relations_to",
-        }
-        assert read(found, "relations") <= 2000
-        # The hub from either end, then what it leads to, where nothing new is.
-        assert read(found, "relations") >= 800
-        now = await scans(
-            database,
-            graph_known.SQL["relations_now"],
-            {"entity_ids": [hub], "now": walk["as_of"], "each": 5},
-        )
-        assert read(now, "relations") == 5
-        of_hub = await scans(database, graph_view.SQL["relations_of"], {"entity_id": hub, "limit": 200})
-        assert read(of_hub, "relations") <= 400
-        listed = {"type": None, "after_key": "node 5", "after_id": 0, "limit": 20}
-        page = await scans(database, graph_view.SQL["entities"], listed)
-        assert read(page, "entities") <= 21
-        named = {
-            "name_keys": ["node 17", "17"], "terms": ["17"], "idfs": [1.0], "model_id": None, "embedding": None,
-            "type": None, "limit": 50, "as_of": walk["as_of"],
-        }  # fmt: skip
-        starts = await scans(database, graph_search.SQL["starts"], named)
-        assert read(starts, "entities") <= 3
-        assert all("Index" in node["Node Type"] for node in [*found, *now, *of_hub, *page, *starts])
+    # The hub from either end, then what it leads to, where nothing new is.
+    assert 800 <= read(walked, "relations") <= 2000
+    current = {"entity_ids": [hub.entity_id], "now": at, "each": 5}
+    now = await scans(database, graph_known.SQL["relations_now"], current)
+    assert read(now, "relations") == 5
+    of_hub = await scans(database, graph_view.SQL["relations_of"], {"entity_id": hub.entity_id, "limit": 200})
+    assert read(of_hub, "relations") <= 400
+    listed = {"type": None, "after_key": "node 5", "after_id": 0, "limit": 20}
+    page = await scans(database, graph_view.SQL["entities"], listed)
+    assert read(page, "entities") <= 21
+    named = {
+        "name_keys": ["node 17", "17"], "terms": ["17"], "idfs": [1.0], "model_id": None, "embedding": None,
+        "type": None, "limit": 50, "as_of": at,
+    }  # fmt: skip
+    starts = await scans(database, graph_search.SQL["starts"], named)
+    assert read(starts, "entities") <= 3
+    assert all("Index" in node["Node Type"] for node in [*walked, *now, *of_hub, *page, *starts])
 
-    async def search(rules: GraphRules, **asked: Any) -> tuple[int, int, bool]:
-        found = await GraphSearch(database, runtime.models, rules).search(
-            graph.principal, GraphRequest(**asked), language="english", weights=Weights(0.3, 0.7)
-        )
-        assert len(found.paths) == len(found.entities) - 1
-        return len(found.entities), len(found.relations), found.truncated
 
-    start = {"entity_id": f"ent-{hub}", "max_depth": 1}
+async def test_a_search_from_a_hub_is_cut_where_its_rules_say_and_whole_otherwise(
+    hub: Hub, runtime: Runtime, database: Database
+) -> None:
+    async def search(rules: GraphRules, **request: Any) -> tuple[int, int, bool]:
+        answer = await GraphSearch(database, runtime.models, rules).search(
+            hub.graph.principal, GraphRequest(**request), language="english", weights=Weights(0.3, 0.7)
+        )
+        assert len(answer.paths) == len(answer.entities) - 1
+        return len(answer.entities), len(answer.relations), answer.truncated
+
+    start = {"entity_id": f"ent-{hub.entity_id}", "max_depth": 1}
     whole = GraphRules(max_rows=100_000)
-    over = sum(1 for number in range(hub + 1, hub + EDGES + 1) if number % 10 == 0)
+    leaves = range(hub.entity_id + 1, hub.entity_id + EDGES + 1)
+    over = sum(1 for number in leaves if number % 10 == 0)
     assert await search(GraphRules(), **start) == (2001, 2000, True)
     assert await search(whole, **start, as_of=day(400)) == (EDGES + 1, EDGES, False)
     assert await search(whole, **start, as_of=day(500)) == (EDGES + 1 - over, EDGES - over, False)
     # Through the hub to all others and back to where it began.
-    leaf = {"entity_id": f"ent-{hub + 1}", "max_depth": 5, "as_of": day(400)}
+    leaf = {"entity_id": f"ent-{hub.entity_id + 1}", "max_depth": 5, "as_of": day(400)}
     assert await search(whole, **leaf) == (EDGES + 1, EDGES, False)
