@@ -28,13 +28,13 @@ from tests.clusters import Databases, clusters_root
 from tests.reaper import start_reaper
 from tests.scripted_model import ScriptedModel, scripted_model
 
-from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.database.database import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.resources import read_resource, resource
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble, create_app
 from reverie_server.cli.main import tcp_socket
 from reverie_server.files.files import Workspace

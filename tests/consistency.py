@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import psycopg
 from psycopg.rows import dict_row
 
-from reverie_indexer.episode_index import passages_of_episode
-from reverie_indexer.passages import Rules, passages_of, passages_of_message
+from reverie_indexer.index.episode_index import passages_of_episode
+from reverie_indexer.text.passages import Rules, passages_of, passages_of_message
 
 Row = dict[str, Any]
 

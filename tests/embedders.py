@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.model_slot import ModelSlot
 
 
 @dataclass

@@ -11,7 +11,7 @@ from psycopg.rows import DictRow
 from tests.scripted_model import Asked, Reply, says, says_json
 from tests.talks import Talk
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_server.browse.episodes import ShownEpisode
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.search.request import request_for

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Outcome, Runs, Stage, Work
 from reverie_server.jobs.queue import JobRules, Queue

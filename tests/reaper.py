@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from reverie_indexer.postgres_host import kill_all, open_lock, try_flock
+from reverie_indexer.postgres.host import kill_all, open_lock, try_flock
 
 # In the environment of all that a process of the tests starts: whose child it is.
 MARK = "TESTS_OF_REVERIE"

@@ -16,7 +16,7 @@ from benchmarks.peers.data import User
 from benchmarks.peers.figures import as_found, foreign, percentile, sample, secrets_of
 from benchmarks.peers.process import Launch, PeerFailed, PeerProcess
 from reverie_bench.recall.metrics import Depths, Scores, mean, measure
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
 K = 10

@@ -16,9 +16,9 @@ from weakref import WeakValueDictionary
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer import files, slices, store, vectors
+from reverie_indexer import file_rules as files
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import (
     Conflict,
@@ -28,11 +28,12 @@ from reverie_indexer.errors import (
     StaleVersion,
     ValidationFailed,
 )
+from reverie_indexer.index import slices, store, vectors
+from reverie_indexer.index.store import Content
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Passage, Place, Written
-from reverie_indexer.passages import Rules, passages_of
-from reverie_indexer.slot import ModelSlot, Ready
-from reverie_indexer.store import Content
+from reverie_indexer.model_slot import ModelSlot, Ready
+from reverie_indexer.text.passages import Rules, passages_of
 
 log = structlog.get_logger()
 MAX_ATTEMPTS = 50

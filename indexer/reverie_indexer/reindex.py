@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie_indexer import store
 from reverie_indexer.change import Change
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slices import own_slices
 
 FILES_PER_WRITE = 32
 

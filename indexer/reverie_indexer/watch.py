@@ -13,7 +13,7 @@ from pathlib import Path
 from watchfiles import awatch
 
 from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
-from reverie_indexer.files import SEARCHABLE, check_path, check_text
+from reverie_indexer.file_rules import SEARCHABLE, check_path, check_text
 
 # Also how long after its start a watcher is taken for watching.
 _WATCH_TIMEOUT_MS = 1000

@@ -20,7 +20,7 @@ import pytest
 from tests.clusters import cluster_directory
 from tests.releases.restore import empty_database, restored
 
-from reverie_indexer.upgrade import shipped_program
+from reverie_indexer.database.upgrade import shipped_program
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 REVERIE = [sys.executable, "-m", "reverie_server.cli.main"]

@@ -16,10 +16,10 @@ import structlog
 from tests.jobs import Recorded, deferred, jobs_of, with_stages
 from typer.testing import CliRunner
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable, NotFound
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.cli.main import cli

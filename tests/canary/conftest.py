@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 

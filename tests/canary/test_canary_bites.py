@@ -19,10 +19,11 @@ from tests.canary.stored import misplaced
 from tests.conftest import ServeRuntime
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer import db, store, transcript
+from reverie_indexer.database import database as db
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import store, transcript
 from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller, Keys
 from reverie_server.episodes import store as episodes
 from reverie_server.extraction import store as extraction_store

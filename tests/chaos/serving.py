@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from reverie_indexer.postgres_host import is_live
+from reverie_indexer.postgres.host import is_live
 
 CLIENTS = 4
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from reverie_indexer.postgres_host import is_live
+from reverie_indexer.postgres.host import is_live
 
 PROMPT = {
     "REVERIE_EMBEDDER": "hashing",

@@ -8,7 +8,7 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import Talk, contents
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 

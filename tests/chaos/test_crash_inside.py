@@ -13,12 +13,12 @@ from tests.chaos.crash_child import NEW, OLD, TEAM, append_turn, forget_new, ses
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer import vectors
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
-from reverie_indexer.passages import Rules
+from reverie_indexer.index import vectors
 from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request

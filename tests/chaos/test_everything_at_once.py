@@ -11,13 +11,13 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable, NotFound
+from reverie_indexer.index.vectors import promote_large_slices
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_indexer.pipeline import Pipeline, migrate
-from reverie_indexer.slot import ModelSlot, Ready
-from reverie_indexer.vectors import promote_large_slices
+from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search

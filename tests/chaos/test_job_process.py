@@ -18,7 +18,7 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 from tests.jobs import deferred, jobs_of
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.model import Work

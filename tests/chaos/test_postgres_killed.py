@@ -17,13 +17,13 @@ import psycopg
 import pytest
 from tests.clusters import cluster_directory
 
-from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.postgres_host import is_live, kill_all, read_lock_file
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
+from reverie_indexer.postgres.host import is_live, kill_all, read_lock_file
 
 CLIENT = """
 import sys
 from pathlib import Path
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 print(EmbeddedPostgres(Path(sys.argv[1])).start(), flush=True)
 sys.stdin.read()
 """

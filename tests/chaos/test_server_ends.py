@@ -20,7 +20,7 @@ from tests.clusters import cluster_directory
 from tests.conftest import PLAIN
 from tests.jobs import deferred, jobs_of
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_server.jobs.model import Work
 
 GRACE_SECONDS = 6.0

@@ -18,7 +18,7 @@ from tests.chaos.serving import Load, Server
 from tests.clusters import cluster_directory
 from tests.consistency import assert_index_consistent
 
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 
 
 @pytest.fixture

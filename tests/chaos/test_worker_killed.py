@@ -14,7 +14,7 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.jobs import jobs_of
 from tests.talks import Talk
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime

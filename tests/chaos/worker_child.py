@@ -12,7 +12,7 @@ import structlog
 from tests.embedders import MoodyEmbedder, filled_slot
 from tests.jobs import with_stages
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.settings import Settings
 from reverie_server.app.background import wire_worker
 from reverie_server.app.wiring import assemble

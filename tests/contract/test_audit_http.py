@@ -16,9 +16,9 @@ from mcp.client.client import Client
 from psycopg.rows import tuple_row
 from tests.conftest import PLAIN, ServeRuntime
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.access.audit import Audit, activity, prune
 from reverie_server.access.connection import Connection, connect
 from reverie_server.access.keys import OPERATOR

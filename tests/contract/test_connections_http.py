@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from tests.conftest import ServeRuntime
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]

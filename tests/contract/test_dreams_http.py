@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import PLAIN, ServeRuntime
 from tests.nights import ADA, TEA, Nights, nights
 
-from reverie_indexer.db import Database
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 
 REPORT_FIELDS = {
     *("id", "mode", "topic", "trigger", "started_at", "status", "reason", "seen", "promoted", "rejected", "diff"),

@@ -16,11 +16,11 @@ from tests.conftest import PLAIN, ServeRuntime
 from tests.contract.conftest import check_problem
 from tests.scripted_model import ScriptedModel, hangs
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 

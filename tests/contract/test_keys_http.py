@@ -14,10 +14,10 @@ from tests.conftest import PLAIN, ServeRuntime
 from tests.contract.writing import ROWS, status_of
 from tests.proxied import Served
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble, bootstrap_key
 from reverie_server.runtime import Runtime
 

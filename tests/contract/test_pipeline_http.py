@@ -15,7 +15,7 @@ from tests.jobs import Recorded, deferred, with_stages
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_server.app.pending_jobs import drain

@@ -13,9 +13,9 @@ from tests.contract.conftest import check_problem
 from tests.proxied import FACT, OWNER, QUESTION, Served, ask, user
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 

@@ -14,7 +14,7 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.proxied import FACT, OWNER, QUESTION, Served, ask, user
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.settings import Settings
 from reverie_server.access.connection import Connection as Whose
 from reverie_server.access.keys import OPERATOR

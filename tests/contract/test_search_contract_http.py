@@ -12,9 +12,9 @@ import pytest
 
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import EmbedderUnavailable
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_server.files.files import Workspace
 from reverie_server.runtime import Runtime
 from reverie_server.search.memory_search import MemorySearch

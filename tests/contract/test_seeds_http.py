@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie_indexer.files import seed_files
+from reverie_indexer.file_rules import seed_files
 
 ADA = {"owner_key": "user:ada"}
 SEEDS = ["AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"]

@@ -13,10 +13,10 @@ import pytest
 from tests.conftest import PLAIN, ServeRuntime
 from tests.contract.conftest import Agent
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.nights_due import nightly_at
 from reverie_server.runtime import Runtime

@@ -8,7 +8,7 @@ import pytest
 from tests.consistency import assert_index_consistent
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.search.request import Request, Rules

@@ -8,8 +8,8 @@ from tests.consistency import assert_index_consistent
 
 from reverie_bench.synthetic.fill import Owner, fill, material_of
 from reverie_bench.synthetic.text import made_up_sentences, pool_of
-from reverie_indexer.db import Database
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.search.request import Request
 from reverie_server.search.search import Search
 

@@ -12,11 +12,11 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.bulk import GROUPS_AT_ONCE, write_groups
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 

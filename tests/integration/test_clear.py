@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from tests.consistency import assert_index_consistent
 
-from reverie_indexer import vectors
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed, reindex
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Workspace

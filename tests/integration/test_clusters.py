@@ -16,7 +16,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from tests.clusters import Databases, cluster_directory, clusters_root
 
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 
 ROOT = Path(__file__).parents[2]
 OBJECTS = """\
@@ -73,7 +73,8 @@ import os, subprocess, sys
 from pathlib import Path
 from tests.clusters import cluster_directory
 with cluster_directory() as directory:
-    child = "import sys, time; from pathlib import Path; from reverie_indexer.postgres import EmbeddedPostgres;"
+    child = "import sys, time; from pathlib import Path;"
+    child += "from reverie_indexer.postgres.embedded import EmbeddedPostgres;"
     child += "print(EmbeddedPostgres(Path(sys.argv[1])).start(), flush=True); time.sleep(600)"
     subprocess.Popen([sys.executable, "-c", child, directory / "home"])
     subprocess.Popen([sys.executable, "-c", child, sys.argv[1]]).wait()

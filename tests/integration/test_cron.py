@@ -10,7 +10,7 @@ import pytest
 from tests.jobs import Recorded, deferred, jobs_of, stage_rows, with_stages
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
 from reverie_server.app.pending_jobs import drain
 from reverie_server.jobs import queue as queue_module

@@ -10,7 +10,7 @@ from tests.consistency import assert_index_consistent
 from tests.conversations import ADA, TEAM, append, assistant, note, place_of, texts, user
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble

@@ -16,12 +16,12 @@ from tests.clusters import cluster_directory
 from tests.conftest import PLAIN, ServeRuntime
 from tests.releases.restore import restored
 
-from reverie_indexer.damage import look_for_damage
-from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.database.damage import look_for_damage
+from reverie_indexer.database.database import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 
 PAGE = 8192

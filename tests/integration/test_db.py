@@ -13,9 +13,9 @@ import pytest
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
 
-from reverie_indexer.db import Database, DatabaseReport, inspect_database, prepare_database
+from reverie_indexer.database.database import Database, DatabaseReport, inspect_database, prepare_database
+from reverie_indexer.database.faults import start_errors
 from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
-from reverie_indexer.faults import start_errors
 
 
 @pytest.fixture
@@ -52,7 +52,10 @@ async def test_programs_that_start_together_set_up_once(empty: str) -> None:
 
 
 async def test_processes_that_start_together_set_up_once(empty: str) -> None:
-    code = "import asyncio, sys; from reverie_indexer.db import prepare_database as p; asyncio.run(p(sys.argv[1]))"
+    code = (
+        "import asyncio, sys; from reverie_indexer.database.database import prepare_database as p;"
+        " asyncio.run(p(sys.argv[1]))"
+    )
     processes = [
         await asyncio.create_subprocess_exec(sys.executable, "-c", code, empty, stderr=subprocess.PIPE)
         for _ in range(4)

@@ -8,8 +8,8 @@ import pytest
 from tests.nights import TEA, Nights, lines, nights
 from tests.scripted_model import ScriptedModel, fails, says, says_json, scripted_model
 
-from reverie_indexer.db import Database
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 
 MEMORY = "# Long-term Memory\n\n## Notes\n\n- I never work on Fridays.\n"
 FILE = "_system/dreaming/20260403-consolidated.md"

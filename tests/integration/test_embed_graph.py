@@ -15,8 +15,8 @@ import numpy as np
 import onnx
 import pytest
 
-from reverie_indexer.embed.graph import is_sealed
 from reverie_indexer.embed.local import PUBLISHED_SHA256, find_weights, load_local
+from reverie_indexer.embed.onnx_graph import is_sealed
 from reverie_indexer.errors import SetupError
 
 LOAD_AND_EMBED = """

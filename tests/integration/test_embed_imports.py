@@ -19,7 +19,7 @@ HEAVY = {
 }
 
 
-@pytest.mark.parametrize("module", ["", ".local", ".endpoint", ".sentence", ".queries", ".fetch", ".deterministic"])
+@pytest.mark.parametrize("module", ["", ".local", ".endpoint", ".sentence", ".query_cache", ".fetch", ".deterministic"])
 def test_importing_an_embedder_loads_no_model_library(module: str) -> None:
     script = f"import reverie_indexer.embed{module}, sys; print(*sys.modules, sep='\\n')"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

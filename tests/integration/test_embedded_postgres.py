@@ -22,8 +22,8 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.clusters import cluster_directory
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
-from reverie_indexer.postgres_host import kill_all, read_lock_file, wheel_binaries
+from reverie_indexer.postgres.embedded import EmbeddedPostgres, default_data_dir
+from reverie_indexer.postgres.host import kill_all, read_lock_file, wheel_binaries
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 
@@ -31,7 +31,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the serve
 CLIENT = """
 import sys
 from pathlib import Path
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 with EmbeddedPostgres(Path(sys.argv[1])) as server:
     print(server.start(), flush=True)
     sys.stdin.read()

@@ -17,10 +17,10 @@ import psycopg
 import pytest
 from tests.clusters import cluster_directory
 
-from reverie_indexer import postgres_account
-from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.postgres_account import SERVER_USER
-from reverie_indexer.postgres_host import Account, kill_all, read_lock_file
+from reverie_indexer.postgres import account as postgres_account
+from reverie_indexer.postgres.account import SERVER_USER
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
+from reverie_indexer.postgres.host import Account, kill_all, read_lock_file
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 

@@ -12,8 +12,8 @@ import pytest
 from tests.clusters import cluster_directory
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.postgres_account import SERVER_USER
+from reverie_indexer.postgres.account import SERVER_USER
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 

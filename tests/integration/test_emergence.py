@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from tests.nights import ADA, START, TEA, Nights, lines, nights
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
-from reverie_indexer.slices import own_slices
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.files.files import Write
 from reverie_server.forgetting.forget import Target

@@ -11,12 +11,12 @@ from tests.consistency import assert_index_consistent
 from tests.episodes import Clock, complete, episode_rows, run, session_row, shown, summarised, tiers
 from tests.talks import ADA, Talk
 
-from reverie_indexer import vectors
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import vectors
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.browse.episodes import EpisodeQuery

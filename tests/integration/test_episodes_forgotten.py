@@ -13,7 +13,7 @@ from tests.jobs import jobs_of
 from tests.scripted_model import ScriptedModel
 from tests.talks import Talk
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_server.app.pending_jobs import drain
 from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.jobs.model import Work

@@ -25,7 +25,7 @@ from tests.jobs import jobs_of
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says
 from tests.talks import Talk
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_server.app.pending_jobs import drain
 from reverie_server.episodes import make as episode_making
 from reverie_server.episodes.make import UNGROUNDED

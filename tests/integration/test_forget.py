@@ -12,7 +12,7 @@ from psycopg import sql
 from tests.consistency import assert_index_consistent
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline

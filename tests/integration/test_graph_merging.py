@@ -9,12 +9,12 @@ import pytest
 from tests.graphs import Graph, answer, answers, day, thing
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import Conflict, EmbeddingRejected, NotFound, ValidationFailed
+from reverie_indexer.index.slices import lock_slice
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slices import lock_slice
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.graph.erase import drop_episodes
 from reverie_server.graph.vectors import embed_waiting

@@ -16,12 +16,12 @@ import psycopg
 import pytest
 from tests.consistency import assert_index_consistent
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_indexer.watch import scan
 from reverie_server.access.principal import Principal
 from reverie_server.files import ingest

@@ -12,12 +12,12 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import Talk
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal

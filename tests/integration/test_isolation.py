@@ -13,13 +13,13 @@ from psycopg import sql
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer import vectors
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import ALL_OWNERS, Database, prepare_database, visible_slices
+from reverie_indexer.database.database import ALL_OWNERS, Database, prepare_database, visible_slices
 from reverie_indexer.errors import SetupError, ValidationFailed
+from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from tests.jobs import Recorded, deferred, jobs_of, stage_rows, with_stages
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import Place
 from reverie_server.app.pending_jobs import drain

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound, ValidationFailed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline

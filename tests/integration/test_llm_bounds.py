@@ -13,7 +13,7 @@ import pytest
 from tests import scripted_model as reply
 from tests.scripted_model import Reply, ScriptedModel
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed
 from reverie_server.llm.errors import LanguageModelUnavailable

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from tests import scripted_model as reply
 from tests.scripted_model import Reply, ScriptedModel
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.budget import CallBudget

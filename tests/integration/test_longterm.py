@@ -11,7 +11,7 @@ import pytest
 from tests.consistency import assert_index_consistent
 
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, DuplicateDetected, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Within

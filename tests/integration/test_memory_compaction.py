@@ -12,7 +12,7 @@ import pytest
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_json
 from tests.talks import ADA, Talk
 
-from reverie_indexer.slices import own_slices
+from reverie_indexer.index.slices import own_slices
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
 from reverie_server.jobs.model import Outcome, Work

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from tests.nights import ADA, TEA, nights
 from tests.talks import Talk
 
-from reverie_indexer.db import Database
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.nights.digest import Morning
 from reverie_server.prompt.context import CARD, card_parts
 from reverie_server.text.tokens import estimate_tokens

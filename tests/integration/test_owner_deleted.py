@@ -18,11 +18,11 @@ from tests.graphs import Graph, answers, day, thing
 from tests.scripted_model import Reply, ScriptedModel
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting import owners

@@ -9,7 +9,7 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import (
     DatabaseUnavailable,
     NotFound,
@@ -18,10 +18,10 @@ from reverie_indexer.errors import (
     StaleVersion,
     ValidationFailed,
 )
+from reverie_indexer.index.vectors import promote_large_slices
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.vectors import promote_large_slices
+from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.search.request import Request

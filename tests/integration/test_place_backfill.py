@@ -3,11 +3,11 @@
 import psycopg
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 
 
 async def test_a_place_is_embedded_and_others_wait(

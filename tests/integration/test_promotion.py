@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 from tests.consistency import assert_index_consistent
 
-from reverie_indexer import vectors
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedding
+from reverie_indexer.index import vectors
 from reverie_indexer.model import ModelIdentity, Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search

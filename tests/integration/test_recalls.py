@@ -11,7 +11,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
 from reverie_indexer.reindex import reindex
 from reverie_indexer.settings import Settings

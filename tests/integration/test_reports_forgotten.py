@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.nights import ADA, TEA, Nights, nights
 
-from reverie_indexer.db import Database
-from reverie_indexer.slices import own_slices
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.database.database import Database
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.forgetting.clear import Selection
 from reverie_server.forgetting.forget import Target

@@ -9,14 +9,14 @@ import pytest
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder, Embedding
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import EmbedderUnavailable, NotFound, ValidationFailed
 from reverie_indexer.model import ModelIdentity, Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_server.search.rank import MIN_RELEVANCE, Weights
 from reverie_server.search.request import Outcome, Request
 from reverie_server.search.request import Rules as SearchRules

@@ -11,10 +11,10 @@ import pytest
 from tests.scripted_model import Asked, Reply, ScriptedModel, broken_json, fails, hangs, says, says_json
 from tests.talks import Talk, contents
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
 from reverie_server.prompt import session_compaction as compaction

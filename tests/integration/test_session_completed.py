@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.conversations import ADA, BO, SESSION, TEAM, append, grant_of, place_of, principal_of, user
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.settings import Settings
 from reverie_server.app.upkeep import upkeep

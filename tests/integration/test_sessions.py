@@ -12,7 +12,7 @@ from tests.consistency import assert_index_consistent
 from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, grant_of, place_of, said, texts, user
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import (
     Conflict,
     Forbidden,
@@ -288,7 +288,7 @@ def compaction(first: int, last: int) -> NewCompaction:
 
 
 async def mark(database: Database, runtime: Runtime, session: Session, first: int, last: int) -> None:
-    from reverie_indexer.slices import lock_slice
+    from reverie_indexer.index.slices import lock_slice
 
     async with database.tenant("default") as connection:
         await lock_slice(connection, place_of(ADA))

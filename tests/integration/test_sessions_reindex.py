@@ -9,7 +9,7 @@ import pytest
 from tests.consistency import assert_index_consistent
 from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, place_of, user
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.reindex import Reindexed
 from reverie_server.access.principal import Principal

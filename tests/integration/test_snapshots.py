@@ -17,7 +17,7 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound, PayloadTooLarge, ReverieError, ValidationFailed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
@@ -299,7 +299,7 @@ async def test_readers_see_all_of_an_import_or_nothing(
 async def test_an_import_that_fails_in_the_database_writes_nothing(
     runtime: Runtime, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, conninfo: str
 ) -> None:
-    from reverie_indexer import store
+    from reverie_indexer.index import store
 
     await put(workspace, TEAM, "memory/0.md", "old")
     write, done = store.write_document, 0

@@ -14,12 +14,12 @@ from tests.archives import snapshot
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
 from reverie_indexer.settings import Settings
-from reverie_indexer.slices import lock_slice
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble

@@ -20,12 +20,12 @@ import pytest
 from tests.clusters import cluster_directory
 from tests.conftest import PLAIN, ServeRuntime
 
-from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.faults import Faults
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.faults import Faults
-from reverie_indexer.postgres import EmbeddedPostgres
+from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 
 AS_ROOT = os.geteuid() == 0

@@ -11,7 +11,7 @@ import pytest
 from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import ADA, Talk
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.prompt.turn import Turn

@@ -11,9 +11,9 @@ import pytest
 from tests.scripted_model import Reply, ScriptedModel, fails, hangs, says
 from tests.talks import Talk
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
 from reverie_server.prompt.turn import Turn

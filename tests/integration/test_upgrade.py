@@ -22,16 +22,16 @@ from tests.consistency import assert_index_consistent
 from tests.releases.restore import RELEASES, ROLE, empty_database, restored
 from tests.schema_facts import differences, schema_facts
 
-from reverie_indexer import upgrade
 from reverie_indexer.change import Change
-from reverie_indexer.db import Database, inspect_database, prepare_database
+from reverie_indexer.database import upgrade
+from reverie_indexer.database.database import Database, inspect_database, prepare_database
+from reverie_indexer.database.upgrade import Program, Step, load_migrations, shipped_program
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
-from reverie_indexer.postgres_host import wheel_binaries
+from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.postgres.host import wheel_binaries
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
-from reverie_indexer.upgrade import Program, Step, load_migrations, shipped_program
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
@@ -291,8 +291,8 @@ async def test_an_upgrade_that_fails_keeps_the_steps_before_and_goes_on_there(ol
 # Upgrades, and sleeps inside of the step at a position.
 SLEEPER = """
 import asyncio, dataclasses, sys
-from reverie_indexer.db import prepare_database
-from reverie_indexer.upgrade import shipped_program
+from reverie_indexer.database.database import prepare_database
+from reverie_indexer.database.upgrade import shipped_program
 program, at = shipped_program(), int(sys.argv[2])
 steps = [dataclasses.replace(step, statements=(*step.statements, b'SELECT pg_sleep(60)')) if position == at else step
          for position, step in enumerate(program.migrations)]

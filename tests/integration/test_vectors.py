@@ -11,14 +11,14 @@ import pytest
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
-from reverie_indexer import vectors
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable
+from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import Outcome, Request
 from reverie_server.search.request import Rules as SearchRules
 from reverie_server.search.search import Search

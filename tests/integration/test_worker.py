@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 from tests.jobs import DONE, Recorded, deferred, jobs_of, with_stages
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.jobs import worker as worker_module
 from reverie_server.jobs.defer import defer

@@ -7,66 +7,71 @@ from datetime import date
 
 from tests.growth import Reading
 
-from reverie_indexer import analyse, chunk, episode_index, files, model, passages, split
+from reverie_indexer import file_rules as files
+from reverie_indexer import model
+from reverie_indexer.index import episode_index
+from reverie_indexer.text import analyse, chunk, passages, split
 
 DAY = date(2026, 4, 3)
 RULES = passages.Rules()
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_indexer.analyse.language_name": analyse.language_name,
-    "reverie_indexer.analyse.fold": analyse.fold,
-    "reverie_indexer.analyse.analyse": analyse.analyse,
-    "reverie_indexer.analyse.analyse:simple": lambda text: analyse.analyse(text, "simple"),
-    "reverie_indexer.analyse.analyse_query": analyse.analyse_query,
-    "reverie_indexer.analyse.written": lambda text: list(analyse.written(text)),
-    "reverie_indexer.analyse.holds_exactly": lambda text: analyse.holds_exactly(text, ("proj-12", "a", "a_b", "''")),
-    "reverie_indexer.analyse.holds_exactly:itself": lambda text: analyse.holds_exactly(
+    "reverie_indexer.text.analyse.language_name": analyse.language_name,
+    "reverie_indexer.text.analyse.fold": analyse.fold,
+    "reverie_indexer.text.analyse.analyse": analyse.analyse,
+    "reverie_indexer.text.analyse.analyse:simple": lambda text: analyse.analyse(text, "simple"),
+    "reverie_indexer.text.analyse.analyse_query": analyse.analyse_query,
+    "reverie_indexer.text.analyse.written": lambda text: list(analyse.written(text)),
+    "reverie_indexer.text.analyse.holds_exactly": lambda text: analyse.holds_exactly(
+        text, ("proj-12", "a", "a_b", "''")
+    ),
+    "reverie_indexer.text.analyse.holds_exactly:itself": lambda text: analyse.holds_exactly(
         text[:8000], analyse.analyse_query(text[:8000]).exact
     ),
-    "reverie_indexer.chunk.chunk": chunk.chunk,
-    "reverie_indexer.chunk.chunk:small": lambda text: chunk.chunk(text, max_chars=20),
-    "reverie_indexer.chunk.chunk:large": lambda text: chunk.chunk(text, max_chars=10_000_000),
-    "reverie_indexer.chunk.context_line": lambda text: [
+    "reverie_indexer.text.chunk.chunk": chunk.chunk,
+    "reverie_indexer.text.chunk.chunk:small": lambda text: chunk.chunk(text, max_chars=20),
+    "reverie_indexer.text.chunk.chunk:large": lambda text: chunk.chunk(text, max_chars=10_000_000),
+    "reverie_indexer.text.chunk.context_line": lambda text: [
         chunk.context_line("memory/2026-04-03.md", piece) for piece in chunk.chunk(text)
     ],
-    "reverie_indexer.chunk.context_line:large": lambda text: [
+    "reverie_indexer.text.chunk.context_line:large": lambda text: [
         chunk.context_line("a.md", piece) for piece in chunk.chunk(text, max_chars=10_000_000)
     ],
-    "reverie_indexer.chunk.note_date": chunk.note_date,
-    "reverie_indexer.chunk.parse_commonmark": chunk.parse_commonmark,
-    "reverie_indexer.chunk.parse_blocks": chunk.parse_blocks,
-    "reverie_indexer.files.check_path": files.check_path,
-    "reverie_indexer.files.check_agent_id": files.check_agent_id,
-    "reverie_indexer.files.check_owner_key": files.check_owner_key,
-    "reverie_indexer.files.check_owner_key:user": lambda text: files.check_owner_key(f"user:{text}"),
-    "reverie_indexer.files.check_text": lambda text: files.check_text(text, max_bytes=10_000_000),
-    "reverie_indexer.files.is_searchable": files.is_searchable,
-    "reverie_indexer.files.is_unedited_seed": lambda text: files.is_unedited_seed("MEMORY.md", text),
-    "reverie_indexer.files.is_backup": files.is_backup,
+    "reverie_indexer.text.chunk.note_date": chunk.note_date,
+    "reverie_indexer.text.chunk.parse_commonmark": chunk.parse_commonmark,
+    "reverie_indexer.text.chunk.parse_blocks": chunk.parse_blocks,
+    "reverie_indexer.file_rules.check_path": files.check_path,
+    "reverie_indexer.file_rules.check_agent_id": files.check_agent_id,
+    "reverie_indexer.file_rules.check_owner_key": files.check_owner_key,
+    "reverie_indexer.file_rules.check_owner_key:user": lambda text: files.check_owner_key(f"user:{text}"),
+    "reverie_indexer.file_rules.check_text": lambda text: files.check_text(text, max_bytes=10_000_000),
+    "reverie_indexer.file_rules.is_searchable": files.is_searchable,
+    "reverie_indexer.file_rules.is_unedited_seed": lambda text: files.is_unedited_seed("MEMORY.md", text),
+    "reverie_indexer.file_rules.is_backup": files.is_backup,
     "reverie_indexer.model.embedded_text": lambda text: model.embedded_text(text, text),
-    "reverie_indexer.passages.passages_of": lambda text: passages.passages_of("notes/a.md", text, RULES),
-    "reverie_indexer.split.trim": lambda text: split.trim(text, 0, len(text)),
-    "reverie_indexer.split.split": lambda text: _split(text, by_lines=False),
-    "reverie_indexer.split.split:lines": lambda text: _split(text, by_lines=True),
-    "reverie_indexer.split.split:small": lambda text: _split(text, by_lines=True, max_chars=7),
-    "reverie_indexer.split.grapheme_floor": lambda text: split.grapheme_floor(text, 0, len(text) // 2),
-    "reverie_indexer.passages.passages_of_message": lambda text: passages.passages_of_message(text, DAY, RULES),
-    "reverie_indexer.episode_index.passages_of_episode": lambda text: episode_index.passages_of_episode(
+    "reverie_indexer.text.passages.passages_of": lambda text: passages.passages_of("notes/a.md", text, RULES),
+    "reverie_indexer.text.split.trim": lambda text: split.trim(text, 0, len(text)),
+    "reverie_indexer.text.split.split": lambda text: _split(text, by_lines=False),
+    "reverie_indexer.text.split.split:lines": lambda text: _split(text, by_lines=True),
+    "reverie_indexer.text.split.split:small": lambda text: _split(text, by_lines=True, max_chars=7),
+    "reverie_indexer.text.split.grapheme_floor": lambda text: split.grapheme_floor(text, 0, len(text) // 2),
+    "reverie_indexer.text.passages.passages_of_message": lambda text: passages.passages_of_message(text, DAY, RULES),
+    "reverie_indexer.index.episode_index.passages_of_episode": lambda text: episode_index.passages_of_episode(
         text, [text], DAY, RULES
     ),
 }
 
 EXEMPT: Mapping[str, str] = {
     "reverie_indexer.change.overwrite": "hands the text on",
-    "reverie_indexer.passages.Rules.of_agent": "takes the settings of an agent, which are checked",
+    "reverie_indexer.text.passages.Rules.of_agent": "takes the settings of an agent, which are checked",
     "reverie_indexer.setting_names.without_services": "the environment of whoever starts the server",
     "reverie_indexer.setting_names.unknown_name": "the environment of whoever starts the server",
     "reverie_indexer.setting_names.unknown_variables": "the environment of whoever starts the server",
-    "reverie_indexer.analyse.spoken_date": "takes a day and the name of a language",
-    "reverie_indexer.analyse.stop_words": "takes the name of a language that there is",
-    "reverie_indexer.files.new_file_flags": "one look into a table, of a path that was checked",
-    "reverie_indexer.split.is_grapheme_boundary": "measured by grapheme_floor, which asks it at each place of a window",
-    "reverie_indexer.passages.passage_of": "measured by passages_of",
+    "reverie_indexer.text.analyse.spoken_date": "takes a day and the name of a language",
+    "reverie_indexer.text.analyse.stop_words": "takes the name of a language that there is",
+    "reverie_indexer.file_rules.new_file_flags": "one look into a table, of a path that was checked",
+    "reverie_indexer.text.split.is_grapheme_boundary": "measured by grapheme_floor, which asks it at each place",
+    "reverie_indexer.text.passages.passage_of": "measured by passages_of",
 }
 
 

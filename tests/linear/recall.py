@@ -7,7 +7,7 @@ from datetime import date
 
 from tests.growth import Reading
 
-from reverie_indexer import chunk
+from reverie_indexer.text import chunk
 from reverie_server.heuristics import small_talk
 from reverie_server.inject import inject, section
 from reverie_server.inject import query_expansion as telling

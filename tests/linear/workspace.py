@@ -8,7 +8,7 @@ from io import BytesIO
 
 from tests.growth import Reading
 
-from reverie_indexer.passages import Rules
+from reverie_indexer.text.passages import Rules
 from reverie_server.files import keyword_match as keyword_text
 from reverie_server.files import snapshot_format as archive
 from reverie_server.files import strict_zip

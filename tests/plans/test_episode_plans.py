@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 from tests.plans.test_search_plans import explain, fill, scans
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
 from reverie_server.search import store as channels
 
 

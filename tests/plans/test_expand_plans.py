@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.browse import expand

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from tests.graphs import Graph, day
 
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.database.database import Database, visible_slices
 from reverie_server.graph import known as graph_known
 from reverie_server.graph import search as graph_search
 from reverie_server.graph import view as graph_view

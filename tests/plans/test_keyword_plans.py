@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database, visible_slices
-from reverie_indexer.files import BACKUP
+from reverie_indexer.database.database import Database, visible_slices
+from reverie_indexer.file_rules import BACKUP
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.files import keyword_search as keyword_module

@@ -9,7 +9,7 @@ import pytest
 from tests.talks import ADA, Talk
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.model import Place
 from reverie_server.prompt import context_files
 from reverie_server.runtime import Runtime

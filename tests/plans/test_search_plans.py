@@ -16,12 +16,12 @@ import pytest
 from pgvector import HalfVector
 from psycopg import sql
 
-from reverie_indexer import vectors
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.database.database import Database, visible_slices
+from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slot import ModelSlot
 from reverie_server.search import store as channels
 from reverie_server.search.request import Request
 from reverie_server.search.search import Search

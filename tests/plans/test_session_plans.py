@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 from tests.conversations import ADA, BO, append, grant_of, place_of, user
 
-from reverie_indexer import transcript
-from reverie_indexer.db import Database, visible_slices
+from reverie_indexer.database.database import Database, visible_slices
+from reverie_indexer.index import transcript
 from reverie_server.runtime import Runtime
 from reverie_server.sessions import append as appending
 from reverie_server.sessions import completion, lookup

@@ -9,14 +9,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from reverie_indexer import index, vectors
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.index import document_index as index
+from reverie_indexer.index import vectors
+from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
-from reverie_indexer.passages import Rules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.slices import lock_slice
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 
 PLACE = Place("default", "wren", "team")
 FILES, PASSAGES = 40, 10

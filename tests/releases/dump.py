@@ -20,8 +20,8 @@ import httpx
 import psycopg
 from tests.clusters import cluster_directory
 
-from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.postgres_host import wheel_binaries
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
+from reverie_indexer.postgres.host import wheel_binaries
 
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]

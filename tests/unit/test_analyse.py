@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_indexer.analyse import MAX_TERM_CHARS, analyse, analyse_query, holds_exactly, language_name
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.analyse import MAX_TERM_CHARS, analyse, analyse_query, holds_exactly, language_name
 
 
 def test_words_are_folded_stemmed_and_freed_of_stop_words() -> None:

@@ -9,8 +9,8 @@ import pytest
 from reverie_bench.data import Unit, conversations, load, paragraphs
 from reverie_bench.recall.memory import UnitsByLine
 from reverie_bench.recall.run import language_of
-from reverie_indexer.chunk import chunk
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.chunk import chunk
 
 
 def turn(dia_id: str, speaker: str, text: str, **more: str) -> dict[str, str]:

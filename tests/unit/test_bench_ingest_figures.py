@@ -9,7 +9,7 @@ from reverie_bench.ingest.folder import made_up_notes, notes_of, parts_of, texts
 from reverie_bench.ingest.process import Indexing
 from reverie_bench.startup.process import Took
 from reverie_bench.startup.run import MODEL, PYTHON, figures
-from reverie_indexer.passages import Rules, passages_of
+from reverie_indexer.text.passages import Rules, passages_of
 
 
 def test_the_ratio_is_of_sums_and_not_a_mean_of_ratios() -> None:

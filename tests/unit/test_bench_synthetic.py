@@ -23,8 +23,8 @@ from reverie_bench.synthetic.text import (
     zipf_sizes,
 )
 from reverie_bench.synthetic.vectors import Mixture
-from reverie_indexer.analyse import analyse
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.analyse import analyse
 
 
 def test_zipf_gives_everything_out_and_more_to_the_first() -> None:

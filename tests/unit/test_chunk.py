@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from reverie_indexer.chunk import (
+from reverie_indexer.model import Chunk
+from reverie_indexer.text.chunk import (
     MAX_CONTEXT_HEADING_CHARS,
     MAX_HEADING_CHARS,
     MAX_SPARSE_CHUNKS,
@@ -15,7 +16,6 @@ from reverie_indexer.chunk import (
     context_line,
     note_date,
 )
-from reverie_indexer.model import Chunk
 
 
 def texts(source: str, max_chars: int = 1000) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reverie_indexer.chunk import chunk
 from reverie_indexer.model import Chunk
+from reverie_indexer.text.chunk import chunk
 
 WORDS = [
     *("word", "a", "Ünï", "e\u0301e\u0301", "漢字かな。", "ภาษาไทย", "عربي؟", "end.", "why?", "x" * 60),

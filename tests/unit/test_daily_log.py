@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_indexer.chunk import chunk
+from reverie_indexer.text.chunk import chunk
 from reverie_server.sessions.daily_log import cut_off, entries, excerpt, local_day, log_text, parts_of, repeats
 from reverie_server.sessions.model import Message, NewMessage, exchanges
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reverie_indexer.embed import Embedding
-from reverie_indexer.embed.queries import CachedQueries
+from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_indexer.episode_index import passages_of_episode
-from reverie_indexer.passages import Rules
+from reverie_indexer.index.episode_index import passages_of_episode
+from reverie_indexer.text.passages import Rules
 from reverie_server.episodes.make import is_grounded
 from reverie_server.episodes.text import ABSTRACT_CHARS, abstract_of, cut, extractive_summary, says_something
 from reverie_server.episodes.topics import MAX_TOPIC_CHARS, MAX_TOPICS, key_topics

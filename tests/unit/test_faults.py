@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psycopg
 
+from reverie_indexer.database.faults import DAMAGE_SHOWN_SECONDS, PAUSE_SECONDS, Faults
 from reverie_indexer.errors import Conflict, DatabaseUnavailable, DataDamaged, StorageFull, ValidationFailed
-from reverie_indexer.faults import DAMAGE_SHOWN_SECONDS, PAUSE_SECONDS, Faults
 
 
 class Clock:

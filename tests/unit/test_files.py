@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.errors import Forbidden, PayloadTooLarge, ValidationFailed
-from reverie_indexer.files import (
+from reverie_indexer.file_rules import (
     check_agent_id,
     check_owner_key,
     check_path,

@@ -19,7 +19,7 @@ import pytest
 from reverie_indexer import isolate
 from reverie_indexer.errors import Overloaded, StaleVersion, TextTooCostly
 from reverie_indexer.isolate import ISOLATED_FROM_CHARS, isolated
-from reverie_indexer.passages import Rules, passages_of
+from reverie_indexer.text.passages import Rules, passages_of
 
 LONG = ISOLATED_FROM_CHARS
 

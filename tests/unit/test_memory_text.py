@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.memories import contents, texts
 
-from reverie_indexer.chunk import chunk
 from reverie_indexer.errors import AmbiguousMatch, DuplicateDetected, NotFound, ValidationFailed
-from reverie_indexer.files import seed_files
+from reverie_indexer.file_rules import seed_files
+from reverie_indexer.text.chunk import chunk
 from reverie_server.long_term.memory_text import (
     add_entry,
     contains,

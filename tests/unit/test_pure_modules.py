@@ -10,7 +10,13 @@ from pathlib import Path
 
 import grimp
 
-OUTSIDE = ("psycopg", "psycopg_pool", "reverie_indexer.db", "reverie_indexer.embed", "reverie_indexer.settings")
+OUTSIDE = (
+    "psycopg",
+    "psycopg_pool",
+    "reverie_indexer.database.database",
+    "reverie_indexer.embed",
+    "reverie_indexer.settings",
+)
 PACKAGES = ("reverie_indexer", "reverie_server")
 
 

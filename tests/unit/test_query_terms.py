@@ -2,7 +2,7 @@
 
 import pytest
 
-from reverie_indexer.analyse import analyse_query
+from reverie_indexer.text.analyse import analyse_query
 from reverie_server.search.query_terms import meaning_of
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.archives import LINK, Raw, manifest, snapshot, zipped
 
 from reverie_indexer.errors import PayloadTooLarge, ValidationFailed
-from reverie_indexer.files import check_path
+from reverie_indexer.file_rules import check_path
 from reverie_server.files.snapshot_format import (
     CORE_FILES,
     Held,

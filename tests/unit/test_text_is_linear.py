@@ -19,9 +19,9 @@ from tests.linear.tables import exempt, table
 ROOT = Path(__file__).parents[2]
 # Modules that read text from outside and do not say of themselves that they are pure.
 READERS = {
-    "reverie_indexer.chunk",
-    "reverie_indexer.files",
-    "reverie_indexer.split",
+    "reverie_indexer.text.chunk",
+    "reverie_indexer.file_rules",
+    "reverie_indexer.text.split",
     "reverie_server.search.request",
     "reverie_server.text.tokens",
     "reverie_server.files.snapshot_format",
@@ -31,8 +31,8 @@ READERS = {
 # Their docstring says "pure" of one function, or of a callable that they give: that one is in a table by name.
 NOT_PURE_AS_A_WHOLE = {
     "reverie_indexer.pipeline",
-    "reverie_indexer.transcript",
-    "reverie_indexer.episode_index",
+    "reverie_indexer.index.transcript",
+    "reverie_indexer.index.episode_index",
     "reverie_server.search.recall_log",
     "reverie_server.provenance.tombstones",
 }

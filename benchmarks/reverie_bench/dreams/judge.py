@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from reverie_bench.dreams.year import Statement, Year
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.queries import Queries
 from reverie_server.access.keys import OPERATOR
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for, rules_for

@@ -14,11 +14,11 @@ from reverie_bench.dreams.judge import Findings, Judge
 from reverie_bench.dreams.model import Faults, ScriptedEndpoint
 from reverie_bench.dreams.year import Talk, Year, simulate
 from reverie_bench.scratch import scratch_database
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble

@@ -9,7 +9,7 @@ import numpy as np
 
 from reverie_bench.data import Corpus
 from reverie_bench.synthetic.text import made_up_sentences
-from reverie_indexer.passages import Rules, passages_of
+from reverie_indexer.text.passages import Rules, passages_of
 
 # Made up where no data is given.
 _NOTES = 240

@@ -21,15 +21,15 @@ from reverie_bench.ingest.figures import appends_figures, folder_figures, memory
 from reverie_bench.ingest.folder import Notes, made_up_notes, notes_of, parts_of, texts_of, write_folder
 from reverie_bench.latency.server import environment_of
 from reverie_bench.scratch import scratch_database
-from reverie_indexer.db import Database, DatabaseReport
+from reverie_indexer.database.database import Database, DatabaseReport
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity, Place
-from reverie_indexer.passages import Rules
-from reverie_indexer.queries import Queries
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules
 from reverie_server.app.wiring import assemble, data_dir_of
 from reverie_server.files.files import Write
 from reverie_server.files.ingest import Summary, index_folder

@@ -29,13 +29,13 @@ from reverie_bench.recall.memory import UnitsByLine, settle
 from reverie_bench.recall.run import Bench, RecallOptions, open_collections, origin_of_run
 from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
 from reverie_bench.recall.variant import default_variant
-from reverie_indexer.analyse import language_name
 from reverie_indexer.change import overwrite
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
+from reverie_indexer.text.analyse import language_name
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal

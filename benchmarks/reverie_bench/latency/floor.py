@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from reverie_bench.latency.statements import Statement, bare_connection, replay
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
-from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
 LoadEmbedder = Callable[[], Coroutine[Any, Any, Embedder]]

@@ -21,9 +21,9 @@ from reverie_bench.synthetic.text import (
     sentences_of,
     zipf_sizes,
 )
-from reverie_indexer import vectors
 from reverie_indexer.change import overwrite
 from reverie_indexer.errors import SetupError
+from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
 from reverie_server.runtime import Runtime
 

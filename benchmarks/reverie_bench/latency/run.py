@@ -41,10 +41,10 @@ from reverie_bench.load.host import cpu_seconds, postgres_processes
 from reverie_bench.scratch import scratch_database
 from reverie_bench.synthetic.rows import TENANT
 from reverie_bench.synthetic.text import queries
-from reverie_indexer.db import DatabaseReport, visible_slices
+from reverie_indexer.database.database import DatabaseReport, visible_slices
+from reverie_indexer.index.vectors import MAX_COVERED_DIMENSION
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
-from reverie_indexer.vectors import MAX_COVERED_DIMENSION
 from reverie_server.access.keys import Caller, Keys
 from reverie_server.app.wiring import assemble, create_app, data_dir_of
 from reverie_server.runtime import Runtime

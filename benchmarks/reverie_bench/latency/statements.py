@@ -15,9 +15,9 @@ from psycopg import sql
 from psycopg.pq import Format
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import SQL as DB_SQL
-from reverie_indexer.db import Connection, Database
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import SQL as DB_SQL
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
 

@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import psycopg
 
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
 

@@ -22,11 +22,11 @@ from reverie_bench.prompt.replay import (
 )
 from reverie_bench.scratch import scratch_database
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError, ValidationFailed
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
 from reverie_server.prompt.turn import Turn, TurnRequest

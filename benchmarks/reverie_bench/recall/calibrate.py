@@ -28,9 +28,9 @@ from reverie_bench.recall.run import (
 )
 from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
 from reverie_bench.recall.variant import default_variant
-from reverie_indexer.analyse import language_name
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.analyse import language_name
 from reverie_server.inject.query_expansion import telling_sentences
 from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import Mode, Result

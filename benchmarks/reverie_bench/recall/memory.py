@@ -13,12 +13,12 @@ from reverie_bench.recall.baselines import DEPTH
 from reverie_bench.recall.metrics import Found, estimate_tokens
 from reverie_bench.recall.variant import Variant
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
-from reverie_indexer.slot import ModelSlot
 from reverie_server.search.request import Mode, Outcome, Request
 from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
 

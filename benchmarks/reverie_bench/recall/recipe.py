@@ -10,7 +10,7 @@ import psycopg
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
 
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
 

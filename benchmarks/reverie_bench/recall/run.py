@@ -26,11 +26,11 @@ from reverie_bench.recall.recipe import Recipe
 from reverie_bench.recall.relevance import Relevance, judge
 from reverie_bench.recall.variant import Variant, default_variant, with_overrides
 from reverie_bench.scratch import scratch_database
-from reverie_indexer.analyse import language_name
-from reverie_indexer.db import Database, DatabaseReport
+from reverie_indexer.database.database import Database, DatabaseReport
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import EmbeddingRejected, SetupError, ValidationFailed
-from reverie_indexer.slot import ModelSlot, Ready
+from reverie_indexer.model_slot import ModelSlot, Ready
+from reverie_indexer.text.analyse import language_name
 from reverie_server.search.request import Mode
 
 SYSTEM = "reverie"

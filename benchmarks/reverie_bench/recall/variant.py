@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from reverie_indexer import passages
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text import passages
 from reverie_server.search import request
 from reverie_server.search.rank import Weights
 

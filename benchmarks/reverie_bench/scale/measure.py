@@ -21,8 +21,8 @@ from reverie_bench.scale.layout import Asker
 from reverie_bench.scale.table import Query, Table
 from reverie_bench.synthetic.fill import fill
 from reverie_bench.synthetic.rows import TENANT
-from reverie_indexer import vectors
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import vectors
 from reverie_indexer.settings import Settings
 from reverie_server.search.rank import Weights
 from reverie_server.search.request import Mode, Rules

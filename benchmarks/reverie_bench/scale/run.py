@@ -24,9 +24,9 @@ from reverie_bench.scale.table import Table
 from reverie_bench.scratch import scratch_database
 from reverie_bench.synthetic.fill import material_of
 from reverie_bench.synthetic.text import Pool, queries
-from reverie_indexer.db import DatabaseReport
+from reverie_indexer.database.database import DatabaseReport
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
 from reverie_server.search.request import Rules
 from reverie_server.search.search import Search
 

@@ -17,8 +17,8 @@ from reverie_bench.scale.given import GivenVectors
 from reverie_bench.scale.layout import Asker, Layout
 from reverie_bench.synthetic.fill import Material
 from reverie_bench.synthetic.rows import TENANT
-from reverie_indexer.db import Database
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.database.database import Database
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.search.request import Mode, Request, Rules
 from reverie_server.search.search import Search
 

@@ -25,8 +25,8 @@ from reverie_bench.synthetic.rows import (
 )
 from reverie_bench.synthetic.text import Ints, Pairing, Pool
 from reverie_bench.synthetic.vectors import Halves, Mixture
-from reverie_indexer.queries import Queries
-from reverie_indexer.vectors import MAX_COVERED_DIMENSION
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.vectors import MAX_COVERED_DIMENSION
 
 SQL = Queries(__file__)
 # Passages in memory at once; whole files.

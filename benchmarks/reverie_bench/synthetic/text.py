@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_bench.data import Corpus
-from reverie_indexer.analyse import analyse
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.analyse import analyse
 
 Ints = NDArray[np.int64]
 

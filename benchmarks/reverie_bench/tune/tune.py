@@ -24,13 +24,13 @@ from reverie_bench.synthetic.fill import Material, Owner, fill, material_of
 from reverie_bench.synthetic.rows import TENANT
 from reverie_bench.synthetic.text import made_up_sentences, pool_of
 from reverie_bench.tune.figures import Crossover, Measured, crossover, is_decided
-from reverie_indexer.analyse import QueryTerms
-from reverie_indexer.db import Connection, Database, DatabaseReport
+from reverie_indexer.database.database import Connection, Database, DatabaseReport
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.vectors import activate_or_check, promote_slice
 from reverie_indexer.model import ModelIdentity
-from reverie_indexer.postgres import EmbeddedPostgres
-from reverie_indexer.queries import Queries
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.settings import Settings
-from reverie_indexer.vectors import activate_or_check, promote_slice
+from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.app.wiring import data_dir_of
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.request import Request, Rules

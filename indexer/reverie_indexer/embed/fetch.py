@@ -10,8 +10,8 @@ import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from reverie_indexer.embed.graph import read_verified
 from reverie_indexer.embed.local import PUBLISHED_SHA256
+from reverie_indexer.embed.onnx_graph import read_verified
 from reverie_indexer.errors import SetupError
 
 _TIMEOUT_SECONDS = 1800.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_indexer.embed.graph import EncoderShape, cached_graph, read_verified
+from reverie_indexer.embed.onnx_graph import EncoderShape, cached_graph, read_verified
 from reverie_indexer.embed.protocol import Embedding, replace_surrogates
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker
 from reverie_indexer.errors import SetupError

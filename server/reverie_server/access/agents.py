@@ -10,12 +10,12 @@ from typing import Any
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from reverie_indexer import store
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, NotFound, ValidationFailed
+from reverie_indexer.index import store
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_server.access.settings import AgentSettings, effective_settings
 
 SQL = Queries(__file__)

@@ -19,9 +19,9 @@ from typing import Literal
 import psycopg
 import structlog
 
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Forbidden, MemoryDisabled, ReadOnlyMember, ReverieError, ValidationFailed
-from reverie_indexer.queries import Queries
 from reverie_server.access.keys import Caller
 from reverie_server.access.request_id import current_request_id, new_request_id, of_request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie_indexer.files import check_agent_id, check_owner_key
+from reverie_indexer.file_rules import check_agent_id, check_owner_key
 from reverie_server.access.gate import acting_owner
 from reverie_server.access.keys import Caller
 

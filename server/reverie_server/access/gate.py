@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import ALL_OWNERS, Database
+from reverie_indexer.database.database import ALL_OWNERS, Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerRequired, ReadOnlyMember
-from reverie_indexer.files import check_owner_key
+from reverie_indexer.file_rules import check_owner_key
 from reverie_indexer.model import Place, Scope
-from reverie_indexer.queries import Queries
 from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal, check_own, place_for

@@ -14,10 +14,10 @@ from typing import Literal
 
 import structlog
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, ReverieError, SetupError, Unauthorized, ValidationFailed
-from reverie_indexer.files import check_agent_id, check_owner_key
-from reverie_indexer.queries import Queries
+from reverie_indexer.file_rules import check_agent_id, check_owner_key
 
 SQL = Queries(__file__)
 log = structlog.get_logger()

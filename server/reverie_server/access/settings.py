@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from reverie_indexer.analyse import language_name
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.analyse import language_name
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

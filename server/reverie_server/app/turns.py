@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.settings import Settings

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from reverie_indexer import vectors
 from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch, ReverieError
+from reverie_indexer.index import vectors
 from reverie_server.access.audit import prune as prune_audit
 from reverie_server.files.retention import prune_history
 from reverie_server.graph.vectors import embed_waiting

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 from pydantic import SecretStr, ValidationError
 
-from reverie_indexer.db import Database, prepare_database
+from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.faults import Faults
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
-from reverie_indexer.faults import Faults
-from reverie_indexer.passages import Rules as IndexRules
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.postgres import EmbeddedPostgres, default_data_dir
+from reverie_indexer.postgres.embedded import EmbeddedPostgres, default_data_dir
 from reverie_indexer.settings import Settings
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate

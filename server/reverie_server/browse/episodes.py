@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from reverie_indexer.db import Connection, Database, visible_slices
-from reverie_indexer.episode_index import index_episode
+from reverie_indexer.database.database import Connection, Database, visible_slices
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index.episode_index import index_episode
+from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
-from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from psycopg.rows import DictRow
 
-from reverie_indexer import slices
-from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import slices
 from reverie_indexer.model import Scope, Tier
-from reverie_indexer.queries import Queries
 from reverie_server.access.principal import Principal
 from reverie_server.episodes.store import Episode, read_episodes, sources_of
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.database.database import Connection, Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Tier
-from reverie_indexer.queries import Queries
 from reverie_server.access.principal import Principal
 from reverie_server.episodes.store import read_episodes, sources_of
 from reverie_server.jobs.model import episode_name, message_source

@@ -165,8 +165,8 @@ def embeddings_migrate(
 
 
 async def _migrate(settings: Settings) -> None:
+    from reverie_indexer.model_slot import ModelSlot
     from reverie_indexer.pipeline import migrate
-    from reverie_indexer.slot import ModelSlot
     from reverie_server.app.wiring import embedder_loader, open_database
 
     async with open_database(settings) as database:

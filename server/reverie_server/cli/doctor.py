@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 from rich.console import Console
 
-from reverie_indexer.damage import look_for_damage
-from reverie_indexer.db import DatabaseReport, inspect_database
+from reverie_indexer.database.damage import look_for_damage
+from reverie_indexer.database.database import DatabaseReport, inspect_database
 from reverie_indexer.errors import ReverieError
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:

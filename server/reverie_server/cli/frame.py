@@ -32,7 +32,7 @@ def load_settings(**overrides: object) -> Settings:
 
 def owner_of(owner: str | None) -> str | None:
     """An owner as it was given, checked; ValidationFailed for what is no owner key."""
-    from reverie_indexer.files import check_owner_key
+    from reverie_indexer.file_rules import check_owner_key
 
     return None if owner is None else check_owner_key(owner)
 

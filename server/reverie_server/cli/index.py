@@ -43,7 +43,7 @@ def index(
 async def _index(settings: Settings, path: Path, agent: str, owner: str | None, *, watch: bool) -> None:
     import asyncio
 
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_indexer.watch import changes
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime

@@ -217,7 +217,7 @@ def search(
 async def _search(
     settings: Settings, query: str, agent: str, owner: str | None, max_results: int, *, as_json: bool
 ) -> None:
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
     from reverie_server.http.schemas.search_answer import search_response

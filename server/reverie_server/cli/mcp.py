@@ -33,7 +33,7 @@ def mcp(
     data_dir: DataDir = None,
 ) -> None:
     """Serve the tools for agents over MCP on stdin and stdout, as the key in REVERIE_API_KEY, if there is one."""
-    from reverie_indexer.files import check_agent_id, check_owner_key
+    from reverie_indexer.file_rules import check_agent_id, check_owner_key
     from reverie_server.mcp.stdio import claim_standard_streams
 
     settings = load_settings(data_dir=data_dir, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")

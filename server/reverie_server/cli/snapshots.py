@@ -65,7 +65,7 @@ def _settings(data_dir: Path | None) -> Settings:
 async def _export(
     settings: Settings, file: Path, agent: str, owner: str | None, scope: Scope, prefix: str | None
 ) -> None:
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
     from reverie_server.files.snapshots import place_to_export
@@ -132,7 +132,7 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
 async def _import(
     settings: Settings, source: BinaryIO, agent: str, owner: str | None, scope: Scope, *, dry_run: bool
 ) -> None:
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
 
@@ -168,6 +168,6 @@ def _print_waiting(runtime: Runtime, report: Report) -> None:
 
 
 def _checked(owner: str | None) -> str | None:
-    from reverie_indexer.files import check_owner_key
+    from reverie_indexer.file_rules import check_owner_key
 
     return None if owner is None else check_owner_key(owner)

@@ -65,7 +65,7 @@ def _quiet_settings(**overrides: object) -> Settings:
 
 
 async def _inject(settings: Settings, message: str, agent: str, owner: str | None, *, as_json: bool) -> None:
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
     from reverie_server.http.schemas.inject import InjectResponse
@@ -90,7 +90,7 @@ async def _context(
     *,
     as_json: bool,
 ) -> None:
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
     from reverie_server.http.schemas.turns import ContextResponse
@@ -121,7 +121,7 @@ def _warn(injection: Injection) -> None:
 
 
 async def _chat(settings: Settings, whose: tuple[str, str | None], session: str | None, system: str | None) -> None:
-    from reverie_indexer.files import check_agent_id
+    from reverie_indexer.file_rules import check_agent_id
     from reverie_server.app.wiring import open_runtime
     from reverie_server.cli.chat import Chat
     from reverie_server.sessions.model import check_session_id

@@ -23,7 +23,7 @@ def upgrade(
 
 
 async def _upgrade(settings: Settings) -> None:
-    from reverie_indexer.db import prepare_database
+    from reverie_indexer.database.database import prepare_database
     from reverie_server.app.wiring import open_server
 
     async with open_server(settings) as (conninfo, _):
@@ -35,8 +35,8 @@ async def _upgrade(settings: Settings) -> None:
 
 
 async def _say_pending(settings: Settings) -> None:
-    from reverie_indexer.db import inspect_database
-    from reverie_indexer.upgrade import shipped_program
+    from reverie_indexer.database.database import inspect_database
+    from reverie_indexer.database.upgrade import shipped_program
     from reverie_server.app.wiring import open_server
 
     async with open_server(settings) as (conninfo, _):

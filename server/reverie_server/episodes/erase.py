@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reverie_indexer.db import Connection, Slice
-from reverie_indexer.episode_index import index_episode
-from reverie_indexer.index import forget_embeddings
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.document_index import forget_embeddings
+from reverie_indexer.index.episode_index import index_episode
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
 from reverie_server.episodes.source import messages_of

@@ -11,8 +11,8 @@ from datetime import date
 
 import structlog
 
-from reverie_indexer.analyse import analyse
-from reverie_indexer.split import split, trim
+from reverie_indexer.text.analyse import analyse
+from reverie_indexer.text.split import split, trim
 from reverie_server.episodes.text import abstract_of, extractive_summary, says_something
 from reverie_server.episodes.topics import key_topics
 from reverie_server.heuristics.grounding import Sources

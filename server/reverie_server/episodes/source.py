@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded
-from reverie_indexer.slices import own_slices
 from reverie_server.episodes.make import Before
 from reverie_server.episodes.store import Episode, read_episodes
 from reverie_server.llm.generation import Made

@@ -9,14 +9,14 @@ from typing import Any
 
 import structlog
 
-from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.episode_index import EpisodeEntry, index_episode, passages_of_episode
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.episode_index import EpisodeEntry, index_episode, passages_of_episode
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Passage, Place
-from reverie_indexer.passages import Rules as IndexRules
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
+from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.gate import Gate
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText

@@ -16,12 +16,12 @@ from typing import Any
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Database, Slice
-from reverie_indexer.episode_index import remove_episodes
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index.episode_index import remove_episodes
+from reverie_indexer.index.slices import lock_slice, scope_of
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import lock_slice, scope_of
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Work, message_source
 from reverie_server.llm.generation import Method

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from reverie_indexer.analyse import SOUTH_EAST
+from reverie_indexer.text.analyse import SOUTH_EAST
 from reverie_server.heuristics.extract import summarise
 from reverie_server.heuristics.salience import sentences
 from reverie_server.heuristics.small_talk import is_trivial, read

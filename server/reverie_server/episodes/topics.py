@@ -11,7 +11,7 @@ from functools import cache
 
 from babel.dates import get_day_names, get_month_names
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, fold, stop_words
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold, stop_words
 from reverie_server.episodes.text import sayings
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.small_talk import bare, content_runs, read, unmeant

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from reverie_indexer import store
-from reverie_indexer.db import Connection
+from reverie_indexer.database.database import Connection
 from reverie_indexer.errors import PayloadTooLarge
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.retry import until_stable
-from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.extraction import store as extraction_store
 from reverie_server.extraction.propose import (

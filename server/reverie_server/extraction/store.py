@@ -12,9 +12,9 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
-from reverie_indexer.queries import Queries
 from reverie_server.provenance.record import added_lines
 from reverie_server.sessions.model import Message, Session
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from reverie_indexer.analyse import analyse
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
+from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics import notes
 from reverie_server.heuristics.extract import Stated, asks_to_remember
 from reverie_server.long_term import memory_text

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reverie_indexer import store
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
-from reverie_indexer.files import check_path
+from reverie_indexer.file_rules import check_path
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.index.store import Version
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Pipeline, Within
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
-from reverie_indexer.store import Version
 from reverie_server.access.principal import Principal
 from reverie_server.text import markdown_edit as sections
 

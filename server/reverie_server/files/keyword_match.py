@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from reverie_indexer.analyse import CJK, LETTER, SOUTH_EAST
+from reverie_indexer.text.analyse import CJK, LETTER, SOUTH_EAST
 from reverie_server.text.markdown_edit import lines_of
 
 # A query of more is looked for by its first ones.

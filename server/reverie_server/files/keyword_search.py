@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reverie_indexer import store
-from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, ValidationFailed
-from reverie_indexer.files import BACKUP, is_unedited_seed
+from reverie_indexer.file_rules import BACKUP, is_unedited_seed
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model import Scope
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import scope_of
 from reverie_server.access.principal import Principal
 from reverie_server.files.keyword_match import KeywordHit, Terms, hits_of, patterns_of, score_of, terms_of
 from reverie_server.text.query import check_query

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reverie_indexer.db import Database
-from reverie_indexer.index import purge_chunks
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.document_index import purge_chunks
 
 SQL = Queries(__file__)
 

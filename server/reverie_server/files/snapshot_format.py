@@ -16,7 +16,7 @@ from typing import Annotated, BinaryIO
 from pydantic import BaseModel, FailFast, Field, ValidationError
 
 from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
-from reverie_indexer.files import check_path, check_text
+from reverie_indexer.file_rules import check_path, check_text
 from reverie_server.files.strict_zip import Limits, read_entries, read_entry, shown
 
 CORE_FILES = ("AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md", "KNOWLEDGE.md", "DREAMS.md")

@@ -18,15 +18,15 @@ from typing import Any, BinaryIO
 
 from psycopg.rows import DictRow
 
-from reverie_indexer import store
 from reverie_indexer.change import overwrite
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
 from reverie_server.access.principal import Principal, place_for
 from reverie_server.files import snapshot_format as archive
 from reverie_server.files.snapshot_format import Held, Snapshot

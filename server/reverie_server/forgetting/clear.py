@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reverie_indexer import store
-from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
+from reverie_indexer.database.database import ALL_OWNERS, Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
-from reverie_indexer.index import purge_documents
+from reverie_indexer.index import store
+from reverie_indexer.index.document_index import purge_documents
+from reverie_indexer.index.slices import lock_slice, scope_of
 from reverie_indexer.model import Place, Tier
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import lock_slice, scope_of
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.forgetting.episode_removal import clear_episodes
 from reverie_server.forgetting.retention import clear_messages

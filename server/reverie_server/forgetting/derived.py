@@ -12,9 +12,9 @@ from typing import Literal
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes import erase as episode_forgetting
 from reverie_server.episodes.erase import Forgotten, HeldEpisodes

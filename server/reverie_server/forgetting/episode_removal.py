@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.model import Place
 from reverie_server.episodes import store as episodes
 from reverie_server.graph.erase import drop_episodes

@@ -11,19 +11,19 @@ from typing import Any, Literal
 
 from psycopg.rows import DictRow
 
-from reverie_indexer import store
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, ValidationFailed
-from reverie_indexer.files import SEARCHABLE, is_backup
-from reverie_indexer.index import forget_embeddings, purge_chunks
+from reverie_indexer.file_rules import SEARCHABLE, is_backup
+from reverie_indexer.index import store
+from reverie_indexer.index.document_index import forget_embeddings, purge_chunks
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place, Tier
-from reverie_indexer.passages import Rules, passages_of
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
+from reverie_indexer.text.passages import Rules, passages_of
 from reverie_server.access.gate import Grant
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.erase import Forgotten

@@ -17,9 +17,9 @@ from urllib.parse import quote
 from psycopg import sql
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.database.database import Connection, Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
-from reverie_indexer.queries import Queries
 from reverie_server.access.agents import SQL as AGENTS
 from reverie_server.access.principal import Principal
 from reverie_server.files.snapshots import Export

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from psycopg.rows import DictRow
 
-from reverie_indexer import transcript
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import transcript
+from reverie_indexer.index.slices import lock_slice, own_slices
+from reverie_indexer.index.transcript import Indexed, Said
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_indexer.reindex import Reindexed
-from reverie_indexer.slices import lock_slice, own_slices
-from reverie_indexer.transcript import Indexed, Said
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.store import has_episodes
 from reverie_server.sessions.chunk import cut

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import lock_slice, own_slices
-from reverie_indexer.slot import ModelSlot, Ready
+from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.access.gate import Gate
 from reverie_server.graph.merge import SQL as MERGING
 from reverie_server.graph.merge import Pair, merge

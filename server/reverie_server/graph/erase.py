@@ -14,9 +14,9 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_server.episodes.erase import Forgotten, Said
 from reverie_server.graph.heuristics import SPEAKER
 from reverie_server.graph.names import holds_name, windows

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, NotFound, ValidationFailed
-from reverie_indexer.queries import Queries
 from reverie_server.graph.model import public_id
 from reverie_server.graph.names import likeness
 from reverie_server.graph.relations import load_clusters

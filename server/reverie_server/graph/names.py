@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rapidfuzz.distance import JaroWinkler
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
 
 MAX_NAME_CHARS = 200
 MAX_EXTERNAL_ID_CHARS = 200

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_server.graph.periods import Period, Said, periods
 from reverie_server.graph.vocabulary import NESTING, End, unique_end
 from reverie_server.text.graph_terms import EntityType, RelationName

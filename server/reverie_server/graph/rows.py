@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reverie_indexer.db import Connection
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import scope_of
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.slices import scope_of
 from reverie_server.graph.model import Entity, Relation
 from reverie_server.llm.generation import Made
 

@@ -11,13 +11,13 @@ import structlog
 from pgvector import HalfVector
 from psycopg.errors import QueryCanceled
 
-from reverie_indexer import store
-from reverie_indexer.analyse import analyse_query
-from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.database.database import Connection, Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, NotFound, SearchTimeout, ValidationFailed
-from reverie_indexer.queries import Queries
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.index import store
+from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.text.analyse import analyse_query
 from reverie_server.access.principal import Principal
 from reverie_server.graph import rows as graph_rows
 from reverie_server.graph.model import Entity, Relation, parse_id

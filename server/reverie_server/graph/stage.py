@@ -11,12 +11,12 @@ from typing import Any
 
 import structlog
 
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import lock_slice, own_slices
 from reverie_server.access.gate import Gate
 from reverie_server.episodes.source import SQL as STRETCH
 from reverie_server.episodes.source import messages_of

@@ -13,9 +13,9 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.analyse import analyse
-from reverie_indexer.db import Connection
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.text.analyse import analyse
 from reverie_server.graph.derive import Derived, Mention, derive
 from reverie_server.graph.model import Origin, Reading, SaidEntity
 from reverie_server.graph.names import name_key

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from reverie_indexer import store
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
-from reverie_indexer.slices import lock_slice
 from reverie_server.graph.merge import Pair, dismiss, merge, undo
 from reverie_server.graph.store import Graph
 from reverie_server.jobs.defer import defer

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from pgvector import HalfVector
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import EmbeddingRejected
-from reverie_indexer.queries import Queries
-from reverie_indexer.slot import Ready
+from reverie_indexer.model_slot import Ready
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Work
 

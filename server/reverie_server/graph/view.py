@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from psycopg.rows import DictRow
 
-from reverie_indexer import store
-from reverie_indexer.db import Connection, Database, visible_slices
+from reverie_indexer.database.database import Connection, Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
-from reverie_indexer.queries import Queries
+from reverie_indexer.index import store
 from reverie_server.access.principal import Principal
 from reverie_server.graph import rows as graph_rows
 from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, parse_id

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from reverie_indexer.analyse import fold
+from reverie_indexer.text.analyse import fold
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'"})
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")

@@ -17,7 +17,7 @@ from pathlib import Path
 import Stemmer
 from babel.dates import get_day_names, get_month_names
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, stop_words
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, stop_words
 
 _LANGUAGES = ("english", "german", "spanish", "french", "italian", "portuguese", "dutch")
 _LOCALES = ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "ru", "zh", "ja")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from reverie_indexer.analyse import written
+from reverie_indexer.text.analyse import written
 from reverie_server.heuristics.grounding_vocabulary import UNSPACED, concepts_of, forms_of, number_words, vocabulary
 
 # Every repetition is bounded or possessive, and no match begins inside a word, so that the time is linear.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from reverie_indexer.analyse import CJK
+from reverie_indexer.text.analyse import CJK
 from reverie_server.text.controls import without_controls
 from reverie_server.text.fences import fold_marks
 

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from reverie_indexer.analyse import CJK, LETTER, SOUTH_EAST, analyse_query, language_name, stop_words
+from reverie_indexer.text.analyse import CJK, LETTER, SOUTH_EAST, analyse_query, language_name, stop_words
 
 MIN_WORDS = 3
 Kind = Literal["content", "phatic", "stop", "asks", "marks"]

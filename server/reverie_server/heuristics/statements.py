@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, analyse, fold
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, analyse, fold
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.text.redact import essence
 

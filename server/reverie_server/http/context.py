@@ -14,7 +14,7 @@ from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 
 from reverie_indexer.errors import Unauthorized, ValidationFailed
-from reverie_indexer.files import check_agent_id
+from reverie_indexer.file_rules import check_agent_id
 from reverie_server.access.audit import called_by
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import check_origin

@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from reverie_indexer.chunk import note_date
 from reverie_indexer.errors import NotFound, ReverieError
-from reverie_indexer.files import seed_files
+from reverie_indexer.file_rules import seed_files
 from reverie_indexer.model import Tier
 from reverie_indexer.resources import read_resource
+from reverie_indexer.text.chunk import note_date
 from reverie_server.access.gate import Grant
 from reverie_server.access.settings import AgentSettings
 from reverie_server.files.well_known import INSTRUCTIONS

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from reverie_indexer.analyse import fold
 from reverie_indexer.model import Tier
+from reverie_indexer.text.analyse import fold
 from reverie_server.sessions.daily_log import parts_of, repeats
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, for_prompt
 from reverie_server.text.tokens import CountTokens

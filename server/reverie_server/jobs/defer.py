@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.db import Connection
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_server.access.request_id import current_request_id
 from reverie_server.jobs.model import Deferred, Event, Work
 

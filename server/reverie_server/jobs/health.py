@@ -9,8 +9,8 @@ from typing import Literal
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import ALL_OWNERS, Database, visible_slices
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import ALL_OWNERS, Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_server.access.principal import Principal
 from reverie_server.jobs.model import STAGES, Stage, Status
 from reverie_server.jobs.stage_runs import StageRuns

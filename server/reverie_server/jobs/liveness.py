@@ -9,9 +9,9 @@ import psycopg
 import structlog
 from psycopg.rows import dict_row
 
-from reverie_indexer.db import Connection
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import DatabaseUnavailable
-from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
 log = structlog.get_logger()

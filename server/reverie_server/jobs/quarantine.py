@@ -7,7 +7,7 @@ import time
 
 import structlog
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.jobs.liveness import Presence
 from reverie_server.jobs.queue import QUARANTINE_QUEUE, Queue

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Database
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_server.access.audit import add, by_system
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.stage_runs import bucket_of

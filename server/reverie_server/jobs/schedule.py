@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import structlog
 
-from reverie_indexer.db import Database
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_server.jobs.defer import defer_many
 from reverie_server.jobs.model import Work
 from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_days

@@ -19,7 +19,7 @@ from procrastinate import manager
 from procrastinate.job_context import JobContext
 from procrastinate.worker import Worker as QueueWorker
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable, ReverieError
 from reverie_server.jobs.liveness import Presence
 from reverie_server.jobs.model import STAGES

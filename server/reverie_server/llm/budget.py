@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from reverie_indexer.db import Database
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.llm.outcomes import Outcomes, today_utc
 

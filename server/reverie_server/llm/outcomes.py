@@ -10,9 +10,9 @@ from datetime import UTC, date, datetime
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import ReverieError
-from reverie_indexer.queries import Queries
 from reverie_server.llm.errors import LanguageModelUnavailable
 
 log = structlog.get_logger()

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from reverie_indexer import store
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
-from reverie_indexer.files import BACKUP
-from reverie_indexer.index import purge_documents
+from reverie_indexer.file_rules import BACKUP
+from reverie_indexer.index import store
+from reverie_indexer.index.document_index import purge_documents
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Pipeline, Within
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
 from reverie_server.llm.generation import EXTRACTIVE, Made, Method
 from reverie_server.long_term.compaction_text import compact_text, guard
 from reverie_server.long_term.longterm import MEMORY, LongTermMemory

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reverie_indexer import store
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import store
 from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Within
 from reverie_indexer.retry import Superseded, until_stable

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reverie_indexer.analyse import LETTER
 from reverie_indexer.errors import AmbiguousMatch, DuplicateDetected, NotFound, ValidationFailed
+from reverie_indexer.text.analyse import LETTER
 from reverie_server.text.markdown_blocks import (
     Block,
     blocks_of,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reverie_indexer.analyse import analyse
+from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics.grounding import Sources, without_refused
 from reverie_server.jobs.model import lines_source
 from reverie_server.llm.answers import Compaction, Replaced

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, StaleVersion
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Document, Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Gate
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.stage_guard import permitted

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from reverie_indexer.change import Change
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.index.store import read_documents
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
-from reverie_indexer.store import read_documents
 from reverie_server.nights import diary
 from reverie_server.nights.diary import Dream, Rolled
 

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import own_slices
 
 SQL = Queries(__file__)
 

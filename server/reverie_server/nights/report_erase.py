@@ -11,8 +11,8 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.db import Connection
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_server.text.redact import INVISIBLE, anchor_of, erase, is_in
 
 SQL = Queries(__file__)

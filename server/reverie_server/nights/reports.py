@@ -14,11 +14,11 @@ from typing import Any, Literal
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import own_slices
 from reverie_server.jobs.model import Trigger
 from reverie_server.llm.generation import Made
 

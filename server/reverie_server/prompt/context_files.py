@@ -8,11 +8,11 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection, Database, visible_slices
-from reverie_indexer.files import is_backup, is_unedited_seed
+from reverie_indexer.database.database import Connection, Database, visible_slices
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.file_rules import is_backup, is_unedited_seed
+from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model import Place, Scope
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import scope_of
 from reverie_server.access.principal import Principal
 from reverie_server.files.well_known import note_path
 from reverie_server.prompt.context import LONG_TERM, PromptFile, PromptFiles

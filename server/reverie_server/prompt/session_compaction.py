@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.errors import Conflict, PayloadTooLarge, ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound, ReverieError
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for

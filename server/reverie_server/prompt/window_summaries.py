@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from reverie_indexer.db import Database, visible_slices
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Database, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_server.access.principal import Principal
 from reverie_server.prompt.summary import Summary
 from reverie_server.sessions.message_range import is_unchanged

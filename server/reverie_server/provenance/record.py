@@ -12,9 +12,9 @@ from datetime import datetime
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
-from reverie_indexer.queries import Queries
 from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
 from reverie_server.text.redact import Eraser, essence
 

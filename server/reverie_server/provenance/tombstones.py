@@ -6,10 +6,10 @@ import hmac
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import own_slices
 from reverie_server.text.redact import essences, without, without_words, word_count
 
 SQL = Queries(__file__)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_server.access.gate import Grant
 from reverie_server.llm.streamed import Answered
 from reverie_server.proxy.chat import storable

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reverie_indexer.chunk import note_date
+from reverie_indexer.text.chunk import note_date
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.episode_passages import only_repeats
 from reverie_server.sessions.daily_log import repeats

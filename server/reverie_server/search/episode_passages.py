@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reverie_indexer.analyse import fold
 from reverie_indexer.model import Tier
+from reverie_indexer.text.analyse import fold
 from reverie_server.sessions.daily_log import parts_of, repeats
 from reverie_server.sessions.spoken import spoken
 from reverie_server.text.redact import body_of

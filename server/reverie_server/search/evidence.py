@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reverie_indexer.analyse import fold
+from reverie_indexer.text.analyse import fold
 from reverie_server.search.candidates import NO_DOCUMENT, Candidates, Floats, Integers
 
 # The share of a neighbour's term, and of a neighbour's similarity, that counts, by its distance in passages.

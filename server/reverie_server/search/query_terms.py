@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, analyse, analyse_query, written
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, analyse, analyse_query, written
 from reverie_server.heuristics.small_talk import bare, content_runs, unmeant
 
 _RUN = re.compile(f"[{CJK}{SOUTH_EAST}]")

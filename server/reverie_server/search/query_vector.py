@@ -6,7 +6,7 @@ import asyncio
 
 from reverie_indexer.embed.protocol import Vector
 from reverie_indexer.errors import EmbedderUnavailable
-from reverie_indexer.slot import Ready
+from reverie_indexer.model_slot import Ready
 from reverie_server.access.work_slot import long_wait
 
 # No search waits longer for an endpoint that hangs: it goes on by words.

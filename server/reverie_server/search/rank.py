@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reverie_indexer.analyse import holds_exactly
 from reverie_indexer.model import Tier
+from reverie_indexer.text.analyse import holds_exactly
 from reverie_server.search.candidates import NO_DOCUMENT, Booleans, Candidates, Floats, Integers
 from reverie_server.search.evidence import context_evidence, named_speakers, speaker_match, speakers_of
 

@@ -17,10 +17,10 @@ from typing import Literal
 
 import structlog
 
-from reverie_indexer.analyse import fold
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, DatabaseUnavailable, ReverieError
-from reverie_indexer.queries import Queries
+from reverie_indexer.text.analyse import fold
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from reverie_indexer.analyse import QueryTerms
 from reverie_indexer.model import Scope, Tier
+from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.rank import Weights
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import Literal
 import numpy as np
 from psycopg.rows import DictRow
 
-from reverie_indexer.analyse import QueryTerms, analyse_query
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
-from reverie_indexer.slices import scope_of
-from reverie_indexer.slot import ModelSlot
+from reverie_indexer.index.slices import scope_of
+from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.text.analyse import QueryTerms, analyse_query
 from reverie_server.search.candidates import Booleans, Candidates
 from reverie_server.search.duplicates import may_repeat, repeating_rows
 from reverie_server.search.query_terms import meaning_of

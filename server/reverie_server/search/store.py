@@ -13,15 +13,15 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.rows import DictRow, tuple_row
 
-from reverie_indexer import store
-from reverie_indexer.analyse import QueryTerms
-from reverie_indexer.db import Connection, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import scope_of
+from reverie_indexer.index.vectors import MAX_COVERED_DIMENSION
 from reverie_indexer.model import ModelIdentity, Scope
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import scope_of
-from reverie_indexer.vectors import MAX_COVERED_DIMENSION
+from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.candidates import NO_DOCUMENT, Candidates, term_matrix
 from reverie_server.search.evidence import LABEL_CHARS
 from reverie_server.search.rank import idf, producing_terms

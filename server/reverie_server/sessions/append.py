@@ -12,16 +12,16 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from reverie_indexer import transcript
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, PayloadTooLarge, ValidationFailed
+from reverie_indexer.index import transcript
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.index.transcript import Said
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
-from reverie_indexer.transcript import Said
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import check_own
 from reverie_server.jobs.model import message_source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.db import Connection, Database
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_server.access.principal import Principal, check_own
 from reverie_server.jobs.defer import Delays, follow
 from reverie_server.jobs.model import Deferred, Event

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from reverie_indexer import store
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal, check_own
 from reverie_server.jobs.defer import Delays

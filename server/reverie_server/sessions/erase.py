@@ -14,12 +14,12 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer import transcript
-from reverie_indexer.db import Connection, Slice
-from reverie_indexer.index import forget_embeddings
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import transcript
+from reverie_indexer.index.document_index import forget_embeddings
+from reverie_indexer.index.transcript import Said
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.transcript import Said
 from reverie_server.access.settings import AgentSettings
 from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import cut

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reverie_indexer.db import Connection, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
-from reverie_indexer.queries import Queries
 from reverie_server.access.principal import Principal
 from reverie_server.sessions.model import Session, check_session_id
 

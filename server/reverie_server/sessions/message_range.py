@@ -8,8 +8,8 @@ from typing import Protocol
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.db import Connection
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
 from reverie_server.sessions.model import Message, Session
 
 SQL = Queries(__file__)

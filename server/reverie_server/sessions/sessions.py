@@ -11,13 +11,13 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from reverie_indexer import transcript
-from reverie_indexer.db import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.index import transcript
+from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import lock_slice
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal, check_own
 from reverie_server.jobs.defer import Delays

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST
 
 # A sequence without its end loses its first character only, and is then text. Between two escape characters each
 # pattern is tried once, so that the time is linear.

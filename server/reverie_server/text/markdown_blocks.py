@@ -12,8 +12,8 @@ from typing import Literal
 
 from markdown_it.token import Token
 
-from reverie_indexer.analyse import fold
-from reverie_indexer.chunk import parse_blocks
+from reverie_indexer.text.analyse import fold
+from reverie_indexer.text.chunk import parse_blocks
 from reverie_server.text.markdown_edit import lines_of
 
 Kind = Literal["heading", "item", "paragraph", "front_matter", "other"]

@@ -10,8 +10,8 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reverie_indexer.analyse import CJK, SOUTH_EAST, fold
-from reverie_indexer.chunk import chunk
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
+from reverie_indexer.text.chunk import chunk
 from reverie_server.text.remove_spans import LEAD, Span, merged, without_spans, without_spans_by_line
 
 # Scripts in which what stands beside a word says nothing about where it ends.

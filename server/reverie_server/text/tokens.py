@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reverie_indexer.analyse import CJK
 from reverie_indexer.errors import SetupError
+from reverie_indexer.text.analyse import CJK
 
 CountTokens = Callable[[str], int]
 # What the form of a chat adds to each message.

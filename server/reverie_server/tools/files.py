@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from reverie_indexer.errors import NotFound, ValidationFailed
-from reverie_indexer.files import is_searchable
+from reverie_indexer.file_rules import is_searchable
 from reverie_indexer.model import Document, Place, Written
 from reverie_server.access.audit import counted
 from reverie_server.access.connection import Connection

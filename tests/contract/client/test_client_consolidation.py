@@ -10,7 +10,7 @@ from tests.graphs import Graph, day
 from tests.jobs import Recorded, deferred, with_stages
 
 import reverie_client
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_server.app.pending_jobs import drain
 from reverie_server.jobs.model import STAGES, Work

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Depends, Header, Query, Response
 from fastapi import Path as PathParameter
 from starlette.convertors import Convertor, register_url_convertor
 
-from reverie_indexer.files import is_searchable
+from reverie_indexer.file_rules import is_searchable
 from reverie_indexer.model import Document, Written
 from reverie_server.access.audit import counted
 from reverie_server.files.files import Write, etag_of, parse_if_match

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from reverie_indexer.db import ALL_OWNERS
+from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.files import check_agent_id, check_owner_key
+from reverie_indexer.file_rules import check_agent_id, check_owner_key
 from reverie_indexer.model import Scope
 from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Strategy

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_indexer.db import ALL_OWNERS
+from reverie_indexer.database.database import ALL_OWNERS
 from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, ShownEpisode
 from reverie_server.http.schemas.common import Owner, Page, example, shown
 from reverie_server.http.schemas.memory import Instant, Timing

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
 
-from reverie_indexer.db import ALL_OWNERS
+from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
 from reverie_server.forgetting.clear import Selection
 from reverie_server.forgetting.forget import ForgetTier, Target

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from reverie_indexer.db import ALL_OWNERS
+from reverie_indexer.database.database import ALL_OWNERS
 from reverie_server.http.schemas import common as wire
 from reverie_server.jobs.health import DeadLetter, PipelineHealth
 from reverie_server.jobs.model import Stage, Status

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.index.store import read_documents
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_indexer.slices import own_slices
-from reverie_indexer.store import read_documents
 from reverie_server.access.gate import Gate, Grant
 from reverie_server.episodes.store import (
     Episode,

@@ -10,12 +10,12 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from reverie_indexer import store
-from reverie_indexer.db import Connection
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import own_slices
 from reverie_server.heuristics.entries import Entry, entries_of
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from reverie_indexer.db import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline

@@ -9,10 +9,10 @@ from datetime import date
 from typing import Any
 
 from reverie_indexer.change import Change
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.index.store import read_documents
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded
-from reverie_indexer.store import read_documents
 from reverie_server.jobs.model import lines_source, message_source
 from reverie_server.llm.generation import Made
 from reverie_server.long_term.archive import archive_change

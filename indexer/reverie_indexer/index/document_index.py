@@ -11,12 +11,12 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer import vectors
-from reverie_indexer.chunk import note_date
-from reverie_indexer.db import Connection, Slice
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import vectors
+from reverie_indexer.index.slices import past_slice
 from reverie_indexer.model import Passage, Place, Tier
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import past_slice
+from reverie_indexer.text.chunk import note_date
 
 SQL = Queries(__file__)
 

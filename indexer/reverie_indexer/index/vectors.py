@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pgvector import HalfVector
 from psycopg import sql
 
-from reverie_indexer.db import SQL as DB_SQL
-from reverie_indexer.db import Connection, Database
+from reverie_indexer.database.database import SQL as DB_SQL
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import ModelMismatch
 from reverie_indexer.model import ModelIdentity, embedded_text
-from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
 # A B-tree entry ends at 2,704 bytes: two bytes a dimension beside the keys.

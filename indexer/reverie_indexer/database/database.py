@@ -15,10 +15,9 @@ from psycopg import IsolationLevel
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from reverie_indexer.errors import DatabaseUnavailable, ReverieError, SetupError
-from reverie_indexer.faults import Faults, start_errors
-from reverie_indexer.queries import Queries
-from reverie_indexer.upgrade import (
+from reverie_indexer.database.faults import Faults, start_errors
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.upgrade import (
     Program,
     SchemaState,
     Step,
@@ -27,6 +26,7 @@ from reverie_indexer.upgrade import (
     read_state,
     shipped_program,
 )
+from reverie_indexer.errors import DatabaseUnavailable, ReverieError, SetupError
 
 log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]

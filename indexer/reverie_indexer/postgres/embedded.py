@@ -28,14 +28,14 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.postgres_account import (
+from reverie_indexer.postgres.account import (
     former_uids,
     named_account,
     server_account,
     take_over,
     write_access_rules,
 )
-from reverie_indexer.postgres_host import (
+from reverie_indexer.postgres.host import (
     Account,
     LockFile,
     exclusive,

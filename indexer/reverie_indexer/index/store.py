@@ -10,12 +10,12 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.chunk import note_date
-from reverie_indexer.db import Connection, Slice
-from reverie_indexer.index import IndexedFile, replace_chunks
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.document_index import IndexedFile, replace_chunks
+from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model import Document, Flags, Passage, Place, Written
-from reverie_indexer.queries import Queries
-from reverie_indexer.slices import scope_of
+from reverie_indexer.text.chunk import note_date
 
 SQL = Queries(__file__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import psycopg
 from psycopg.rows import DictRow, dict_row
 
-from reverie_indexer.queries import Queries
+from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
 # What PostgreSQL answers of a page that is not as it was written, of a file that is gone, or that the disk cannot read.

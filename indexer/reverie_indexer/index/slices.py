@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reverie_indexer.db import Connection, Slice, act_for, visible_slices
+from reverie_indexer.database.database import Connection, Slice, act_for, visible_slices
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Scope
-from reverie_indexer.queries import Queries
 
 SQL = Queries(__file__)
 

@@ -16,15 +16,15 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer import index
-from reverie_indexer.analyse import spoken_date
-from reverie_indexer.chunk import chunk, context_line
-from reverie_indexer.db import Connection, Slice
-from reverie_indexer.index import IndexedFile
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import document_index as index
+from reverie_indexer.index.document_index import IndexedFile
+from reverie_indexer.index.transcript import SQL as TRANSCRIPT
 from reverie_indexer.model import Passage, Place
-from reverie_indexer.passages import Rules, passage_of
-from reverie_indexer.queries import Queries
-from reverie_indexer.transcript import SQL as TRANSCRIPT
+from reverie_indexer.text.analyse import spoken_date
+from reverie_indexer.text.chunk import chunk, context_line
+from reverie_indexer.text.passages import Rules, passage_of
 
 SQL = Queries(__file__)
 _POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")

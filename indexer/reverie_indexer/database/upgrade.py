@@ -27,8 +27,8 @@ import psycopg
 import structlog
 from psycopg.rows import DictRow
 
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import SetupError
-from reverie_indexer.queries import Queries
 from reverie_indexer.resources import read_resource, resource
 
 log = structlog.get_logger()

@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.postgres_host import Account
+from reverie_indexer.postgres.host import Account
 
 log = structlog.get_logger()
 

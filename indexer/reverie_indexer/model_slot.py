@@ -9,11 +9,11 @@ from typing import Literal
 
 import structlog
 
-from reverie_indexer import vectors
-from reverie_indexer.db import Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
-from reverie_indexer.embed.queries import CachedQueries
+from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import ReverieError
+from reverie_indexer.index import vectors
 
 log = structlog.get_logger()
 

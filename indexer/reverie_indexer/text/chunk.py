@@ -21,7 +21,7 @@ from markdown_it.utils import EnvType
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 from reverie_indexer.model import Chunk
-from reverie_indexer.split import grapheme_floor, split, trim
+from reverie_indexer.text.split import grapheme_floor, split, trim
 
 # A longer "heading" is a paragraph that happens to be underlined: as part of every heading path below it, it
 # would cost more than it tells.

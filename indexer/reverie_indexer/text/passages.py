@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from reverie_indexer import files
-from reverie_indexer.analyse import analyse, spoken_date
-from reverie_indexer.chunk import chunk, context_line, note_date
+from reverie_indexer import file_rules as files
 from reverie_indexer.model import Chunk, Passage, embedded_text
+from reverie_indexer.text.analyse import analyse, spoken_date
+from reverie_indexer.text.chunk import chunk, context_line, note_date
 
 # A message of more passages is packed, if they are short (see `chunk`): a call brings up to 500 messages.
 MAX_SPARSE_CHUNKS = 200

@@ -1,0 +1,1 @@
+"""What the database keeps of each document: its versions, its passages, their terms and vectors."""
