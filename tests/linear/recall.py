@@ -9,8 +9,7 @@ from tests.growth import Reading
 
 from reverie_indexer.text import chunk
 from reverie_server.heuristics import small_talk
-from reverie_server.inject import inject, section
-from reverie_server.inject import query_expansion as telling
+from reverie_server.inject import inject, query_expansion, section
 from reverie_server.prompt import context
 from reverie_server.search import episode_passages, evidence, query_terms, rank
 from reverie_server.text import controls, fences, query, tokens
@@ -30,15 +29,15 @@ def _files(text: str) -> context.PromptFiles:
     )
 
 
-def _candidates(text: str) -> list[section.Candidate]:
+def _memories(text: str) -> list[section.FoundMemory]:
     """As search gives them: passages are bounded, and so is their number."""
     pieces = [piece.text for piece in chunk.chunk(text[:20_000])][:20]
-    return [section.Candidate(i, "document", NOTE, DAY, piece, 0.9, 0.9) for i, piece in enumerate(pieces)]
+    return [section.FoundMemory(i, "document", NOTE, DAY, piece, 0.9, 0.9) for i, piece in enumerate(pieces)]
 
 
 def _select(text: str) -> object:
-    held = section.Held([text, "something else"], frozenset({"x.md"}))
-    return section.fit(section.select(_candidates(text), 0.5, held), "notice", 500, COUNT)
+    prompt = section.PromptContents([text, "something else"], frozenset({"x.md"}))
+    return section.fit(section.select(_memories(text), 0.5, prompt), "notice", 500, COUNT)
 
 
 TABLE: Mapping[str, Reading] = {
@@ -89,11 +88,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.query.check_query": query.check_query,
     "reverie_server.text.query.check_not_blank": query.check_not_blank,
     "reverie_server.inject.section.select": _select,
-    "reverie_server.inject.section.shown_text": lambda text: section.shown_text(text, DAY),
+    "reverie_server.inject.section.one_line_text": lambda text: section.one_line_text(text, DAY),
     "reverie_server.inject.section.notice_of": section.notice_of,
-    "reverie_server.inject.query_expansion.shortened": telling.shortened,
-    "reverie_server.inject.query_expansion.telling_sentences": telling.telling_sentences,
-    "reverie_server.inject.query_expansion.with_recent": lambda text: telling.with_recent(text, [text, text]),
+    "reverie_server.inject.query_expansion.shortened": query_expansion.shortened,
+    "reverie_server.inject.query_expansion.salient_sentences": query_expansion.salient_sentences,
+    "reverie_server.inject.query_expansion.with_recent_messages": lambda text: query_expansion.with_recent_messages(
+        text, [text, text]
+    ),
     "reverie_server.text.tokens.estimate_tokens": tokens.estimate_tokens,
     "reverie_server.text.tokens.message_tokens": lambda text: tokens.message_tokens(text, {"a": text}, COUNT),
     "reverie_server.heuristics.small_talk.is_trivial": small_talk.is_trivial,

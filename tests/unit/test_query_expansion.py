@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.inject.query_expansion import MAX_SENTENCES, shortened, telling_sentences, with_recent
+from reverie_server.inject.query_expansion import MAX_SENTENCES, salient_sentences, shortened, with_recent_messages
 from reverie_server.text.query import check_query
 
 
@@ -28,12 +28,12 @@ from reverie_server.text.query import check_query
     ],
 )
 def test_the_sentences_that_ask_name_or_tell_most(message: str, sentences: list[str]) -> None:
-    assert telling_sentences(message) == sentences
+    assert salient_sentences(message) == sentences
 
 
 @given(st.text(max_size=300))
 def test_there_are_never_more_than_a_few(message: str) -> None:
-    sentences = telling_sentences(message)
+    sentences = salient_sentences(message)
     assert len(sentences) <= MAX_SENTENCES
     assert all(sentence in message for sentence in sentences)
 
@@ -53,11 +53,11 @@ def test_a_pasted_log_is_cut_in_its_middle() -> None:
 
 def test_a_message_of_few_words_leans_on_the_last_two_before_it() -> None:
     recent = ["first", "Is the mirror ordered?", "x" * 1000 + " the big one"]
-    joined = with_recent("and how long does it take?", recent)
+    joined = with_recent_messages("and how long does it take?", recent)
     assert joined is not None
     assert joined.startswith("Is the mirror ordered?\nxxx")
     assert joined.endswith("the big one\nand how long does it take?")
     assert len(joined) < 1000
-    assert with_recent("How long does the delivery of the steel planters from Rotterdam take?", recent) is None
-    assert with_recent("and how long does it take?", []) is None
-    assert with_recent("and how long does it take?", [" "]) is None
+    assert with_recent_messages("How long does the delivery of the steel planters from Rotterdam take?", recent) is None
+    assert with_recent_messages("and how long does it take?", []) is None
+    assert with_recent_messages("and how long does it take?", [" "]) is None

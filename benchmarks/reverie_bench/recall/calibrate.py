@@ -31,7 +31,7 @@ from reverie_bench.recall.variant import default_variant
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.text.analyse import language_name
-from reverie_server.inject.query_expansion import telling_sentences
+from reverie_server.inject.query_expansion import salient_sentences
 from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import Mode, Result
 
@@ -199,8 +199,8 @@ async def _say_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_
 
 
 async def _heard(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[Result]:
-    """What a message and its telling sentences find; a passage may come more than once."""
-    texts = [turn.message, *telling_sentences(turn.message)]
+    """The results for a message and its salient sentences; a passage may come more than once."""
+    texts = [turn.message, *salient_sentences(turn.message)]
     return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:LOOKED_AT]]
 
 

@@ -1,4 +1,4 @@
-"""Auto-injection: what of memory goes into a turn's prompt, looked for before the language model is called."""
+"""Auto-injection: search memory for a turn's message and make the memory section of its prompt."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.settings import AgentSettings
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.heuristics.small_talk import is_trivial
-from reverie_server.inject.query_expansion import RECENT_MESSAGES as RECENT_MESSAGES
-from reverie_server.inject.query_expansion import shortened, telling_sentences, with_recent
-from reverie_server.inject.section import Candidate, Entry, Held, fit, notice_of, section, select
+from reverie_server.inject.query_expansion import salient_sentences, shortened, with_recent_messages
+from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fit, notice_of, section, select
 from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.request import Outcome, Result, request_for, rules_for
@@ -35,18 +34,19 @@ from reverie_server.text.tokens import CountTokens
 log = structlog.get_logger()
 Skipped = Literal["trivial", "disabled", "no_match", "budget"]
 OUTCOMES = ("injected", "trivial", "disabled", "no_match", "budget", "failed")
-# As many passages as a search looks at; what the prompt holds already is among them.
+# The results of each search. Memories that the prompt has already are among them.
 MAX_RESULTS = 20
 _NOTICE_FILE = "prompts/sections/memory_context.md"
 
 
 @dataclass(frozen=True, slots=True)
 class InjectRequest:
-    """A message of the user's, and what the prompt holds besides it.
+    """A message of the user's, and the contents of the prompt besides it.
 
-    `recent_user_messages` are in their order. What is contained in a text of `prompt_texts`, or named by id or path in
-    `in_prompt`, is not injected again; nor is an episode of messages that the prompt has, which are those of a session
-    from a number on (`in_session`). None: as the agent's settings have it.
+    `recent_user_messages` are in their order. Not injected again: a memory that a text of `prompt_texts` contains, one
+    that `in_prompt` names by id or path, and an episode of messages in the prompt. `in_session` names these: a
+    session's id and the number of its first message in the prompt. `max_tokens` and `threshold` None: the agent's
+    settings.
     """
 
     message: str
@@ -60,7 +60,7 @@ class InjectRequest:
 
 @dataclass(frozen=True, slots=True)
 class InjectedMemory:
-    """A memory in the section: its text on one line, as it stands there; `score` is its relevance, 0..1."""
+    """A memory in the section, with its text on one line as the section has it; `score` is its relevance, 0..1."""
 
     id: str
     tier: Tier
@@ -72,10 +72,10 @@ class InjectedMemory:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What goes into the prompt; `section` is "" when nothing does, and `skipped` says why.
+    """The memory section for the prompt; it is "" when nothing is injected, and `skipped` says why.
 
-    `match_count` is how many memories were relevant enough and not in the prompt yet, `top_score` the best relevance
-    seen, also of what is not injected. `tokens` are those of the section.
+    `match_count` is the number of memories that were relevant enough and not in the prompt yet. `top_score` is the
+    highest relevance of any memory found, injected or not. `tokens` is the size of the section.
     """
 
     section: str
@@ -90,85 +90,104 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """What a message is searched by: itself; with the vector of it and what was said before, if it leans on that; and
-    sentences of it."""
+    """The queries of a message: itself, by itself and by the vector of `with_recent`, and its salient sentences.
+
+    `with_recent` is the message after the messages before it; None where it is understood by itself.
+    """
 
     message: str
     with_recent: str | None
     sentences: Sequence[str]
 
 
-def nothing(
+@dataclass(frozen=True, slots=True)
+class _FoundResults:
+    """The results of all queries, each passage once, and the warnings of the searches."""
+
+    results: Sequence[Result]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """The memories that are relevant enough and new to the prompt, and those of them that fit into the section."""
+
+    matches: Sequence[Entry]
+    fitting: Sequence[Entry]
+
+
+def no_injection(
     skipped: Skipped, *, top_score: float = 0.0, match_count: int = 0, warnings: Iterable[str] = ()
 ) -> Injection:
-    """An injection of nothing, and why."""
+    """An injection without a section, and the reason."""
     return Injection("", 0, match_count, top_score, 0, skipped, (), tuple(warnings))
 
 
 class Injector:
-    """Looks for memory before each turn. `outcomes` counts what came of it, by OUTCOMES."""
+    """Looks for memory before each turn. `outcomes` counts the injections by outcome, which is one of OUTCOMES."""
 
-    def __init__(self, search: Search, count: CountTokens, recalls: RecallLog) -> None:
+    def __init__(self, search: Search, count: CountTokens, recall_log: RecallLog) -> None:
         self._search = search
         self._count = count
-        self._recalls = recalls
-        # What every agent starts with says nothing of anybody.
+        self._recall_log = recall_log
+        # The files that every agent starts with say nothing of anybody.
         self._seeds = tuple(seed_files().values())
         self.outcomes: Counter[str] = Counter()
 
-    async def inject(self, grant: Grant, asked: InjectRequest) -> Injection:
-        """What memory has for a message.
+    async def inject(self, grant: Grant, request: InjectRequest) -> Injection:
+        """The memory section for a message.
 
-        A failing model or database is no error: the section is empty, and a warning says why. NotFound for an agent
-        that is gone.
+        A failing model or database is no error: the section is empty and a warning says why. NotFound for an agent that
+        is gone.
         """
         with span("inject"):
             try:
-                injection = await self._inject(grant, asked)
+                injection = await self._inject(grant, request)
             except NotFound:
                 raise
             except ReverieError as error:
                 log.warning("injection_failed", code=error.code, detail=error.detail)
-                failed = nothing("no_match", warnings=[f"memory could not be searched ({error.code})"])
+                failed = no_injection("no_match", warnings=[f"memory could not be searched ({error.code})"])
                 return self._counted(grant, "failed", failed)
         return self._counted(grant, injection.skipped or "injected", injection)
 
-    async def _inject(self, grant: Grant, asked: InjectRequest) -> Injection:
+    async def _inject(self, grant: Grant, request: InjectRequest) -> Injection:
         settings = grant.settings
         if not settings.auto_inject_enabled:
-            return nothing("disabled")
+            return no_injection("disabled")
         # Pasted text may be long: looking through it must not hold up other requests.
-        queries = await asyncio.to_thread(_queries, asked, settings.language)
+        queries = await asyncio.to_thread(_queries, request, settings.language)
         if queries is None:
-            return nothing("trivial")
-        results, warnings = await self._found(grant, queries)
-        top_score = max((result.relevance for result in results), default=0.0)
-        entries, taken = await asyncio.to_thread(self._taken, settings, asked, results)
-        if not entries:
-            return nothing("no_match", top_score=top_score, warnings=warnings)
-        if not taken:
-            return nothing("budget", top_score=top_score, match_count=len(entries), warnings=warnings)
-        shown = [(entry.candidate.chunk_id, entry.candidate.relevance) for entry in taken]
-        self._recalls.note(grant.principal.tenant_id, queries.message, shown, "inject")
-        text = section(taken, _notice())
+            return no_injection("trivial")
+        found = await self._search_all(grant, queries)
+        top_score = max((result.relevance for result in found.results), default=0.0)
+        selection = await asyncio.to_thread(self._select, settings, request, found.results)
+        match_count, warnings = len(selection.matches), found.warnings
+        if not selection.matches:
+            return no_injection("no_match", top_score=top_score, warnings=warnings)
+        if not selection.fitting:
+            return no_injection("budget", top_score=top_score, match_count=match_count, warnings=warnings)
+        relevances = [(entry.memory.chunk_id, entry.memory.relevance) for entry in selection.fitting]
+        self._recall_log.note(grant.principal.tenant_id, queries.message, relevances, "inject")
+        text = section(selection.fitting, _notice())
         return Injection(
             section=text,
-            injected=len(taken),
-            match_count=len(entries),
+            injected=len(selection.fitting),
+            match_count=match_count,
             top_score=top_score,
             tokens=self._count(text),
             skipped=None,
-            memories=[_memory(entry) for entry in taken],
+            memories=[_injected_memory(entry) for entry in selection.fitting],
             warnings=tuple(warnings),
         )
 
-    async def _found(self, grant: Grant, queries: _Queries) -> tuple[list[Result], list[str]]:
-        """What the queries find, each passage where it is the most relevant; and what went wrong."""
+    async def _search_all(self, grant: Grant, queries: _Queries) -> _FoundResults:
+        """The results of all queries, each passage with its highest relevance; in the order in which they came."""
         best: dict[int, Result] = {}
         warnings: dict[str, None] = {}
         rules = rules_for(grant, self._search.rules)
 
-        async def look_for(query: str, vector_query: str | None = None) -> Outcome:
+        async def search(query: str, vector_query: str | None = None) -> Outcome:
             request = request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query)
             outcome = await self._search.search(request, rules)
             warnings.update(dict.fromkeys(outcome.warnings))
@@ -179,24 +198,21 @@ class Injector:
             return outcome
 
         # One after the other: a turn takes one connection at a time.
-        first = await look_for(queries.message)
+        first = await search(queries.message)
         if queries.with_recent is not None and first.mode != "text":
-            await look_for(queries.message, queries.with_recent)
+            await search(queries.message, queries.with_recent)
         for sentence in queries.sentences:
-            await look_for(sentence)
-        return list(best.values()), list(warnings)
+            await search(sentence)
+        return _FoundResults(list(best.values()), list(warnings))
 
-    def _taken(
-        self, settings: AgentSettings, asked: InjectRequest, results: Sequence[Result]
-    ) -> tuple[list[Entry], list[Entry]]:
-        """What is relevant enough and new to the prompt, and what of it fits."""
-        threshold = settings.auto_inject_threshold if asked.threshold is None else asked.threshold
-        max_tokens = settings.auto_inject_max_tokens if asked.max_tokens is None else asked.max_tokens
-        texts = [asked.message, *asked.recent_user_messages, *asked.prompt_texts, *self._seeds]
-        held = Held(texts, frozenset((*asked.in_prompt, *INSTRUCTIONS)))
-        new = [result for result in results if not _is_of_session(result, asked.in_session)]
-        entries = select([_candidate(result, settings.time_zone) for result in new], threshold, held)
-        return entries, fit(entries, _notice(), max_tokens, self._count)
+    def _select(self, settings: AgentSettings, request: InjectRequest, results: Sequence[Result]) -> _Selection:
+        threshold = settings.auto_inject_threshold if request.threshold is None else request.threshold
+        max_tokens = settings.auto_inject_max_tokens if request.max_tokens is None else request.max_tokens
+        texts = [request.message, *request.recent_user_messages, *request.prompt_texts, *self._seeds]
+        prompt = PromptContents(texts, frozenset((*request.in_prompt, *INSTRUCTIONS)))
+        other = [result for result in results if not _is_of_session(result, request.in_session)]
+        matches = select([_found_memory(result, settings.time_zone) for result in other], threshold, prompt)
+        return _Selection(matches, fit(matches, _notice(), max_tokens, self._count))
 
     def _counted(self, grant: Grant, outcome: str, injection: Injection) -> Injection:
         self.outcomes[outcome] += 1
@@ -213,21 +229,21 @@ class Injector:
         return injection
 
 
-def _queries(asked: InjectRequest, language: str) -> _Queries | None:
-    """What to search by; None for a trivial message. What memory had put into it is not searched for."""
-    message = shortened(strip_injected(asked.message))
+def _queries(request: InjectRequest, language: str) -> _Queries | None:
+    """The queries of a message, from which injected memory is stripped; None for a trivial message."""
+    message = shortened(strip_injected(request.message))
     if is_trivial(message, language):
         return None
-    recent = [strip_injected(text) for text in asked.recent_user_messages]
-    return _Queries(message, with_recent(message, recent, language), telling_sentences(message, language))
+    recent = [strip_injected(text) for text in request.recent_user_messages]
+    return _Queries(message, with_recent_messages(message, recent, language), salient_sentences(message, language))
 
 
 def _notice() -> str:
     return notice_of(read_resource(_NOTICE_FILE))
 
 
-def _candidate(result: Result, time_zone: str) -> Candidate:
-    return Candidate(
+def _found_memory(result: Result, time_zone: str) -> FoundMemory:
+    return FoundMemory(
         chunk_id=result.chunk_id,
         tier=result.tier,
         path=result.path,
@@ -239,19 +255,19 @@ def _candidate(result: Result, time_zone: str) -> Candidate:
 
 
 def _is_of_session(result: Result, in_session: tuple[str, int] | None) -> bool:
-    """Whether a passage is of an episode whose messages are all in the prompt."""
+    """Whether a passage belongs to an episode whose messages are all in the prompt."""
     if result.episode is None or in_session is None:
         return False
-    session_id, first = in_session
-    return result.episode.session_id == session_id and result.episode.from_seq >= first
+    session_id, first_seq = in_session
+    return result.episode.session_id == session_id and result.episode.from_seq >= first_seq
 
 
 def _day(path: str, tier: Tier, at: datetime, time_zone: str) -> date:
-    """The day of a daily note; else the one on which a file was written or a message said, where the agent is."""
-    of_note = note_date(path) if tier == "document" else None
-    return of_note if of_note is not None else at.astimezone(ZoneInfo(time_zone)).date()
+    """The day of a daily note; of any other passage the day of `at` in the agent's time zone."""
+    note_day = note_date(path) if tier == "document" else None
+    return note_day if note_day is not None else at.astimezone(ZoneInfo(time_zone)).date()
 
 
-def _memory(entry: Entry) -> InjectedMemory:
-    found = entry.candidate
-    return InjectedMemory(str(found.chunk_id), found.tier, entry.text, found.relevance, found.day, found.path)
+def _injected_memory(entry: Entry) -> InjectedMemory:
+    memory = entry.memory
+    return InjectedMemory(str(memory.chunk_id), memory.tier, entry.text, memory.relevance, memory.day, memory.path)

@@ -1,4 +1,4 @@
-"""The section of a turn's prompt that holds what is recalled: what goes in, within a budget, and how it reads. Pure.
+"""The memory section of a turn's prompt: which memories enter it, within a budget, and how they read. Pure.
 
 <memory-context>
 ## Memory Context
@@ -26,8 +26,8 @@ _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage as it was found; `relevance` is absolute, 0..1, `score` orders what is equally relevant."""
+class FoundMemory:
+    """A passage that search found; `relevance` is absolute, 0..1; `score` orders passages of equal relevance."""
 
     chunk_id: int
     tier: Tier
@@ -40,55 +40,61 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A candidate with its text as it reads in the section: on one line, without marks of markdown before it."""
+    """A memory with its text as the section has it: on one line, without a mark of markdown before it."""
 
-    candidate: Candidate
+    memory: FoundMemory
     text: str
 
     @property
     def line(self) -> str:
-        """The line of the section."""
-        return f"- ({self.candidate.day.isoformat()}, {_one_line(self.candidate.path)}) {self.text}"
+        """The memory's line in the section: its day, its path and its text."""
+        return f"- ({self.memory.day.isoformat()}, {_one_line(self.memory.path)}) {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What a prompt holds already: texts, and passages and files by id or path."""
+class PromptContents:
+    """What a prompt has already: texts, and passages and files by id or path."""
 
     texts: Sequence[str] = ()
-    named: Collection[str] = ()
+    ids_and_paths: Collection[str] = ()
 
 
-def select(candidates: Iterable[Candidate], threshold: float, held: Held) -> list[Entry]:
-    """Those that are relevant enough and new to the prompt, best first; order is total.
+def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptContents) -> list[Entry]:
+    """The memories of at least this relevance that are new to the prompt, best first; the order is total.
 
-    Left out: what is in a text of the prompt (white space and case folded), a line of the daily log of which a part is
-    such a text, what `held.named` names, and of two of which one contains the other, the worse.
+    Left out: a memory that a text of the prompt contains (white space and case folded); a line of the daily log a part
+    of which is such a text; a memory that `ids_and_paths` names; the less relevant one of two memories of which one
+    contains the other.
     """
-    ordered = sorted(candidates, key=lambda c: (-c.relevance, -c.score, -c.chunk_id))
-    relevant = [c for c in ordered if c.relevance >= threshold]
-    folded_prompt = [_folded(text) for text in held.texts] if relevant else []
-    chosen: list[Entry] = []
+    ordered = sorted(memories, key=lambda memory: (-memory.relevance, -memory.score, -memory.chunk_id))
+    relevant = [memory for memory in ordered if memory.relevance >= threshold]
+    folded_prompt = [_folded(text) for text in prompt.texts] if relevant else []
+    entries: list[Entry] = []
     bodies: list[str] = []
-    for candidate in relevant:
-        text = shown_text(candidate.text, candidate.day)
-        body = _folded(_without_marks(candidate.text)[1])
-        if not text or not body or candidate.path in held.named or str(candidate.chunk_id) in held.named:
+    for memory in relevant:
+        text = one_line_text(memory.text, memory.day)
+        body = _folded(_without_marks(memory.text)[1])
+        if not text or not body or memory.path in prompt.ids_and_paths or str(memory.chunk_id) in prompt.ids_and_paths:
             continue
-        if _is_held(candidate.text, body, folded_prompt, held.texts) or any(_overlap(body, other) for other in bodies):
+        if _is_in_prompt(memory.text, body, folded_prompt, prompt.texts):
             continue
-        chosen.append(Entry(candidate, text))
+        if any(_overlap(body, other) for other in bodies):
+            continue
+        entries.append(Entry(memory, text))
         bodies.append(body)
-    return chosen
+    return entries
 
 
 def fit(entries: Sequence[Entry], notice: str, max_tokens: int, count: CountTokens) -> list[Entry]:
-    """The entries that fit together into a section of at most `max_tokens`, in order; one that does not is skipped."""
-    taken: list[Entry] = []
+    """The entries that fit together into a section of at most `max_tokens`, in order.
+
+    An entry that does not fit is skipped, and shorter ones after it may still fit.
+    """
+    fitting: list[Entry] = []
     for entry in entries:
-        if count(section([*taken, entry], notice)) <= max_tokens:
-            taken.append(entry)
-    return taken
+        if count(section([*fitting, entry], notice)) <= max_tokens:
+            fitting.append(entry)
+    return fitting
 
 
 def section(entries: Sequence[Entry], notice: str) -> str:
@@ -98,15 +104,15 @@ def section(entries: Sequence[Entry], notice: str) -> str:
     return "\n".join([OPEN_FENCE, HEADER, notice, *(entry.line for entry in entries), CLOSE_FENCE])
 
 
-def shown_text(text: str, day: date) -> str:
-    """A passage on one line and without fences; its headings before it, but for one that is only the day."""
+def one_line_text(text: str, day: date) -> str:
+    """A passage on one line and without fences, after its headings; a heading that is only the day is left out."""
     titles, body = _without_marks(text)
-    shown = [title for title in titles if title and title != day.isoformat()]
-    return _one_line(": ".join([*shown, body] if body else shown))
+    other_titles = [title for title in titles if title and title != day.isoformat()]
+    return _one_line(": ".join([*other_titles, body] if body else other_titles))
 
 
 def notice_of(source: str) -> str:
-    """The sentence in a file of `prompts/sections/`: what follows its front matter."""
+    """The sentence in the text of a file of `prompts/sections/`, which follows the front matter."""
     return _one_line(source.rpartition("\n---\n")[2])
 
 
@@ -123,7 +129,7 @@ def _without_marks(text: str) -> tuple[list[str], str]:
     rest = rest[start:]
     marker = _MARKER.match(rest)
     body = rest[marker.end() :] if marker else rest
-    # Nothing but headings: the last of them is what it says.
+    # Of a passage of headings alone the last one is the body.
     return (titles, body.strip()) if body.strip() else (titles[:-1], titles[-1] if titles else "")
 
 
@@ -139,8 +145,9 @@ def _overlap(one: str, other: str) -> bool:
     return one in other or other in one
 
 
-def _is_held(text: str, body: str, folded_prompt: Sequence[str], prompt_texts: Sequence[str]) -> bool:
-    if any(body in held for held in folded_prompt):
+def _is_in_prompt(text: str, body: str, folded_prompt: Sequence[str], prompt_texts: Sequence[str]) -> bool:
+    """Whether a text of the prompt contains the body, or is a part of `text`, a line of the daily log."""
+    if any(body in prompt_text for prompt_text in folded_prompt):
         return True
     passage = text.strip()
-    return parts_of(passage) is not None and any(repeats(passage, held) for held in prompt_texts)
+    return parts_of(passage) is not None and any(repeats(passage, prompt_text) for prompt_text in prompt_texts)

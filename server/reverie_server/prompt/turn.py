@@ -14,7 +14,8 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound, ReverieError
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
-from reverie_server.inject.inject import RECENT_MESSAGES, Injection, Injector, InjectRequest, nothing
+from reverie_server.inject.inject import Injection, Injector, InjectRequest, no_injection
+from reverie_server.inject.query_expansion import RECENT_MESSAGES
 from reverie_server.nights.digest import Morning
 from reverie_server.prompt import context
 from reverie_server.prompt.compaction_tasks import SessionCompactions
@@ -170,7 +171,7 @@ class Turns:
             system_prompt=prompt,
             messages=[{"role": "user", "content": asked.message}],
             sections=[*parts, Section("message", size)],
-            injection=nothing("disabled"),
+            injection=no_injection("disabled"),
             tokens=self._system_tokens(prompt) + size,
             compacted=False,
         )

@@ -10,7 +10,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas import inject as wire_inject
-from reverie_server.inject.inject import Injection, InjectRequest, nothing
+from reverie_server.inject.inject import Injection, InjectRequest, no_injection
 from reverie_server.prompt.contents import held_by_prompt, visible_from
 from reverie_server.runtime import Runtime
 from reverie_server.text.query import check_not_blank
@@ -30,17 +30,17 @@ async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Wh
     body.checked_session()
     try:
         grant = await system.gate.for_turn(who, a, body.resolved_owner())
-        injection = await system.injector.inject(grant, await _asked(system, grant, body))
+        injection = await system.injector.inject(grant, await _request(system, grant, body))
         counted(injection.injected)
         return _answer(injection)
     except MemoryDisabled:
-        return _answer(nothing("disabled"))
+        return _answer(no_injection("disabled"))
     except (DatabaseUnavailable, DataDamaged) as error:
         # A turn goes on without its memory.
-        return _answer(nothing("no_match", warnings=[f"memory could not be searched ({error.code})"]))
+        return _answer(no_injection("no_match", warnings=[f"memory could not be searched ({error.code})"]))
 
 
-async def _asked(system: Runtime, grant: Grant, body: wire_inject.InjectBody) -> InjectRequest:
+async def _request(system: Runtime, grant: Grant, body: wire_inject.InjectBody) -> InjectRequest:
     session_id = body.checked_session()
     # A search that will not be made needs to know nothing of the prompt.
     wanted = session_id if grant.settings.auto_inject_enabled else None
