@@ -37,7 +37,7 @@ from reverie_server.nights import reports
 from reverie_server.prompt import context_files
 from reverie_server.runtime import Runtime
 from reverie_server.search import store as channels
-from reverie_server.search.request import Outcome, Request
+from reverie_server.search.request import SearchOutcome, SearchRequest
 from reverie_server.search.search import Search
 from reverie_server.sessions import lookup, sessions
 from reverie_server.sessions.append import Recorder
@@ -107,10 +107,10 @@ def mixes_up_callers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def caches_answers_by_query(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache of answers whose key lacks the owner."""
-    answered: dict[Any, Outcome] = {}
+    answered: dict[Any, SearchOutcome] = {}
     search = Search.search
 
-    async def cached(self: Search, request: Request, rules: Any = None) -> Outcome:
+    async def cached(self: Search, request: SearchRequest, rules: Any = None) -> SearchOutcome:
         key = (request.tenant_id, request.agent_id, request.query)
         if key not in answered:
             answered[key] = await search(self, request, rules)

@@ -31,7 +31,7 @@ from reverie_server.forgetting.clear import Clearing, Selection
 from reverie_server.forgetting.derived import DerivedForgetting
 from reverie_server.jobs.defer import Delays
 from reverie_server.provenance import tombstones
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions import append as appending
 from reverie_server.sessions import message_range as stretch

@@ -21,8 +21,7 @@ from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
-from reverie_server.search.request import Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +39,7 @@ async def found(database: Database, embedder: MoodyEmbedder) -> list[tuple[str, 
     """Text and whether it has a vector, of what search finds."""
     slot = await filled_slot(database, embedder)
     search = Search(database, slot, SearchRules())
-    outcome = await search.search(Request("default", "wren", "lantern stays", path_prefix="notes/"))
+    outcome = await search.search(SearchRequest("default", "wren", "lantern stays", path_prefix="notes/"))
     return sorted((r.text, r.similarity is not None) for r in outcome.results)
 
 

@@ -18,8 +18,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.request import Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 PLACES = [
@@ -79,7 +78,7 @@ async def _storm(database: Database, seconds: int) -> None:
     async def read(source: random.Random) -> None:
         place = source.choice(PLACES)
         search = Search(database, source.choice(slots), SearchRules())
-        await search.search(Request(place.tenant_id, place.agent_id, "lantern gate", "user:1", max_results=50))
+        await search.search(SearchRequest(place.tenant_id, place.agent_id, "lantern gate", "user:1", max_results=50))
 
     async def fill(source: random.Random) -> None:
         await source.choice(pipelines).backfill(limit=7)

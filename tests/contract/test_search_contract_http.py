@@ -18,7 +18,7 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.files.files import Workspace
 from reverie_server.runtime import Runtime
 from reverie_server.search.memory_search import MemorySearch
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 
 RESULT_FIELDS = {

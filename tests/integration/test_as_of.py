@@ -11,13 +11,13 @@ from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.search.request import Request, Rules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 PLACE = Place("default", "wren", "personal", "user:1")
 TEAM = Place("default", "wren", "team")
 OLD, NEW = "Ada lives in Leeds.", "Ada lives in Porto."
-RULES = Rules()
+RULES = SearchRules()
 
 
 async def write(pipeline: Pipeline, text: str, path: str = "MEMORY.md", place: Place = PLACE) -> None:
@@ -27,7 +27,7 @@ async def write(pipeline: Pipeline, text: str, path: str = "MEMORY.md", place: P
 async def found(
     search: Search, query: str, as_of: datetime | None, owner: str | None = "user:1", **more: str
 ) -> list[str]:
-    request = Request("default", "wren", query, owner, as_of=as_of, max_results=100, **more)  # type: ignore[arg-type]
+    request = SearchRequest("default", "wren", query, owner, as_of=as_of, max_results=100, **more)  # type: ignore[arg-type]
     outcome = await search.search(request, RULES)
     # Without the seeds, which every agent has.
     return [r.text for r in outcome.results if r.scope == "personal" or owner != "user:1"]
@@ -89,7 +89,7 @@ async def test_daily_notes_go_by_their_day_in_the_agents_time_zone(pipeline: Pip
     notes = await found(search, "walked", evening)
     assert sorted(notes) == ["Ada walked on 2026-04-02.", "Ada walked on 2026-04-03."]
     outcome = await search.search(
-        Request("default", "wren", "walked", "user:1", as_of=evening), Rules(time_zone="Asia/Tokyo")
+        SearchRequest("default", "wren", "walked", "user:1", as_of=evening), SearchRules(time_zone="Asia/Tokyo")
     )
     assert len(outcome.results) == 3
 
@@ -130,8 +130,8 @@ async def test_the_prefix_and_the_present_file_do_not_disturb_the_past(
 
 async def test_the_edges_of_the_calendar_are_no_fault(pipeline: Pipeline, search: Search) -> None:
     await write(pipeline, OLD)
-    rules = Rules(time_zone="Pacific/Auckland")
+    rules = SearchRules(time_zone="Pacific/Auckland")
     for year, count in ((1, 0), (9999, 1)):
         edge = datetime(year, 12 if year > 1 else 1, 31 if year > 1 else 1, 23 if year > 1 else 0, tzinfo=UTC)
-        outcome = await search.search(Request("default", "wren", "Ada", "user:1", as_of=edge), rules)
+        outcome = await search.search(SearchRequest("default", "wren", "Ada", "user:1", as_of=edge), rules)
         assert len([r for r in outcome.results if r.scope == "personal"]) == count

@@ -10,7 +10,7 @@ from reverie_bench.synthetic.fill import Owner, fill, material_of
 from reverie_bench.synthetic.text import made_up_sentences, pool_of
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
 OWNERS = [
@@ -52,7 +52,7 @@ async def test_chunks_postings_vectors_and_counts_agree_with_the_files(filled: s
 
 async def test_each_owner_finds_their_own_and_new_writes_go_on(filled: str, database: Database, search: Search) -> None:
     for owner in OWNERS:
-        request = Request("bench", owner.agent_id, "who moved the review", owner.owner_key, max_results=100)
+        request = SearchRequest("bench", owner.agent_id, "who moved the review", owner.owner_key, max_results=100)
         outcome = await search.search(request)
         assert {ranked.owner_key for ranked in outcome.results} == {owner.owner_key}
         assert len(outcome.results) == owner.chunks

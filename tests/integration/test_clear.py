@@ -20,7 +20,7 @@ from reverie_server.files.files import Workspace
 from reverie_server.files.retention import prune_history
 from reverie_server.forgetting.clear import Selection
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
 MINE = Place("default", "wren", "personal", "user:1")
@@ -131,7 +131,7 @@ async def test_the_newest_versions_are_kept_and_what_as_of_finds_goes_with_the_r
         ).fetchall()
     assert [row["text"] for row in past] == ["flour number 2", "flour number 3"]
     assert_index_consistent(conninfo)
-    outcome = await search.search(Request("default", "wren", "flour", "user:1"))
+    outcome = await search.search(SearchRequest("default", "wren", "flour", "user:1"))
     assert "flour number 4" in [ranked.text for ranked in outcome.results]
 
 

@@ -13,7 +13,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.principal import Principal
 from reverie_server.browse.expand import Expanded, Expansion
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
 ADA = Place("acme", "wren", "personal", "user:ada")
@@ -36,7 +36,7 @@ async def put(pipeline: Pipeline, place: Place, text: str, path: str = "notes/a.
 
 
 async def id_of(search: Search, place: Place, word: str) -> str:
-    request = Request(place.tenant_id, place.agent_id, word, place.owner_key, mode="text")
+    request = SearchRequest(place.tenant_id, place.agent_id, word, place.owner_key, mode="text")
     found = (await search.search(request)).results
     return str(next(ranked.chunk_id for ranked in found if word in ranked.text))
 

@@ -24,7 +24,7 @@ from reverie_server.files.files import Workspace, Write
 from reverie_server.forgetting import forget as forget_module
 from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
 SECRET = "The vault opens with 4711-quince."
@@ -96,7 +96,7 @@ async def test_what_else_the_files_held_is_still_there(
     old = await workspace.diff(PRINCIPAL, "old.md", "personal", 1)
     assert [version.version for version in versions] == [2, 1]
     assert "Ada said: And then she left." in old
-    outcome = await search.search(Request("default", "wren", "vault quince", "user:1", mode="text"))
+    outcome = await search.search(SearchRequest("default", "wren", "vault quince", "user:1", mode="text"))
     assert all("vault" not in ranked.text.casefold() for ranked in outcome.results)
 
 
@@ -116,7 +116,7 @@ async def test_a_passage_is_forgotten_by_its_id_and_its_section_stays(
     runtime: Runtime, pipeline: Pipeline, workspace: Workspace, search: Search, conninfo: str
 ) -> None:
     await put(pipeline, "notes.md", f"# Notes\n\n## Codes\n\n{SECRET}\n\nAda likes tea.\n")
-    outcome = await search.search(Request("default", "wren", "vault quince", "user:1"))
+    outcome = await search.search(SearchRequest("default", "wren", "vault quince", "user:1"))
     chunk_id = next(r.chunk_id for r in outcome.results if "quince" in r.text)
     await forget(runtime, id=str(chunk_id))
     assert (await workspace.read(PRINCIPAL, "notes.md")).content == "# Notes\n\n## Codes\n\nAda likes tea.\n"
@@ -219,7 +219,7 @@ async def test_the_past_forgets_too(runtime: Runtime, pipeline: Pipeline, search
         row = await (await connection.execute("SELECT clock_timestamp() AS at")).fetchone()
     assert row is not None
     await put(pipeline, "notes.md", "Ada likes tea.")
-    request = Request("default", "wren", "vault", "user:1", as_of=row["at"])
+    request = SearchRequest("default", "wren", "vault", "user:1", as_of=row["at"])
     assert [r.text for r in (await search.search(request)).results if "vault" in r.text] == [SECRET]
     await forget(runtime, text=SECRET)
     assert all("vault" not in r.text for r in (await search.search(request)).results)

@@ -26,7 +26,7 @@ from reverie_server.app.wiring import assemble
 from reverie_server.inject.inject import Injection, InjectRequest
 from reverie_server.prompt.contents import held_by_prompt
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request, request_for
+from reverie_server.search.request import SearchRequest, request_for
 from reverie_server.sessions.model import NewMessage
 from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE
 from reverie_server.text.tokens import estimate_tokens
@@ -99,8 +99,8 @@ async def test_recent_messages_never_become_required_or_matched_words(wren: Runt
 
 async def test_recent_messages_help_the_vector(wren: Runtime) -> None:
     """The passage comes nearer to the query's vector, while the words that are sought stay the query's."""
-    request = Request("default", "wren", "When was that moved?", "user:1", mode="vector")
-    helped = Request(
+    request = SearchRequest("default", "wren", "When was that moved?", "user:1", mode="vector")
+    helped = SearchRequest(
         "default",
         "wren",
         "When was that moved?",

@@ -20,8 +20,7 @@ from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.request import Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 SPOKEN = ("sessions", "messages", "compactions", "window_summaries", "events", "recalls")
@@ -215,7 +214,7 @@ async def test_a_promoted_slice_is_as_closed_as_before(database: Database) -> No
 @pytest.mark.usefixtures("filled")
 async def test_search_finds_nothing_of_another_owner_agent_or_tenant(search: Search) -> None:
     async def texts(tenant_id: str, agent_id: str, owner_key: str | None) -> set[str]:
-        request = Request(tenant_id, agent_id, "lantern", owner_key, max_results=100, path_prefix="notes/")
+        request = SearchRequest(tenant_id, agent_id, "lantern", owner_key, max_results=100, path_prefix="notes/")
         return {result.text for result in (await search.search(request)).results}
 
     assert await texts("acme", "wren", "user:ada") == {
@@ -293,7 +292,7 @@ async def test_everything_works_on_a_database_owned_by_an_ordinary_login(owned: 
     assert new.ready
     await migrate(database, new.ready)
     search = Search(database, new, SearchRules())
-    outcome = await search.search(Request("acme", "wren", "lantern promotion", "user:ada", path_prefix="notes/"))
+    outcome = await search.search(SearchRequest("acme", "wren", "lantern promotion", "user:ada", path_prefix="notes/"))
     assert outcome.mode == "hybrid"
     assert outcome.results[0].text == "a lantern after promotion"
     assert outcome.results[0].similarity is not None

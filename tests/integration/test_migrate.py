@@ -22,8 +22,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline, migrate
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.request import Outcome, Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
@@ -38,9 +37,9 @@ def note(number: int) -> Change:
     return put(text, f"notes/{number}.md")
 
 
-async def look(database: Database, slot: ModelSlot, query: str = "lantern") -> Outcome:
+async def look(database: Database, slot: ModelSlot, query: str = "lantern") -> SearchOutcome:
     search = Search(database, slot, SearchRules())
-    return await search.search(Request("default", "wren", query, max_results=50, path_prefix="notes/"))
+    return await search.search(SearchRequest("default", "wren", query, max_results=50, path_prefix="notes/"))
 
 
 def models_of_vectors(conninfo: str) -> list[int]:

@@ -24,8 +24,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
-from reverie_server.search.request import Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
@@ -45,7 +44,9 @@ def passages(text: str) -> frozenset[str]:
 
 
 async def found(search: Search, query: str = "lantern", **request: object) -> list[str]:
-    outcome = await search.search(Request("default", "wren", query, max_results=50, path_prefix="notes/", **request))
+    outcome = await search.search(
+        SearchRequest("default", "wren", query, max_results=50, path_prefix="notes/", **request)
+    )
     return [result.text for result in outcome.results]
 
 

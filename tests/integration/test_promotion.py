@@ -20,8 +20,7 @@ from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.request import Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
@@ -92,7 +91,7 @@ def exact_nearest(conninfo: str, query: NDArray[np.float32], prefix: str, limit:
 
 
 async def nearest(search: Search, query: str, prefix: str | None, limit: int = 10) -> list[str]:
-    request = Request("default", "wren", query, "user:1", max_results=limit, path_prefix=prefix, mode="vector")
+    request = SearchRequest("default", "wren", query, "user:1", max_results=limit, path_prefix=prefix, mode="vector")
     return [result.text for result in (await search.search(request)).results]
 
 

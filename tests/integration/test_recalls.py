@@ -25,7 +25,7 @@ from reverie_server.forgetting.forget import Target
 from reverie_server.inject.inject import InjectRequest
 from reverie_server.runtime import Runtime
 from reverie_server.search.recall_log import RecallLog, query_hash
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.tools.catalogue import REGISTRY
 
 MINE = Place("default", "wren", "personal", "user:1")
@@ -49,7 +49,7 @@ def rows(conninfo: str) -> list[dict[str, Any]]:
 
 
 async def found(runtime: Runtime, query: str = "quarterly review") -> list[tuple[int, float]]:
-    outcome = await runtime.search.search(Request("default", "wren", query, "user:1", max_results=1))
+    outcome = await runtime.search.search(SearchRequest("default", "wren", query, "user:1", max_results=1))
     return outcome.relevances()
 
 

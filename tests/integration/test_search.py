@@ -18,8 +18,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.search.rank import MIN_RELEVANCE, Weights
-from reverie_server.search.request import Outcome, Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 # A paragraph each, so a chunk each. No headings: a chunk's terms are its words.
@@ -46,11 +45,13 @@ async def write(
 ALONE = SearchRules(weights=Weights(context=0.0))
 
 
-async def find(search: Search, query: str, rules: SearchRules | None = None, **more: object) -> Outcome:
-    return await search.search(Request(**{"tenant_id": "default", "agent_id": "wren", "query": query, **more}), rules)
+async def find(search: Search, query: str, rules: SearchRules | None = None, **more: object) -> SearchOutcome:
+    return await search.search(
+        SearchRequest(**{"tenant_id": "default", "agent_id": "wren", "query": query, **more}), rules
+    )
 
 
-def texts(outcome: Outcome) -> list[str]:
+def texts(outcome: SearchOutcome) -> list[str]:
     return [r.text for r in outcome.results]
 
 
@@ -309,10 +310,10 @@ async def test_a_query_in_a_script_the_model_does_not_know_goes_by_words(databas
     await write(pipeline, "notes.md", "李明住在北京。\n\nAda lives in Leeds.")
     search = Search(database, slot, SearchRules())
     asked = len(embedder.texts)
-    outcome = await search.search(Request("default", "wren", "李明住在哪里"))
+    outcome = await search.search(SearchRequest("default", "wren", "李明住在哪里"))
     assert (outcome.mode, len(embedder.texts)) == ("text", asked)
     assert outcome.warnings == ["the embedding model does not know the script of the query: searched by words"]
     assert outcome.results[0].text == "李明住在北京。"
-    assert (await search.search(Request("default", "wren", "where does Ada live"))).mode == "hybrid"
+    assert (await search.search(SearchRequest("default", "wren", "where does Ada live"))).mode == "hybrid"
     # Asked for by name it is done.
-    assert (await search.search(Request("default", "wren", "李明住在哪里", mode="vector"))).mode == "vector"
+    assert (await search.search(SearchRequest("default", "wren", "李明住在哪里", mode="vector"))).mode == "vector"

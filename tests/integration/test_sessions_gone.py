@@ -33,7 +33,7 @@ from reverie_indexer.model import Tier
 from reverie_server.forgetting.clear import Selection
 from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.sessions.model import NewCompaction, NewMessage
 from reverie_server.sessions.sessions import mark_compacted
 
@@ -210,7 +210,7 @@ async def test_a_forgotten_text_is_gone_from_all_that_was_said(
     while await runtime.pipeline.backfill():
         pass
     assert_index_consistent(conninfo)
-    request = Request("default", "wren", "likes tea", "user:1", tiers=("message",))
+    request = SearchRequest("default", "wren", "likes tea", "user:1", tiers=("message",))
     assert (await runtime.search.search(request)).results[0].text == "Ada likes tea."
 
 
@@ -218,7 +218,7 @@ async def test_a_passage_of_a_message_is_forgotten_by_its_id_in_the_log_too(runt
     """The daily log has the beginning of the message only: that goes too, though the text runs on."""
     secret = "The vault opens with " + "quince, " * 40 + "and so on."
     await append(runtime, user(f"Listen. {secret}", at=AT), assistant("I listen to Ada.", at=AT))
-    found = await runtime.search.search(Request("default", "wren", "vault quince", "user:1", tiers=("message",)))
+    found = await runtime.search.search(SearchRequest("default", "wren", "vault quince", "user:1", tiers=("message",)))
     await forget(runtime, id=str(found.results[0].chunk_id))
     assert leftovers(conninfo, "quince") == []
     assert "I listen to Ada." in (await note(runtime, "2026-04-03") or "")

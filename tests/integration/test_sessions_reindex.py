@@ -16,7 +16,7 @@ from reverie_server.access.principal import Principal
 from reverie_server.access.settings import AgentSettings
 from reverie_server.forgetting import retention as keeping
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.sessions.model import Message, NewMessage, Session
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
@@ -82,7 +82,7 @@ async def test_an_agent_that_keeps_what_is_said_out_of_search_does_so_for_the_pa
     # What was said between is put between.
     assert (await again(runtime)).chunks == 15
     assert_index_consistent(conninfo)
-    request = Request("default", "wren", "indexed", "user:1", mode="text", tiers=("message",), max_results=9)
+    request = SearchRequest("default", "wren", "indexed", "user:1", mode="text", tiers=("message",), max_results=9)
     found = (await runtime.search.search(request)).results
     middle = next(r for r in found if r.text == "Indexed.")
     expanded = await runtime.expansion.expand(ADA, str(middle.chunk_id))

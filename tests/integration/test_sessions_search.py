@@ -14,15 +14,15 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Tier
 from reverie_server.access.principal import Principal
 from reverie_server.runtime import Runtime
-from reverie_server.search.request import Request, Result
+from reverie_server.search.request import SearchRequest, SearchResult
 from reverie_server.sessions.model import NewMessage
 
 AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 LONG = "The gantry crane is inspected by Marguerite every second Wednesday, " + "and then again. " * 30
 
 
-async def search(runtime: Runtime, query: str, principal: Principal = ADA, **more: Any) -> list[Result]:
-    request = Request(principal.tenant_id, principal.agent_id, query, principal.owner_key, **more)
+async def search(runtime: Runtime, query: str, principal: Principal = ADA, **more: Any) -> list[SearchResult]:
+    request = SearchRequest(principal.tenant_id, principal.agent_id, query, principal.owner_key, **more)
     return list((await runtime.search.search(request)).results)
 
 

@@ -13,7 +13,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
@@ -100,7 +100,7 @@ async def test_a_deleted_file_leaves_history_and_nothing_to_find(
     await pipeline.write(TEAM, put("the lantern"))
     assert await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete") == 2
     assert chunk_ids(conninfo) == {}
-    assert not (await search.search(Request("default", "wren", "lantern", path_prefix="notes/"))).results
+    assert not (await search.search(SearchRequest("default", "wren", "lantern", path_prefix="notes/"))).results
     with pytest.raises(NotFound):
         await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete")
     assert_index_consistent(conninfo)

@@ -36,7 +36,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
 from reverie_server.cli.doctor import examine
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 
 FIRST = "0.1.0"
 
@@ -493,7 +493,9 @@ async def test_what_a_release_wrote_is_served_and_written_on(old: str) -> None:
         await slot.fill(database)
         runtime = assemble(Settings(embedder="hashing"), database, slot)
         grant: Grant = await runtime.gate.read(OPERATOR, "wren", "user:ada")
-        outcome = await runtime.search.search(Request("default", "wren", "when does the bridge open?", "user:ada"))
+        outcome = await runtime.search.search(
+            SearchRequest("default", "wren", "when does the bridge open?", "user:ada")
+        )
         assert outcome.mode == "hybrid"
         assert "The bridge is closed until May." in outcome.results[0].text
         session = await runtime.sessions.find(grant.principal, "web:1")
@@ -503,7 +505,7 @@ async def test_what_a_release_wrote_is_served_and_written_on(old: str) -> None:
         text = "# Harbour\n\nThe bridge is open again.\n"
         change_file = Change("memory/harbour.md", lambda _: text, by="user", reason="put")
         await runtime.pipeline.write(place, change_file)
-        outcome = await runtime.search.search(Request("default", "wren", "bridge open again", "user:ada"))
+        outcome = await runtime.search.search(SearchRequest("default", "wren", "bridge open again", "user:ada"))
         assert "The bridge is open again." in outcome.results[0].text
         await slot.aclose()
         await runtime.compactions.aclose()

@@ -19,8 +19,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.request import Outcome, Request
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 TEAM = Place("default", "wren", "team")
@@ -52,15 +51,15 @@ async def pipeline(database: Database, models: ModelSlot, embedder: MoodyEmbedde
     return pipeline
 
 
-Look = Callable[..., Awaitable[Outcome]]
+Look = Callable[..., Awaitable[SearchOutcome]]
 
 
 @pytest.fixture
 def look(database: Database, models: ModelSlot) -> Look:
     search = Search(database, models, SearchRules())
 
-    async def run(query: str, **request: object) -> Outcome:
-        return await search.search(Request("default", "wren", query, path_prefix="notes/a", **request))
+    async def run(query: str, **request: object) -> SearchOutcome:
+        return await search.search(SearchRequest("default", "wren", query, path_prefix="notes/a", **request))
 
     return run
 

@@ -23,7 +23,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.search import store as channels
-from reverie_server.search.request import Request
+from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
 NEIGHBOURS = 40
@@ -230,7 +230,7 @@ class FixedQuery:
 
 
 async def nearest(search: Search, query: str, **more: Any) -> list[int]:
-    outcome = await search.search(Request("default", "large", query, max_results=10, mode="vector", **more))
+    outcome = await search.search(SearchRequest("default", "large", query, max_results=10, mode="vector", **more))
     return [ranked.chunk_id for ranked in outcome.results]
 
 
@@ -257,7 +257,7 @@ async def test_exact_and_hnsw_agree_on_a_clustered_slice(
     # Under a path with few passages each is compared: an index of the whole would find some of them only.
     for number, expected in exact_prefix.items():
         assert await nearest(search, f"q{number}", path_prefix="b/") == expected
-        outcome = await search.search(Request("default", "large", f"q{number}", mode="vector", path_prefix="b/"))
+        outcome = await search.search(SearchRequest("default", "large", f"q{number}", mode="vector", path_prefix="b/"))
         assert {result.plan for result in outcome.results} == {"exact"}
     monkeypatch.setattr(channels, "EXACT_UNDER_PATH", 50)
     for number, expected in exact_prefix.items():

@@ -33,7 +33,7 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.text.analyse import language_name
 from reverie_server.inject.query_expansion import salient_sentences
 from reverie_server.search.rank import MIN_RELEVANCE
-from reverie_server.search.request import Mode, Result
+from reverie_server.search.request import Mode, SearchResult
 
 WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"
 _MODES: Mapping[str, Mode] = {WITH_VECTOR: "hybrid", WITHOUT_VECTOR: "text"}
@@ -76,7 +76,7 @@ class _Rows:
     rest: list[tuple[float, ...]] = field(default_factory=list)
     messages: int = 0
 
-    def add(self, results: Iterable[tuple[Result, bool]], *, asker: int, memory: int, mode: Mode) -> None:
+    def add(self, results: Iterable[tuple[SearchResult, bool]], *, asker: int, memory: int, mode: Mode) -> None:
         """A message and what was found for it, each with whether it is evidence.
 
         A message of which the model does not know the script counts in the sample without vectors alone.
@@ -198,7 +198,7 @@ async def _say_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_
     return groups
 
 
-async def _heard(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[Result]:
+async def _heard(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[SearchResult]:
     """The results for a message and its salient sentences; a passage may come more than once."""
     texts = [turn.message, *salient_sentences(turn.message)]
     return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:LOOKED_AT]]

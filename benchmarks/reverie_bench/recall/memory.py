@@ -19,7 +19,7 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.search.request import Mode, Outcome, Request
+from reverie_server.search.request import Mode, SearchOutcome, SearchRequest
 from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
 
 SQL = Queries(__file__)
@@ -59,15 +59,17 @@ class Memory:
         self._units[number] = UnitsByLine(collection.units)
         return sum(note.chunk_count for note in written)
 
-    async def ask(self, number: int, query: str, mode: Mode) -> Outcome:
+    async def ask(self, number: int, query: str, mode: Mode) -> SearchOutcome:
         """What search answers, as a caller would get it."""
-        outcome = await self._search.search(Request(_TENANT, self._agent(number), query, max_results=DEPTH, mode=mode))
+        outcome = await self._search.search(
+            SearchRequest(_TENANT, self._agent(number), query, max_results=DEPTH, mode=mode)
+        )
         # That one is no failure: it is what search does with such a query.
         if failures := [warning for warning in outcome.warnings if warning != UNFAMILIAR_SCRIPT]:
             raise SetupError(f"search did not work as it is to be measured: {'; '.join(failures)}")
         return outcome
 
-    def found(self, number: int, outcome: Outcome) -> list[Found]:
+    def found(self, number: int, outcome: SearchOutcome) -> list[Found]:
         """The answer as units; a chunk of a file that holds none (a seed) keeps its place."""
         units = self._units[number]
         return [

@@ -17,7 +17,7 @@ class Variant:
     """How memory is written and searched."""
 
     index: passages.Rules
-    search: request.Rules
+    search: request.SearchRules
 
     def as_dict(self) -> dict[str, Any]:
         """Every rule by name, for the result."""
@@ -26,7 +26,7 @@ class Variant:
 
 def default_variant(language: str) -> Variant:
     """The rules as they ship, but that a write waits for its vectors as long as it takes."""
-    return Variant(passages.Rules(language=language, embed_wait_seconds=3600.0), request.Rules(language=language))
+    return Variant(passages.Rules(language=language, embed_wait_seconds=3600.0), request.SearchRules(language=language))
 
 
 def with_overrides(variant: Variant, overrides: Sequence[str]) -> Variant:
@@ -41,12 +41,12 @@ def with_overrides(variant: Variant, overrides: Sequence[str]) -> Variant:
             field = _WEIGHT_FIELDS[name]
             value = _value(text, getattr(weights, field), name)
             weights = replace(weights, **{field: value}, **_counterpart(field, value))
-        elif name in _names(request.Rules):
+        elif name in _names(request.SearchRules):
             rules = replace(rules, **{name: _value(text, getattr(rules, name), name)})
         elif name in _names(passages.Rules):
             index = replace(index, **{name: _value(text, getattr(index, name), name)})
         else:
-            known = sorted({*_WEIGHT_FIELDS, *_names(request.Rules), *_names(passages.Rules)})
+            known = sorted({*_WEIGHT_FIELDS, *_names(request.SearchRules), *_names(passages.Rules)})
             raise ValidationFailed(f"there is no rule {name!r}; there are {', '.join(known)}")
     return Variant(index, replace(rules, weights=weights))
 

@@ -25,13 +25,13 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import vectors
 from reverie_indexer.settings import Settings
 from reverie_server.search.rank import Weights
-from reverie_server.search.request import Mode, Rules
+from reverie_server.search.request import Mode, SearchRules
 
 SQL = Queries(__file__)
 DEEP = 10
 MODES: tuple[Mode, ...] = ("hybrid", "text", "vector")
 # Neither boost nor context: who is nearest, and nothing else.
-_BY_VECTOR_ALONE = Rules(weights=Weights(user_boost=1.0, context=0.0))
+_BY_VECTOR_ALONE = SearchRules(weights=Weights(user_boost=1.0, context=0.0))
 _PARTITION = re.compile(r"vectors_[1-9]\d*")
 
 

@@ -27,7 +27,7 @@ from reverie_bench.synthetic.text import Pool, queries
 from reverie_indexer.database.database import DatabaseReport
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.settings import Settings
-from reverie_server.search.request import Rules
+from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 
 DIMENSION = 384
@@ -129,8 +129,8 @@ async def open_table(
             await models.aclose()
 
 
-def _rules(settings: Settings) -> Rules:
-    return Rules(hnsw_ef_search=settings.hnsw_ef_search)
+def _rules(settings: Settings) -> SearchRules:
+    return SearchRules(hnsw_ef_search=settings.hnsw_ef_search)
 
 
 async def _measure(table: Table, options: ScaleOptions, words: Sequence[str]) -> dict[str, Any]:

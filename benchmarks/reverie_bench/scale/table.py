@@ -19,7 +19,7 @@ from reverie_bench.synthetic.fill import Material
 from reverie_bench.synthetic.rows import TENANT
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
-from reverie_server.search.request import Mode, Request, Rules
+from reverie_server.search.request import Mode, SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
 # Points of an owner's clusters that are no passage's: streams are numbered by first passages.
@@ -58,10 +58,12 @@ class Table:
         self.given.give(dict(zip(words, points, strict=True)))
         return [Query(text, point) for text, point in zip(words, points, strict=True)]
 
-    async def find(self, asker: Asker, query: Query, mode: Mode, rules: Rules | None = None, **more: Any) -> list[int]:
+    async def find(
+        self, asker: Asker, query: Query, mode: Mode, rules: SearchRules | None = None, **more: Any
+    ) -> list[int]:
         """The chunks that the product's search finds, best first."""
         owner = asker.owner
-        request = Request(TENANT, owner.agent_id, query.text, owner.owner_key, mode=mode, **more)
+        request = SearchRequest(TENANT, owner.agent_id, query.text, owner.owner_key, mode=mode, **more)
         outcome = await self.search.search(request, rules)
         return [result.chunk_id for result in outcome.results]
 

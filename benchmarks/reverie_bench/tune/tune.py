@@ -33,7 +33,7 @@ from reverie_indexer.settings import Settings
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.app.wiring import data_dir_of
 from reverie_server.search.candidates import Candidates
-from reverie_server.search.request import Request, Rules
+from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.store import QueryVector, open_corpus, propose
 
 SQL = Queries(__file__)
@@ -203,8 +203,8 @@ async def _propose(
     stage: _Stage, agent_id: str, point: np.ndarray[Any, np.dtype[np.float32]]
 ) -> tuple[float, Candidates]:
     """What a search by meaning sends for its candidates, timed without opening the slices, which both ways need."""
-    request = Request(TENANT, agent_id, "", owner_key="user:1", mode="vector")
-    rules = Rules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
+    request = SearchRequest(TENANT, agent_id, "", owner_key="user:1", mode="vector")
+    rules = SearchRules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
     vector = QueryVector(point, stage.material.model_id, stage.identity)
     async with stage.database.tenant(TENANT, snapshot=True) as connection:
         corpus = await open_corpus(connection, request, QueryTerms((), ()), now=datetime.now(UTC))

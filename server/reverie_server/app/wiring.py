@@ -47,7 +47,7 @@ from reverie_server.runtime import Runtime
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
 from reverie_server.search.recall_log import RecallLog
-from reverie_server.search.request import Rules as SearchRules
+from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions

@@ -22,7 +22,7 @@ from reverie_server.episodes import store as stored
 from reverie_server.episodes.stage import entry_of, passages_of_stored
 from reverie_server.episodes.store import Episode, parse_id
 from reverie_server.forgetting.episode_removal import remove_episodes
-from reverie_server.search.request import Mode, Outcome, request_for, rules_for
+from reverie_server.search.request import Mode, SearchOutcome, request_for, rules_for
 from reverie_server.search.search import Search
 
 # Passages of one episode that may stand before the first of the next.
@@ -100,7 +100,7 @@ class Episodes:
                 raise NotFound(f"there is no episode {public_id!r}")
             await remove_episodes(connection, place, await lock_slice(connection, place), [number])
 
-    async def search(self, grant: Grant, asked: EpisodeQuery) -> tuple[list[FoundEpisode], Outcome]:
+    async def search(self, grant: Grant, asked: EpisodeQuery) -> tuple[list[FoundEpisode], SearchOutcome]:
         """The episodes whose passages answer a query best, best first, and how it was searched.
 
         Raises what `Search.search` raises.

@@ -32,7 +32,7 @@ from reverie_server.provenance.record import forget_lines
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.search.episode_passages import statement_text
 from reverie_server.search.rank import MIN_RELEVANCE
-from reverie_server.search.request import Request, rules_for
+from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.erase import Held, survey, take_out
 from reverie_server.text.redact import INVISIBLE, Folded, Sought, anchor_of, erase
@@ -222,7 +222,7 @@ class Forgetting:
         return statement_text(row["text"], row["tier"])
 
     async def _relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
-        request = Request(
+        request = SearchRequest(
             place.tenant_id,
             place.agent_id,
             query,

@@ -25,7 +25,7 @@ from reverie_server.inject.query_expansion import salient_sentences, shortened, 
 from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fit, notice_of, section, select
 from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
-from reverie_server.search.request import Outcome, Result, request_for, rules_for
+from reverie_server.search.request import SearchOutcome, SearchResult, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.spans import span
@@ -104,7 +104,7 @@ class _Queries:
 class _FoundResults:
     """The results of all queries, each passage once, and the warnings of the searches."""
 
-    results: Sequence[Result]
+    results: Sequence[SearchResult]
     warnings: Sequence[str]
 
 
@@ -183,11 +183,11 @@ class Injector:
 
     async def _search_all(self, grant: Grant, queries: _Queries) -> _FoundResults:
         """The results of all queries, each passage with its highest relevance; in the order in which they came."""
-        best: dict[int, Result] = {}
+        best: dict[int, SearchResult] = {}
         warnings: dict[str, None] = {}
         rules = rules_for(grant, self._search.rules)
 
-        async def search(query: str, vector_query: str | None = None) -> Outcome:
+        async def search(query: str, vector_query: str | None = None) -> SearchOutcome:
             request = request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query)
             outcome = await self._search.search(request, rules)
             warnings.update(dict.fromkeys(outcome.warnings))
@@ -205,7 +205,7 @@ class Injector:
             await search(sentence)
         return _FoundResults(list(best.values()), list(warnings))
 
-    def _select(self, settings: AgentSettings, request: InjectRequest, results: Sequence[Result]) -> _Selection:
+    def _select(self, settings: AgentSettings, request: InjectRequest, results: Sequence[SearchResult]) -> _Selection:
         threshold = settings.auto_inject_threshold if request.threshold is None else request.threshold
         max_tokens = settings.auto_inject_max_tokens if request.max_tokens is None else request.max_tokens
         texts = [request.message, *request.recent_user_messages, *request.prompt_texts, *self._seeds]
@@ -242,7 +242,7 @@ def _notice() -> str:
     return notice_of(read_resource(_NOTICE_FILE))
 
 
-def _found_memory(result: Result, time_zone: str) -> FoundMemory:
+def _found_memory(result: SearchResult, time_zone: str) -> FoundMemory:
     return FoundMemory(
         chunk_id=result.chunk_id,
         tier=result.tier,
@@ -254,7 +254,7 @@ def _found_memory(result: Result, time_zone: str) -> FoundMemory:
     )
 
 
-def _is_of_session(result: Result, in_session: tuple[str, int] | None) -> bool:
+def _is_of_session(result: SearchResult, in_session: tuple[str, int] | None) -> bool:
     """Whether a passage belongs to an episode whose messages are all in the prompt."""
     if result.episode is None or in_session is None:
         return False

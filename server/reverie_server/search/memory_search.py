@@ -8,7 +8,7 @@ from reverie_server.access.audit import counted
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Caller
 from reverie_server.search.recall_log import RecallLog
-from reverie_server.search.request import Outcome, request_for, rules_for
+from reverie_server.search.request import SearchOutcome, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
@@ -22,8 +22,10 @@ class MemorySearch:
         self._search = search
         self._recalls = recalls
 
-    async def find(self, caller: Caller, agent_id: str, owner_key: str | None, query: str, **options: Any) -> Outcome:
-        """The passages that answer a query best, best first; `options` are the other fields of a `Request`.
+    async def find(
+        self, caller: Caller, agent_id: str, owner_key: str | None, query: str, **options: Any
+    ) -> SearchOutcome:
+        """The passages that answer a query best, best first; `options` are the other fields of a `SearchRequest`.
 
         Raises ValidationFailed for an empty or overlong query, and the errors of `Gate.read` and `Search.search`.
         """

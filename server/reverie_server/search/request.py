@@ -20,7 +20,7 @@ ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SearchRules:
     """The settings of search."""
 
     weights: Weights = field(default_factory=Weights)
@@ -36,7 +36,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """A search: whose memory, the query, the filters and the limits.
 
     `with_past` also searches former versions of files. `as_of` searches files as they were then, and daily notes up to
@@ -73,7 +73,7 @@ class PassageEpisode:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SearchResult:
     """A passage with its scores, which are those of `rank.Scores`.
 
     `matched` are the terms that it shares with the query, in the query's order; without any, `bm25` is 0. `similarity`
@@ -115,10 +115,10 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """The results of a search, best first, and how they came about. Times are in milliseconds."""
 
-    results: Sequence[Result]
+    results: Sequence[SearchResult]
     mode: Mode
     fallback: Literal["global", "leader"] | None
     warnings: Sequence[str]
@@ -133,10 +133,10 @@ class Outcome:
         return [(result.chunk_id, result.relevance) for result in self.results]
 
 
-def request_for(grant: Grant, query: str, **options: Any) -> Request:
-    """The request of a search that the gate has granted; `options` are the other fields of a `Request`."""
+def request_for(grant: Grant, query: str, **options: Any) -> SearchRequest:
+    """The request of a search that the gate has granted; `options` are the other fields of a `SearchRequest`."""
     principal = grant.principal
-    return Request(
+    return SearchRequest(
         principal.tenant_id,
         principal.agent_id,
         query,
@@ -146,7 +146,7 @@ def request_for(grant: Grant, query: str, **options: Any) -> Request:
     )
 
 
-def rules_for(grant: Grant, base: Rules) -> Rules:
+def rules_for(grant: Grant, base: SearchRules) -> SearchRules:
     """The server's rules of search, overridden by the agent's settings."""
     settings = grant.settings
     weights = Weights(settings.text_weight, settings.vector_weight, settings.user_boost, settings.context_weight)

@@ -32,7 +32,7 @@ from reverie_server.search.rank import (
     score,
     select,
 )
-from reverie_server.search.request import Mode, Outcome, PassageEpisode, Request, Result, Rules
+from reverie_server.search.request import Mode, PassageEpisode, SearchOutcome, SearchRequest, SearchResult, SearchRules
 from reverie_server.search.store import Corpus, QueryVector, open_corpus, passages, propose
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
@@ -47,8 +47,8 @@ MODEL_MOVED = "the index has moved to another embedding model: restart this serv
 class _AnalysedRequest:
     """A request with the terms and the vector of its query; no vector: it is searched by words alone."""
 
-    request: Request
-    rules: Rules
+    request: SearchRequest
+    rules: SearchRules
     query: str
     terms: QueryTerms
     vector: QueryVector | None
@@ -58,7 +58,7 @@ class _AnalysedRequest:
 class _RankedResults:
     """The results, the weights of their scores, which channels had a say, and the seconds that scoring took."""
 
-    results: Sequence[Result]
+    results: Sequence[SearchResult]
     weights: Weights
     has_text: bool
     has_vector: bool
@@ -81,7 +81,7 @@ class Search:
         self,
         database: Database,
         models: ModelSlot,
-        rules: Rules,
+        rules: SearchRules,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -90,7 +90,7 @@ class Search:
         self.rules = rules
         self._now = now
 
-    async def search(self, request: Request, rules: Rules | None = None) -> Outcome:
+    async def search(self, request: SearchRequest, rules: SearchRules | None = None) -> SearchOutcome:
         """The best passages for a query, best first. `rules` None: the server's own.
 
         A team member without a relevant result gets what its leader shares. Without an embedding model, or when it
@@ -106,7 +106,7 @@ class Search:
             shared = await self._search(leader, rules or self.rules)
             return replace(shared, fallback="leader") if shared.results else outcome
 
-    async def _search(self, request: Request, rules: Rules) -> Outcome:
+    async def _search(self, request: SearchRequest, rules: SearchRules) -> SearchOutcome:
         started = time.perf_counter()
         query = check_query(request.query)
         warnings: list[str] = []
@@ -125,7 +125,7 @@ class Search:
             analysed = _AnalysedRequest(request, rules, query, terms, vector)
             ranked = await _find(connection, analysed, corpus)
         finished = time.perf_counter()
-        return Outcome(
+        return SearchOutcome(
             results=ranked.results,
             mode=_effective_mode(request.mode, ranked),
             fallback=_fallback(ranked.results, request.owner_key),
@@ -137,7 +137,7 @@ class Search:
             total_ms=(finished - started) * 1000,
         )
 
-    async def _embed(self, request: Request, text: str, warnings: list[str]) -> QueryVector | None:
+    async def _embed(self, request: SearchRequest, text: str, warnings: list[str]) -> QueryVector | None:
         """The vector of `text`; None, with a warning added to `warnings`, where there is none."""
         ready = self._models.ready
         if ready is None:
@@ -180,7 +180,7 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
 
 
 async def _select_best(
-    connection: Connection, request: Request, candidates: Candidates, scores: Scores, is_exact: Booleans
+    connection: Connection, request: SearchRequest, candidates: Candidates, scores: Scores, is_exact: Booleans
 ) -> tuple[list[int], dict[int, DictRow]]:
     """The indexes of the best candidates, best first, and their passages by chunk id. The transaction may end here.
 
@@ -239,12 +239,12 @@ async def _exact_finds(
 
 def _result(
     analysed: _AnalysedRequest, corpus: Corpus, scored: _ScoredCandidates, index: int, passage: DictRow
-) -> Result:
+) -> SearchResult:
     """The candidate at `index` as a result, with the row of its passage."""
     candidates = scored.candidates
     slice_ = corpus.slice_of(int(candidates.slice_id[index]))
     similarity = float(candidates.similarity[index])
-    return Result(
+    return SearchResult(
         chunk_id=int(candidates.chunk_id[index]),
         tier=candidates.tier[index],
         path=candidates.path[index],
@@ -278,7 +278,7 @@ def _effective_mode(requested: Mode, ranked: _RankedResults) -> Mode:
     return "hybrid" if ranked.has_text and requested == "hybrid" else "vector"
 
 
-def _fallback(results: Sequence[Result], owner_key: str | None) -> Literal["global"] | None:
+def _fallback(results: Sequence[SearchResult], owner_key: str | None) -> Literal["global"] | None:
     """`global` when an owner searches and no relevant result is the owner's; None without results."""
     if owner_key is None or not results:
         return None

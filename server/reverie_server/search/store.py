@@ -25,7 +25,7 @@ from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.candidates import NO_DOCUMENT, Candidates, term_matrix
 from reverie_server.search.evidence import LABEL_CHARS
 from reverie_server.search.rank import idf, producing_terms
-from reverie_server.search.request import Request, Rules
+from reverie_server.search.request import SearchRequest, SearchRules
 
 SQL = Queries(__file__)
 # The candidates that each channel fetches at least. Evidence of neighbours changes their order later: 50 instead of 200
@@ -73,7 +73,7 @@ class Corpus:
         return next(s for s in self.slices if s.slice_id == slice_id)
 
 
-async def open_corpus(connection: Connection, request: Request, terms: QueryTerms, *, now: datetime) -> Corpus:
+async def open_corpus(connection: Connection, request: SearchRequest, terms: QueryTerms, *, now: datetime) -> Corpus:
     """Open the slices that the request may see to this transaction. NotFound for an unknown agent.
 
     Documents that have expired at `now` are listed in the corpus and not counted in its frequencies.
@@ -107,7 +107,7 @@ async def open_corpus(connection: Connection, request: Request, terms: QueryTerm
 
 
 async def propose(
-    connection: Connection, request: Request, rules: Rules, corpus: Corpus, vector: QueryVector | None
+    connection: Connection, request: SearchRequest, rules: SearchRules, corpus: Corpus, vector: QueryVector | None
 ) -> tuple[Candidates, set[int]]:
     """The best passages of each channel with their neighbours, and the ids of the slices whose HNSW index was corpus.
 
@@ -134,7 +134,7 @@ async def propose(
 
 
 async def passages(
-    connection: Connection, request: Request, chunk_ids: Sequence[int], *, is_last: bool = False
+    connection: Connection, request: SearchRequest, chunk_ids: Sequence[int], *, is_last: bool = False
 ) -> dict[int, DictRow]:
     """The rows of passages by chunk id: text, updated_at, and the episode if one has it.
 
@@ -151,7 +151,9 @@ async def passages(
         return {row["chunk_id"]: row for row in await cursor.fetchall()}
 
 
-def _parameters(request: Request, rules: Rules, corpus: Corpus, vector: QueryVector | None) -> dict[str, Any]:
+def _parameters(
+    request: SearchRequest, rules: SearchRules, corpus: Corpus, vector: QueryVector | None
+) -> dict[str, Any]:
     """The parameters of the statement `candidates`."""
     limit = max(CHANNEL_LIMIT, 5 * request.max_results)
     by_text = request.mode != "vector" or vector is None
@@ -230,7 +232,7 @@ _COLUMNS = (
 _PATH = _COLUMNS.index("path")
 
 
-def _candidates(rows: Sequence[tuple[Any, ...]], proposed: int, request: Request, corpus: Corpus) -> Candidates:
+def _candidates(rows: Sequence[tuple[Any, ...]], proposed: int, request: SearchRequest, corpus: Corpus) -> Candidates:
     """The rows of the statement `candidates` as columns; the first `proposed` rows may be results."""
     columns = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(_COLUMNS, ())
     specificity = {s.slice_id: _SPECIFICITY[scope_of(s.agent_id, s.owner_key)] for s in corpus.slices}

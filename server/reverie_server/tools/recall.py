@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie_server.access.connection import Connection
 from reverie_server.browse.expand import Around, ExpandedEpisode
 from reverie_server.jobs.model import episode_name
-from reverie_server.search.request import Result
+from reverie_server.search.request import SearchResult
 from reverie_server.tools import arguments
 from reverie_server.tools.files import check_markdown, seconds, shown_file
 
@@ -94,7 +94,7 @@ def _brief(source: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in source.items() if name != "messages"}
 
 
-def _passage(result: Result) -> dict[str, Any]:
+def _passage(result: SearchResult) -> dict[str, Any]:
     return {
         "id": str(result.chunk_id),
         "tier": result.tier,

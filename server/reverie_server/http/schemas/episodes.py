@@ -12,7 +12,7 @@ from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, ShownEpis
 from reverie_server.http.schemas.common import Owner, Page, example, shown
 from reverie_server.http.schemas.memory import Instant, Timing
 from reverie_server.jobs.model import episode_name
-from reverie_server.search.request import Outcome
+from reverie_server.search.request import SearchOutcome
 from reverie_server.text.fields import Text
 
 _EPISODE = {
@@ -137,7 +137,7 @@ def episode_body(found: ShownEpisode) -> EpisodeBody:
     return EpisodeBody(**_fields(found))
 
 
-def search_body(results: list[FoundEpisode], outcome: Outcome) -> EpisodeSearchResponse:
+def search_body(results: list[FoundEpisode], outcome: SearchOutcome) -> EpisodeSearchResponse:
     """What a search found as it goes over the wire."""
     return EpisodeSearchResponse(
         results=[FoundEpisodeBody(**_fields(found.shown), score=found.score) for found in results],

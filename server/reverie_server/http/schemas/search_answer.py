@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from reverie_server.http.schemas import memory as wire_memory
-from reverie_server.search.request import Outcome, Result
+from reverie_server.search.request import SearchOutcome, SearchResult
 
 
-def search_response(outcome: Outcome, *, explain: bool) -> wire_memory.SearchResponse:
+def search_response(outcome: SearchOutcome, *, explain: bool) -> wire_memory.SearchResponse:
     """An outcome as it goes over the wire."""
     results = [_result(result) for result in outcome.results]
     if explain:
@@ -28,7 +28,7 @@ def search_response(outcome: Outcome, *, explain: bool) -> wire_memory.SearchRes
     )
 
 
-def _result(result: Result) -> wire_memory.SearchResult:
+def _result(result: SearchResult) -> wire_memory.SearchResult:
     return wire_memory.SearchResult(
         id=str(result.chunk_id),
         tier=result.tier,
@@ -46,7 +46,7 @@ def _result(result: Result) -> wire_memory.SearchResult:
     )
 
 
-def _explanation(result: Result, outcome: Outcome) -> wire_memory.Explanation:
+def _explanation(result: SearchResult, outcome: SearchOutcome) -> wire_memory.Explanation:
     return wire_memory.Explanation(
         matched_terms=list(result.matched),
         exact_match=result.is_exact,
