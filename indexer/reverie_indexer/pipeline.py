@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import structlog
 from psycopg.rows import DictRow
 
-from reverie_indexer import file_rules as files
+from reverie_indexer import file_rules
 from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.embed import Vector
@@ -75,7 +75,7 @@ class Pipeline:
         self._waiting = waiting
         self._models = models
         self._rules = rules
-        self._seeds = files.seed_files()
+        self._seeds = file_rules.seed_files()
         self._editing: WeakValueDictionary[tuple[Place, str], asyncio.Lock] = WeakValueDictionary()
         self.backfill_wanted = asyncio.Event()
 
@@ -109,7 +109,7 @@ class Pipeline:
         raises, which runs last in the transaction; nothing is then written.
         """
         for change in changes:
-            files.check_path(change.path, by_server=change.reserved)
+            file_rules.check_path(change.path, by_server=change.reserved)
         if len({change.path for change in changes}) < len(changes):
             raise ValidationFailed("one write names each file once")
         for attempt in range(MAX_ATTEMPTS):
@@ -134,7 +134,7 @@ class Pipeline:
 
         NotFound when there is no such file, StaleVersion when it is not at `if_version`.
         """
-        files.check_path(path)
+        file_rules.check_path(path)
         async with self._database.tenant(place.tenant_id) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
@@ -185,7 +185,7 @@ class Pipeline:
         _check_version(change.if_version, document)
         # An edit may parse a megabyte of markdown: seconds, in which others must be answered.
         edited = await asyncio.to_thread(change.edit, text)
-        new_text = files.check_text(edited, max_bytes=rules.max_file_bytes)
+        new_text = file_rules.check_text(edited, max_bytes=rules.max_file_bytes)
         passages = await isolated(passages_of, change.path, new_text, rules, chars=len(new_text))
         return Content(change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages)
 
@@ -266,7 +266,7 @@ class Pipeline:
         content: Content,
         model_id: int | None,
     ) -> Written:
-        flags = files.new_file_flags(content.path)
+        flags = file_rules.new_file_flags(content.path)
         return await store.write_document(
             connection, place, slice_, current, content, defaults=flags, model_id=model_id
         )

@@ -19,7 +19,7 @@ from tests.canary.stored import misplaced
 from tests.conftest import ServeRuntime
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer.database import database as db
+from reverie_indexer.database import database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import store, transcript
 from reverie_indexer.model import Place, Written
@@ -65,13 +65,15 @@ def open_rows(conninfo: str) -> None:
 
 def sees_all_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks, the slices of all owners of the agent are visible."""
-    edit_sql(monkeypatch, db.SQL, "visible_slices", lambda text: re.sub(r"AND \(owner_key = .* = '\*'\)", "", text))
+    edit_sql(
+        monkeypatch, database.SQL, "visible_slices", lambda text: re.sub(r"AND \(owner_key = .* = '\*'\)", "", text)
+    )
 
 
 def searches_all_tenants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search knows no tenants."""
     tenant = r"(?:[a-z]+\.)?tenant_id = (?:%\(tenant_id\)s|c\.tenant_id) AND"
-    edit_sql(monkeypatch, db.SQL, "visible_slices", lambda text: re.sub(tenant, "", text))
+    edit_sql(monkeypatch, database.SQL, "visible_slices", lambda text: re.sub(tenant, "", text))
     for name in ("term_frequencies", "candidates", "passages"):
         edit_sql(monkeypatch, channels.SQL, name, lambda text: re.sub(tenant, "", text))
 
@@ -129,7 +131,7 @@ def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
     look_up = lookup.look_up
     anybodys = b"SELECT owner_key FROM sessions WHERE agent_id = %(agent_id)s AND session_id = %(session_id)s LIMIT 1"
 
-    async def look_up_anybodys(connection: db.Connection, key: lookup.Key) -> tuple[Session, Place] | None:
+    async def look_up_anybodys(connection: database.Connection, key: lookup.Key) -> tuple[Session, Place] | None:
         if found := await look_up(connection, key):
             return found
         row = await (await connection.execute(anybodys, key.params)).fetchone()

@@ -15,8 +15,7 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
-from reverie_indexer.index import document_index as index
-from reverie_indexer.index import store, transcript, vectors
+from reverie_indexer.index import document_index, store, transcript, vectors
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline, migrate
@@ -65,7 +64,7 @@ def arm(instant: str) -> None:
     modules = {
         "appending": appending,
         "forget": forget,
-        "index": index,
+        "document_index": document_index,
         "sessions": sessions,
         "store": store,
         "stretch": stretch,

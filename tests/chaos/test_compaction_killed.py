@@ -21,7 +21,12 @@ SAID = [DECISION, "Noted.", "asking", "answering"]
     ["remember", "store.add_version", "sessions.compact_session"]
     + [
         pytest.param(name, marks=pytest.mark.slow)
-        for name in ("index.add_postings", "stretch.digest", "sessions.add_compaction", "sessions.drop_window_summary")
+        for name in (
+            "document_index.add_postings",
+            "stretch.digest",
+            "sessions.add_compaction",
+            "sessions.drop_window_summary",
+        )
     ],
 )
 async def test_a_compaction_that_dies_has_done_nothing_and_is_done_whole_the_next_time(

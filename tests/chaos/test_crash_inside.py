@@ -57,10 +57,15 @@ async def pipeline(database: Database) -> Pipeline:
 
 @pytest.mark.parametrize(
     "instant",
-    ["embed", "remember", "index.retire_chunks", "index.add_postings"]
+    ["embed", "remember", "document_index.retire_chunks", "document_index.add_postings"]
     + [
         pytest.param(name, marks=pytest.mark.slow)
-        for name in ("store.add_version", "index.retire_vectors", "index.add_chunks", "index.count_slice")
+        for name in (
+            "store.add_version",
+            "document_index.retire_vectors",
+            "document_index.add_chunks",
+            "document_index.count_slice",
+        )
     ],
 )
 async def test_a_write_that_dies_leaves_the_old_version_whole(
@@ -81,7 +86,7 @@ async def test_a_write_that_dies_leaves_the_old_version_whole(
 async def test_a_deletion_that_dies_leaves_the_file_whole(
     pipeline: Pipeline, database: Database, conninfo: str
 ) -> None:
-    await die(conninfo, "delete", "index.retire_vectors")
+    await die(conninfo, "delete", "document_index.retire_vectors")
     assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
     assert await pipeline.delete(TEAM, "notes/a.md", by="user", reason="delete") == 2
@@ -93,7 +98,7 @@ async def test_a_deletion_that_dies_leaves_the_file_whole(
     ["appending.count_messages"]
     + [
         pytest.param(name, marks=pytest.mark.slow)
-        for name in ("embed", "appending.add_messages", "transcript.open_document", "index.add_chunks")
+        for name in ("embed", "appending.add_messages", "transcript.open_document", "document_index.add_chunks")
     ],
 )
 async def test_an_append_that_dies_has_said_nothing_and_is_said_once_the_next_time(
@@ -116,7 +121,7 @@ async def test_an_append_that_dies_has_said_nothing_and_is_said_once_the_next_ti
 @pytest.mark.parametrize(
     "instant",
     ["tombstones.bury"]
-    + [pytest.param(name, marks=pytest.mark.slow) for name in ("store.add_version", "index.remove_chunks")],
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("store.add_version", "document_index.remove_chunks")],
 )
 async def test_forgetting_that_dies_has_forgotten_nothing_and_does_it_whole_the_next_time(
     pipeline: Pipeline, database: Database, conninfo: str, instant: str
@@ -134,7 +139,7 @@ async def test_forgetting_that_dies_has_forgotten_nothing_and_does_it_whole_the_
 @pytest.mark.slow
 async def test_clearing_that_dies_has_cleared_nothing(pipeline: Pipeline, database: Database, conninfo: str) -> None:
     del pipeline
-    await die(conninfo, "clear", "index.remove_documents")
+    await die(conninfo, "clear", "document_index.remove_documents")
     assert await found(database, MoodyEmbedder(64)) == parts(OLD)
     assert_index_consistent(conninfo)
 

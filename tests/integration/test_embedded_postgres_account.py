@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from tests.clusters import cluster_directory
 
-from reverie_indexer.postgres import account as postgres_account
+from reverie_indexer.postgres import account
 from reverie_indexer.postgres.account import SERVER_USER
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.postgres.host import Account, kill_all, read_lock_file
@@ -107,7 +107,7 @@ def test_a_cluster_of_nobody_with_an_open_socket_is_taken_over(home: Path) -> No
         connection.execute("CREATE TABLE kept AS SELECT 1 AS n")
     kill_all(home / "postgres", time.monotonic() + 10)
     (home / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
-    (home / postgres_account._UID_FILE).unlink()
+    (home / account._UID_FILE).unlink()
     subprocess.run(["chown", "-R", "nobody", home / "postgres", home / "run"], check=True)
     with EmbeddedPostgres(home) as server, psycopg.connect(server.start()) as connection:
         assert connection.execute("SELECT n FROM kept").fetchone() == (1,)
@@ -118,7 +118,7 @@ def test_a_cluster_of_nobody_with_an_open_socket_is_taken_over(home: Path) -> No
 @as_root
 def test_a_cluster_that_is_taken_over_leads_to_no_other_files(tmp_path: Path) -> None:
     """Whoever it belonged to, such as any program that runs as nobody, may have put links into it."""
-    nobody, account = pwd.getpwnam("nobody").pw_uid, Account("x", 59_999, 59_999)
+    nobody, own_account = pwd.getpwnam("nobody").pw_uid, Account("x", 59_999, 59_999)
     cluster, others = tmp_path / "postgres", tmp_path / "others"
     for directory in (cluster, cluster / "base", others):
         directory.mkdir()
@@ -131,7 +131,7 @@ def test_a_cluster_that_is_taken_over_leads_to_no_other_files(tmp_path: Path) ->
         os.chown(path, nobody, nobody)
     for path in (cluster / "pg_wal", cluster / "base" / "shadow"):
         os.chown(path, nobody, nobody, follow_symlinks=False)
-    postgres_account.take_over(tmp_path, cluster, account)
+    account.take_over(tmp_path, cluster, own_account)
     assert {path.lstat().st_uid for path in (cluster, cluster / "base", cluster / "PG_VERSION")} == {59_999}
     assert {path.stat().st_uid for path in (others, others / "shadow")} == {0}
 
@@ -144,7 +144,7 @@ def test_without_a_user_to_be_made_it_is_a_number_of_its_own(home: Path, monkeyp
     for program in ("sh", "true"):
         (programs / program).symlink_to(shutil.which(program) or program)
     monkeypatch.setenv("PATH", str(programs))
-    monkeypatch.setattr(postgres_account, "SERVER_USER", "no-such-user")
+    monkeypatch.setattr(account, "SERVER_USER", "no-such-user")
     found = []
     for _ in range(2):
         with EmbeddedPostgres(home) as server:

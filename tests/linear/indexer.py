@@ -7,10 +7,9 @@ from datetime import date
 
 from tests.growth import Reading
 
-from reverie_indexer import file_rules as files
-from reverie_indexer import model
+from reverie_indexer import file_rules, model
 from reverie_indexer.index import episode_index
-from reverie_indexer.text import analyse, chunk, passages, split
+from reverie_indexer.text import analyse, chunk, markdown_parser, passages, split
 
 DAY = date(2026, 4, 3)
 RULES = passages.Rules()
@@ -38,16 +37,16 @@ TABLE: Mapping[str, Reading] = {
         chunk.context_line("a.md", piece) for piece in chunk.chunk(text, max_chars=10_000_000)
     ],
     "reverie_indexer.text.chunk.note_date": chunk.note_date,
-    "reverie_indexer.text.chunk.parse_commonmark": chunk.parse_commonmark,
-    "reverie_indexer.text.chunk.parse_blocks": chunk.parse_blocks,
-    "reverie_indexer.file_rules.check_path": files.check_path,
-    "reverie_indexer.file_rules.check_agent_id": files.check_agent_id,
-    "reverie_indexer.file_rules.check_owner_key": files.check_owner_key,
-    "reverie_indexer.file_rules.check_owner_key:user": lambda text: files.check_owner_key(f"user:{text}"),
-    "reverie_indexer.file_rules.check_text": lambda text: files.check_text(text, max_bytes=10_000_000),
-    "reverie_indexer.file_rules.is_searchable": files.is_searchable,
-    "reverie_indexer.file_rules.is_unedited_seed": lambda text: files.is_unedited_seed("MEMORY.md", text),
-    "reverie_indexer.file_rules.is_backup": files.is_backup,
+    "reverie_indexer.text.markdown_parser.parse_commonmark": markdown_parser.parse_commonmark,
+    "reverie_indexer.text.markdown_parser.parse_blocks": markdown_parser.parse_blocks,
+    "reverie_indexer.file_rules.check_path": file_rules.check_path,
+    "reverie_indexer.file_rules.check_agent_id": file_rules.check_agent_id,
+    "reverie_indexer.file_rules.check_owner_key": file_rules.check_owner_key,
+    "reverie_indexer.file_rules.check_owner_key:user": lambda text: file_rules.check_owner_key(f"user:{text}"),
+    "reverie_indexer.file_rules.check_text": lambda text: file_rules.check_text(text, max_bytes=10_000_000),
+    "reverie_indexer.file_rules.is_searchable": file_rules.is_searchable,
+    "reverie_indexer.file_rules.is_unedited_seed": lambda text: file_rules.is_unedited_seed("MEMORY.md", text),
+    "reverie_indexer.file_rules.is_backup": file_rules.is_backup,
     "reverie_indexer.model.embedded_text": lambda text: model.embedded_text(text, text),
     "reverie_indexer.text.passages.passages_of": lambda text: passages.passages_of("notes/a.md", text, RULES),
     "reverie_indexer.text.split.trim": lambda text: split.trim(text, 0, len(text)),

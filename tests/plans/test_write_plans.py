@@ -11,8 +11,7 @@ import pytest
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
-from reverie_indexer.index import document_index as index
-from reverie_indexer.index import vectors
+from reverie_indexer.index import document_index, vectors
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
@@ -77,11 +76,11 @@ async def test_a_write_reads_its_own_passages_of_the_cache_and_of_the_index(
     await pipeline.write(PLACE, overwrite("new.md", "Two passages.\n\nThat are new.", by="test", reason="test"))
     await pipeline.backfill()
     monkeypatch.undo()
-    of_write = await rows_read(database, index.SQL["add_chunks"], sent[index.SQL["add_chunks"]])
+    of_write = await rows_read(database, document_index.SQL["add_chunks"], sent[document_index.SQL["add_chunks"]])
     assert of_write["embedding_cache"] <= 4
-    postings = sent[index.SQL["add_postings"]]
+    postings = sent[document_index.SQL["add_postings"]]
     others = {**postings, "terms": [f"{term} of another passage" for term in postings["terms"]]}
-    assert await rows_read(database, index.SQL["add_postings"], others) == {}
+    assert await rows_read(database, document_index.SQL["add_postings"], others) == {}
     of_backfill = await rows_read(database, vectors.SQL["embed_chunks"], sent[vectors.SQL["embed_chunks"]])
     assert of_backfill.get("chunks", 0) <= 2
     assert of_backfill.get("embedding_cache", 0) <= 4

@@ -19,9 +19,7 @@ from tests.linear.tables import exempt, table
 ROOT = Path(__file__).parents[2]
 # Modules that read text from outside and do not say of themselves that they are pure.
 READERS = {
-    "reverie_indexer.text.chunk",
     "reverie_indexer.file_rules",
-    "reverie_indexer.text.split",
     "reverie_server.search.request",
     "reverie_server.text.tokens",
     "reverie_server.files.snapshot_format",

@@ -102,6 +102,3 @@ SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_i
 FROM visible, (SELECT set_config('reverie.slices', coalesce(string_agg(slice_id::text, ','), ''), true)
                FROM visible) AS opened
 ORDER BY slice_id;
-
--- active_model: the model whose vectors queries are compared with
-SELECT model_id, provider, name, revision, dimension, normalised FROM models WHERE active;

@@ -18,9 +18,8 @@ from psycopg.types.json import Jsonb
 
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.index import document_index as index
+from reverie_indexer.index import document_index, transcript
 from reverie_indexer.index.document_index import IndexedFile
-from reverie_indexer.index.transcript import SQL as TRANSCRIPT
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.text.analyse import spoken_date
 from reverie_indexer.text.chunk import chunk, context_line
@@ -108,12 +107,14 @@ async def index_episode(
     removed = [gone for rows in by_hash.values() for gone in rows]
     await _remove(connection, place.tenant_id, slice_, removed)
     if moved:
-        await connection.execute(index.SQL["move_chunks"], {"tenant_id": place.tenant_id, "rows": Jsonb(moved)})
+        await connection.execute(
+            document_index.SQL["move_chunks"], {"tenant_id": place.tenant_id, "rows": Jsonb(moved)}
+        )
     waiting = 0
     if added:
-        waiting = await index.add_chunks(connection, file, added, [entry.at] * len(added), model_id=model_id)
+        waiting = await document_index.add_chunks(connection, file, added, [entry.at] * len(added), model_id=model_id)
         terms = sum(passage.term_count for passage in added)
-        await index.count_chunks(connection, place.tenant_id, slice_.slice_id, len(added), terms)
+        await document_index.count_chunks(connection, place.tenant_id, slice_.slice_id, len(added), terms)
     return EpisodeIndexed(len(passages), len(passages) - len(added), waiting, removed)
 
 
@@ -128,7 +129,7 @@ async def remove_episodes(
     rows = await (await connection.execute(SQL["chunks_of_episodes"], params)).fetchall()
     await _remove(connection, tenant_id, slice_, rows)
     hashes = sorted({bytes(row["passage_sha256"]) for row in rows})
-    await connection.execute(TRANSCRIPT["forget_unshared"], {"tenant_id": tenant_id, "hashes": hashes})
+    await connection.execute(transcript.SQL["forget_unshared"], {"tenant_id": tenant_id, "hashes": hashes})
     await connection.execute(SQL["remove_documents"], params)
     return rows
 
@@ -136,6 +137,6 @@ async def remove_episodes(
 async def _remove(connection: Connection, tenant_id: str, slice_: Slice, rows: Sequence[DictRow]) -> None:
     if not rows:
         return
-    await index.remove_chunks(connection, tenant_id, slice_.slice_id, [row["chunk_id"] for row in rows])
+    await document_index.remove_chunks(connection, tenant_id, slice_.slice_id, [row["chunk_id"] for row in rows])
     terms = sum(row["term_count"] for row in rows)
-    await index.count_chunks(connection, tenant_id, slice_.slice_id, -len(rows), -terms)
+    await document_index.count_chunks(connection, tenant_id, slice_.slice_id, -len(rows), -terms)

@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.index import document_index as index
+from reverie_indexer.index import document_index
 from reverie_indexer.index.document_index import IndexedFile
 from reverie_indexer.model import Passage, Place
 
@@ -112,11 +112,13 @@ async def replace_messages(
         removed += removed_here
     if removed:
         ids = [row["chunk_id"] for row in removed]
-        await index.remove_chunks(connection, file.place.tenant_id, file.slice_.slice_id, ids)
+        await document_index.remove_chunks(connection, file.place.tenant_id, file.slice_.slice_id, ids)
         terms = sum(row["term_count"] for row in removed)
-        await index.count_chunks(connection, file.place.tenant_id, file.slice_.slice_id, -len(removed), -terms)
+        await document_index.count_chunks(connection, file.place.tenant_id, file.slice_.slice_id, -len(removed), -terms)
     if moved:
-        await connection.execute(index.SQL["move_chunks"], {"tenant_id": file.place.tenant_id, "rows": Jsonb(moved)})
+        await connection.execute(
+            document_index.SQL["move_chunks"], {"tenant_id": file.place.tenant_id, "rows": Jsonb(moved)}
+        )
     waiting = await _add(connection, file, [passage for passage, _ in added], [at for _, at in added], model_id)
     chunks = sum(len(message.passages) for message in said)
     return Indexed(chunks, chunks - len(added), waiting, removed)
@@ -135,9 +137,9 @@ async def remove_messages(
         "seqs": None if seqs is None else list(seqs),
     }
     rows = await (await connection.execute(SQL["chunks_of_session"], params)).fetchall()
-    await index.remove_chunks(connection, place.tenant_id, slice_.slice_id, [row["chunk_id"] for row in rows])
+    await document_index.remove_chunks(connection, place.tenant_id, slice_.slice_id, [row["chunk_id"] for row in rows])
     terms = sum(row["term_count"] for row in rows)
-    await index.count_chunks(connection, place.tenant_id, slice_.slice_id, -len(rows), -terms)
+    await document_index.count_chunks(connection, place.tenant_id, slice_.slice_id, -len(rows), -terms)
     hashes = sorted({bytes(row["passage_sha256"]) for row in rows})
     await connection.execute(SQL["forget_unshared"], {"tenant_id": place.tenant_id, "hashes": hashes})
     if seqs is None:
@@ -206,7 +208,7 @@ async def _add(
 ) -> int:
     if not passages:
         return 0
-    waiting = await index.add_chunks(connection, file, passages, times, model_id=model_id)
+    waiting = await document_index.add_chunks(connection, file, passages, times, model_id=model_id)
     terms = sum(passage.term_count for passage in passages)
-    await index.count_chunks(connection, file.place.tenant_id, file.slice_.slice_id, len(passages), terms)
+    await document_index.count_chunks(connection, file.place.tenant_id, file.slice_.slice_id, len(passages), terms)
     return waiting

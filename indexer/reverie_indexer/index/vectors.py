@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pgvector import HalfVector
 from psycopg import sql
 
-from reverie_indexer.database.database import SQL as DB_SQL
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Vector
@@ -44,7 +43,7 @@ async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
     """
     async with database.maintenance() as connection:
         await connection.execute(SQL["lock_models"])
-        active = await (await connection.execute(DB_SQL["active_model"])).fetchone()
+        active = await (await connection.execute(SQL["active_model"])).fetchone()
         if active is not None:
             model_id = active.pop("model_id")
             stored = ModelIdentity(**active)

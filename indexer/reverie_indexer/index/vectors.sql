@@ -1,3 +1,6 @@
+-- active_model: the model whose vectors queries are compared with
+SELECT model_id, provider, name, revision, dimension, normalised FROM models WHERE active;
+
 -- cached_hashes: which passages a model has embedded already
 SELECT passage_sha256 FROM embedding_cache
 WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = ANY(%(hashes)s::bytea[]);

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from reverie_indexer import file_rules as files
+from reverie_indexer import file_rules
 from reverie_indexer.model import Chunk, Passage, embedded_text
 from reverie_indexer.text.analyse import analyse, spoken_date
 from reverie_indexer.text.chunk import chunk, context_line, note_date
@@ -41,7 +41,7 @@ def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
     A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
     have them all. In the vectors it would only make the passages of a day alike (benchmarks/README.md).
     """
-    if not files.is_searchable(path) or files.is_unedited_seed(path, text):
+    if not file_rules.is_searchable(path) or file_rules.is_unedited_seed(path, text):
         return []
     day = note_date(path)
     dated = spoken_date(day, rules.language) if day else ""

@@ -1,4 +1,4 @@
-"""Cuts a passage that is over the cap: at lines, sentences, words, graphemes, and at last at the cap itself.
+"""Cuts a passage that is over the cap: at lines, sentences, words, graphemes, at last at the cap itself. Pure.
 
 All positions are code points in the source; spans are half-open. White space is what `str.isspace` says,
 which is also what `\\s` of `re` matches.

@@ -13,7 +13,7 @@ from typing import Literal
 from markdown_it.token import Token
 
 from reverie_indexer.text.analyse import fold
-from reverie_indexer.text.chunk import parse_blocks
+from reverie_indexer.text.markdown_parser import parse_blocks
 from reverie_server.text.markdown_edit import lines_of
 
 Kind = Literal["heading", "item", "paragraph", "front_matter", "other"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer.errors import AmbiguousMatch, NotFound, PayloadTooLarge, ValidationFailed
-from reverie_indexer.text.chunk import parse_commonmark
+from reverie_indexer.text.markdown_parser import parse_commonmark
 
 # No text that comes in is longer than this, so none that goes out may be made longer from it.
 MAX_RESULT_CHARS = 8 * 1024 * 1024
