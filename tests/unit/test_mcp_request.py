@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
-
 import pytest
 
 from reverie_indexer.errors import Forbidden, ValidationFailed
@@ -129,15 +125,3 @@ def test_what_is_no_message_is_refused_without_quoting_it(raw: bytes, error: typ
     with pytest.raises(error) as caught:
         check_message(raw)
     assert "pydantic" not in caught.value.detail
-
-
-def test_the_example_of_the_readme_has_the_headers_that_are_read() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    [example] = re.findall(r"```json\n(.+?)```", readme, re.DOTALL)
-    servers = json.loads(example)["mcpServers"]
-    remote = servers["reverie"]
-    assert remote["url"].endswith("/mcp")
-    sent = headers(*((name.lower(), value) for name, value in remote["headers"].items()))
-    found = connection_of(KEYED, sent)
-    assert (found.agent_id, found.owner_key) == ("me", "user:42")
-    assert servers["reverie-here"]["args"] == ["mcp", "--agent", "me", "--owner", "user:42"]

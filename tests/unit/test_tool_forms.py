@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import mcp_types
@@ -127,9 +126,3 @@ def test_hints_say_what_a_tool_does_to_memory(name: str, hints: Hints) -> None:
     assert entry["annotations"]["destructiveHint"] is hints.destructive
     assert entry["annotations"]["idempotentHint"] is hints.idempotent
     assert entry["annotations"]["openWorldHint"] is False
-
-
-def test_every_tool_is_in_the_readme() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    for name in NAMES:
-        assert f"`{name}`" in readme, name
