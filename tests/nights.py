@@ -80,7 +80,7 @@ class Nights:
             self.clock[0] = at - timedelta(days=days_ago) + timedelta(minutes=number)
             grant = await self.grant()
             outcome = await self.runtime.search.search(request_for(grant, query, max_results=6))
-            self.runtime.recalls.note(self.tenant_id, query, outcome.shown(), "search")
+            self.runtime.recalls.note(self.tenant_id, query, outcome.relevances(), "search")
         self.clock[0] = at
         await self.runtime.recalls.flush()
 

@@ -36,7 +36,7 @@ from reverie_server.jobs.schedule import Cron
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.longterm import LongTermMemory
-from reverie_server.nights.digest import Morning
+from reverie_server.nights.digest import MorningCards
 from reverie_server.nights.emergence.stage import Emergence
 from reverie_server.nights.reports import Reports
 from reverie_server.prompt.compaction_tasks import SessionCompactions
@@ -76,7 +76,7 @@ class Consolidation:
     forgetting: DerivedForgetting
     emergence: Emergence
     reports: Reports
-    morning: Morning
+    morning_cards: MorningCards
     sources: LineSources
     compaction: Compaction
 

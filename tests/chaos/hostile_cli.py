@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from reverie_server.app import wiring as app
-from reverie_server.app.background import GivenStages
+from reverie_server.app.background import StageDependencies
 from reverie_server.cli.main import main
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.runner import StageRunner
@@ -55,7 +55,7 @@ class Hostile:
         return Outcome("completed", "done")
 
 
-def wire_hostile(given: GivenStages, wire: Any = app.wire_consolidation) -> Consolidation:
+def wire_hostile(given: StageDependencies, wire: Any = app.wire_consolidation) -> Consolidation:
     jobs: Consolidation = wire(given)
     stages = {**jobs.stages, "dedup": Hostile()}
     return replace(jobs, stages=stages, runner=StageRunner(jobs.queue, stages))

@@ -109,7 +109,7 @@ async def test_injections_count_as_searches_do(ada: Nights) -> None:
     grant = await ada.grant()
     for query in (f"{TEA} Now?", f"{TEA} And today?"):
         outcome = await ada.runtime.search.search(request_for(grant, query))
-        ada.runtime.recalls.note("default", query, outcome.shown(), "inject")
+        ada.runtime.recalls.note("default", query, outcome.relevances(), "inject")
     await ada.runtime.recalls.flush()
     [candidate] = await ada.runtime.consolidation.emergence.candidates(grant, ada.place)
     assert (candidate.scored.gates["recalls"].value, candidate.scored.stopped_by) == (3, None)

@@ -9,7 +9,7 @@ from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
-from reverie_server.nights.digest import Morning
+from reverie_server.nights.digest import MorningCards
 from reverie_server.prompt.context import CARD, card_parts
 from reverie_server.text.tokens import estimate_tokens
 
@@ -36,7 +36,7 @@ async def test_the_first_conversation_of_a_day_carries_it_after_what_is_stable(
     assert CARD not in (await other.context("Something else.")).system_prompt
     assert CARD not in (await first.context("And then?")).sections[0].name
     assert "morning_card" in [section.name for section in (await first.context("And then?")).sections]
-    await ada.runtime.consolidation.morning.see(ada.place, ADA)
+    await ada.runtime.consolidation.morning_cards.see(ada.place, ADA)
     assert CARD not in (await first.context("And then?")).system_prompt
 
 
@@ -49,7 +49,7 @@ async def test_a_day_begins_at_midnight_of_the_agents_time_zone(database: Databa
     said = (await talk.everything())[0].at
     for zone in ("UTC", "Pacific/Auckland", "America/Los_Angeles"):
         for later, expected in ((timedelta(), False), (timedelta(days=1), True)):
-            morning = Morning(database, now=lambda at=said + later: at)  # type: ignore[misc]
+            morning = MorningCards(database, now=lambda at=said + later: at)  # type: ignore[misc]
             card = await morning.for_conversation(ada.place, ADA, "web:2", zone)
             assert (card is not None) is expected, (zone, later)
 

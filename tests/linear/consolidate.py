@@ -115,8 +115,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.long_term.proposal.lines_with_sources:each": lambda text: list(
         compaction_proposal.lines_with_sources("MEMORY.md", text, text.replace("\n", " Ada\n"))
     ),
-    "reverie_server.nights.diary.entry_of": lambda text: diary.entry_of(
-        diary.Dream(NOW, "emergence", text, "r1", [("kept", text)])
+    "reverie_server.nights.diary.render_entry": lambda text: diary.render_entry(
+        diary.DiaryEntry(NOW, "emergence", text, "r1", [("kept", text)])
     ),
     "reverie_server.nights.diary.written": lambda text: diary.written(f"# Dreams\n\n{text}", f"{HEADING}x\n"),
     "reverie_server.nights.diary.rolled": lambda text: diary.rolled(f"# Dreams\n\n{HEADING}a\n\n{text}"),

@@ -15,18 +15,20 @@ from reverie_server.access.gate import Gate
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.sources import LineSources
 from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
-from reverie_server.episodes.stage import Episodic, EpisodicParts
+from reverie_server.episodes.stage import Episodic, EpisodicDependencies
 from reverie_server.extraction.stage import Extraction
 from reverie_server.extraction.text import ExtractionRules
-from reverie_server.extraction.write import ExtractionTools
+from reverie_server.extraction.write import ExtractionDependencies
 from reverie_server.forgetting.derived import DerivedForgetting
 from reverie_server.forgetting.episode_removal import remove_of_session
-from reverie_server.graph.dedup import Dedup, DedupParts, DedupRules
+from reverie_server.graph.dedup import Dedup, DedupDependencies, DedupRules
 from reverie_server.graph.search import GraphRules, GraphSearch
-from reverie_server.graph.stage import Semantic, SemanticParts, SemanticRules
+from reverie_server.graph.stage import Semantic, SemanticDependencies, SemanticRules
 from reverie_server.graph.upkeep import GraphUpkeep
 from reverie_server.graph.view import GraphView
 from reverie_server.jobs.defer import Delays
+from reverie_server.jobs.guarded_stage import GuardedStage, Switch
+from reverie_server.jobs.guarded_stage import Stage as StageOfSlice
 from reverie_server.jobs.health import Health
 from reverie_server.jobs.model import Runs, Stage
 from reverie_server.jobs.queue import JobRules, Queue
@@ -36,11 +38,11 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.long_term.longterm import LongTermMemory
-from reverie_server.long_term.stage import MemoryCompaction, Rewriting, RewritingTools
-from reverie_server.nights.digest import Morning
-from reverie_server.nights.dreaming.stage import Dreaming, DreamingParts, DreamingRules
+from reverie_server.long_term.stage import MemoryCompaction, Rewriting, RewritingDependencies
+from reverie_server.nights.digest import MorningCards
+from reverie_server.nights.dreaming.stage import Dreaming, DreamingDependencies, DreamingRules
 from reverie_server.nights.emergence.candidates import Rules as CandidateRules
-from reverie_server.nights.emergence.stage import Emergence, EmergenceParts, EmergenceRules
+from reverie_server.nights.emergence.stage import Emergence, EmergenceDependencies, EmergenceRules
 from reverie_server.nights.reports import Reports
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnowledgeGraph
@@ -58,7 +60,7 @@ def delays_of(settings: Settings) -> Delays:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenStages:
+class StageDependencies:
     """What the stages are wired over. `now` gives the time, with its zone: a year can be simulated."""
 
     settings: Settings
@@ -75,35 +77,53 @@ class GivenStages:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
-def wire_consolidation(given: GivenStages) -> Consolidation:
-    """The stages over a running system."""
-    settings = given.settings
-    stages: dict[Stage, Runs] = {}
-    making = EpisodeMaking(
-        given.llm,
-        given.count_tokens,
-        EpisodicRules(settings.episodic_max_tokens, timeout_seconds=settings.episodic_timeout_seconds),
+def wire_consolidation(system: StageDependencies) -> Consolidation:
+    """The stages over a running system, the queue and schedule of their jobs, and what shows what came of them."""
+    settings, database, now = system.settings, system.database, system.now
+    episode_making = _episode_making(system)
+    compaction = _compaction(system)
+    emergence = _emergence(system)
+
+    def guarded(stage: StageOfSlice, switch: Switch, *, by_hand_anyway: bool = False) -> GuardedStage:
+        return GuardedStage(system.gate, stage, switch, by_hand_anyway=by_hand_anyway)
+
+    stages: dict[Stage, Runs] = {
+        "episodic": guarded(_episodic(system, episode_making), "consolidation_enabled"),
+        "extraction": guarded(_extraction(system), "auto_summarize_enabled", by_hand_anyway=True),
+        "semantic": guarded(_semantic(system), "consolidation_enabled"),
+        "dedup": guarded(_dedup(system), "consolidation_enabled"),
+        "dreaming": guarded(_dreaming(system), "consolidation_enabled"),
+        "emergence": guarded(emergence, "emergence_enabled"),
+        "compaction": guarded(_memory_compaction(system, compaction), "compaction_enabled", by_hand_anyway=True),
+    }
+    system.sessions.on_delete = remove_of_session
+    queue = Queue(database, _job_rules(settings))
+    return Consolidation(
+        delays=delays_of(settings),
+        stages=stages,
+        queue=queue,
+        runner=StageRunner(queue, stages),
+        cron=Cron(database, _nightly_defaults(settings), now=now),
+        health=Health(database),
+        emergence=emergence,
+        reports=Reports(database),
+        morning_cards=MorningCards(database, now=now),
+        sources=LineSources(database, now=now),
+        compaction=compaction,
+        episodes=Episodes(database, system.pipeline, system.search, has_model=system.llm is not None, now=now),
+        graph=_graph(system),
+        forgetting=DerivedForgetting(episode_making, delays_of(settings), now),
     )
-    stages["episodic"] = _episodic(given, making)
-    given.sessions.on_delete = remove_of_session
-    stages["extraction"] = _extraction(given)
-    compaction = _compaction(given)
-    stages["compaction"] = MemoryCompaction(
-        given.database,
-        given.gate,
-        given.long_term,
-        compaction,
-        from_chars=settings.memory_compact_from_chars,
-    )
-    stages["dreaming"] = _dreaming(given)
-    stages["emergence"] = emergence = _emergence(given)
-    stages["semantic"] = _semantic(given)
-    stages["dedup"] = _dedup(given)
-    rules = JobRules(
+
+
+def _job_rules(settings: Settings) -> JobRules:
+    return JobRules(
         settings.job_max_attempts, settings.job_retry_seconds, settings.job_timeout_seconds, settings.job_max_deaths
     )
-    queue = Queue(given.database, rules)
-    defaults = NightlyDefaults(
+
+
+def _nightly_defaults(settings: Settings) -> NightlyDefaults:
+    return NightlyDefaults(
         time_zone=settings.time_zone,
         memory_enabled=settings.memory_enabled,
         emergence_enabled=settings.emergence_enabled,
@@ -111,65 +131,55 @@ def wire_consolidation(given: GivenStages) -> Consolidation:
         hour=settings.nightly_hour,
         from_chars=settings.memory_compact_from_chars,
     )
-    return Consolidation(
-        delays=delays_of(settings),
-        stages=stages,
-        queue=queue,
-        runner=StageRunner(queue, stages),
-        cron=Cron(given.database, defaults, now=given.now),
-        health=Health(given.database),
-        emergence=emergence,
-        reports=Reports(given.database),
-        morning=Morning(given.database, now=given.now),
-        sources=LineSources(given.database, now=given.now),
-        compaction=compaction,
-        episodes=Episodes(given.database, given.pipeline, given.search, has_model=given.llm is not None, now=given.now),
-        graph=_graph(given),
-        forgetting=DerivedForgetting(making, delays_of(settings), given.now),
+
+
+def _episode_making(system: StageDependencies) -> EpisodeMaking:
+    settings = system.settings
+    rules = EpisodicRules(settings.episodic_max_tokens, timeout_seconds=settings.episodic_timeout_seconds)
+    return EpisodeMaking(system.llm, system.count_tokens, rules)
+
+
+def _episodic(system: StageDependencies, making: EpisodeMaking) -> Episodic:
+    return Episodic(
+        EpisodicDependencies(
+            system.database,
+            system.pipeline,
+            system.tombstones,
+            making,
+            delays_of(system.settings),
+            now=system.now,
+        )
     )
 
 
-def _episodic(given: GivenStages, making: EpisodeMaking) -> Episodic:
-    parts = EpisodicParts(
-        given.database,
-        given.gate,
-        given.pipeline,
-        given.tombstones,
-        making,
-        delays_of(given.settings),
-        now=given.now,
-    )
-    return Episodic(parts)
-
-
-def _semantic(given: GivenStages) -> Semantic:
-    settings = given.settings
+def _semantic(system: StageDependencies) -> Semantic:
+    settings = system.settings
     rules = SemanticRules(settings.semantic_min_confidence, timeout_seconds=settings.llm_timeout_seconds)
-    parts = SemanticParts(
-        given.database, given.gate, given.tombstones, given.llm, delays_of(given.settings), rules, now=given.now
+    dependencies = SemanticDependencies(
+        system.database, system.tombstones, system.llm, delays_of(system.settings), rules, now=system.now
     )
-    return Semantic(parts)
+    return Semantic(dependencies)
 
 
-def _dedup(given: GivenStages) -> Dedup:
-    settings = given.settings
+def _dedup(system: StageDependencies) -> Dedup:
+    settings = system.settings
     rules = DedupRules(
         settings.dedup_merge_cosine, settings.dedup_merge_names, settings.dedup_candidate_cosine, settings.dedup_nearest
     )
-    return Dedup(DedupParts(given.database, given.gate, given.models, rules, now=given.now))
+    return Dedup(DedupDependencies(system.database, system.models, rules, now=system.now))
 
 
-def _graph(given: GivenStages) -> KnowledgeGraph:
-    rules = GraphRules(given.settings.graph_max_rows, given.settings.graph_timeout_seconds)
+def _graph(system: StageDependencies) -> KnowledgeGraph:
+    rules = GraphRules(system.settings.graph_max_rows, system.settings.graph_timeout_seconds)
     return KnowledgeGraph(
-        search=GraphSearch(given.database, given.models, rules, now=given.now),
-        view=GraphView(given.database),
-        upkeep=GraphUpkeep(given.database, now=given.now),
+        search=GraphSearch(system.database, system.models, rules, now=system.now),
+        view=GraphView(system.database),
+        upkeep=GraphUpkeep(system.database, now=system.now),
     )
 
 
-def _extraction(given: GivenStages) -> Extraction:
-    settings = given.settings
+def _extraction(system: StageDependencies) -> Extraction:
+    settings = system.settings
     rules = ExtractionRules(
         min_messages=settings.extraction_min_messages,
         min_chars=settings.extraction_min_chars,
@@ -180,44 +190,43 @@ def _extraction(given: GivenStages) -> Extraction:
         max_chars=settings.memory_max_chars,
         max_loss=settings.memory_max_loss,
     )
-    tools = ExtractionTools(
-        database=given.database,
-        gate=given.gate,
-        pipeline=given.pipeline,
-        tombstones=given.tombstones,
-        model=given.llm,
-        count=given.count_tokens,
+    dependencies = ExtractionDependencies(
+        database=system.database,
+        pipeline=system.pipeline,
+        tombstones=system.tombstones,
+        model=system.llm,
+        count=system.count_tokens,
         rules=rules,
         cooldown_seconds=settings.extraction_cooldown_seconds,
-        now=given.now,
+        now=system.now,
     )
-    return Extraction(tools)
+    return Extraction(dependencies)
 
 
-def _compaction(given: GivenStages) -> Compaction:
-    tools = RewritingTools(
-        database=given.database,
-        tombstones=given.tombstones,
-        model=given.llm,
-        count=given.count_tokens,
-        max_chars=given.settings.memory_max_chars,
-        max_loss=given.settings.memory_max_loss,
-        timeout_seconds=given.settings.memory_compact_timeout_seconds,
-        now=given.now,
+def _compaction(system: StageDependencies) -> Compaction:
+    dependencies = RewritingDependencies(
+        database=system.database,
+        tombstones=system.tombstones,
+        model=system.llm,
+        count=system.count_tokens,
+        max_chars=system.settings.memory_max_chars,
+        max_loss=system.settings.memory_max_loss,
+        timeout_seconds=system.settings.memory_compact_timeout_seconds,
+        now=system.now,
     )
-    propose = Rewriting(tools).propose
+    propose = Rewriting(dependencies).propose
     return Compaction(
-        given.database,
-        given.pipeline,
-        given.long_term,
+        system.database,
+        system.pipeline,
+        system.long_term,
         propose=propose,
-        kept_backups=given.settings.memory_backups_kept,
-        now=given.now,
+        kept_backups=system.settings.memory_backups_kept,
+        now=system.now,
     )
 
 
-def _dreaming(given: GivenStages) -> Dreaming:
-    settings = given.settings
+def _dreaming(system: StageDependencies) -> Dreaming:
+    settings = system.settings
     rules = DreamingRules(
         min_episodes=settings.dreaming_min_episodes,
         max_episodes=settings.dreaming_max_episodes,
@@ -226,12 +235,14 @@ def _dreaming(given: GivenStages) -> Dreaming:
         diary_max_chars=settings.dreams_max_chars,
         nightly_hour=settings.nightly_hour,
     )
-    parts = DreamingParts(given.database, given.gate, given.pipeline, given.tombstones, given.llm, given.count_tokens)
-    return Dreaming(parts, rules, now=given.now)
+    dependencies = DreamingDependencies(
+        system.database, system.pipeline, system.tombstones, system.llm, system.count_tokens
+    )
+    return Dreaming(dependencies, rules, now=system.now)
 
 
-def _emergence(given: GivenStages) -> Emergence:
-    settings = given.settings
+def _emergence(system: StageDependencies) -> Emergence:
+    settings = system.settings
     rules = EmergenceRules(
         note_count=settings.emergence_days,
         candidates=CandidateRules(
@@ -247,8 +258,13 @@ def _emergence(given: GivenStages) -> Emergence:
         diary_max_chars=settings.dreams_max_chars,
         nightly_hour=settings.nightly_hour,
     )
-    parts = EmergenceParts(given.database, given.gate, given.pipeline, given.search, given.tombstones, given.llm)
-    return Emergence(parts, rules, now=given.now)
+    dependencies = EmergenceDependencies(system.database, system.pipeline, system.search, system.tombstones, system.llm)
+    return Emergence(dependencies, rules, now=system.now)
+
+
+def _memory_compaction(system: StageDependencies, compaction: Compaction) -> MemoryCompaction:
+    from_chars = system.settings.memory_compact_from_chars
+    return MemoryCompaction(system.database, system.long_term, compaction, from_chars=from_chars)
 
 
 def wire_worker(

@@ -13,7 +13,7 @@ from reverie_server.inject.inject import Injector
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.endpoint import Endpoint, EndpointConfig
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.nights.digest import Morning
+from reverie_server.nights.digest import MorningCards
 from reverie_server.prompt.compaction_tasks import DueRules, SessionCompactions
 from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
 from reverie_server.prompt.summary import Summaries
@@ -94,7 +94,7 @@ def wire_turns(settings: Settings, given: Given) -> Wired:
     kept = WindowSummaries(given.database, keep_seconds=settings.summary_keep_seconds)
     turns = Turns(
         given.database,
-        Conversations(given.sessions, compactions, summaries, kept, Morning(given.database)),
+        Conversations(given.sessions, compactions, summaries, kept, MorningCards(given.database)),
         given.injector,
         given.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),

@@ -29,7 +29,7 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.access.settings import AgentSettings
 from reverie_server.access.work_slot import long_wait
-from reverie_server.app.background import GivenStages, delays_of, wire_consolidation
+from reverie_server.app.background import StageDependencies, delays_of, wire_consolidation
 from reverie_server.app.turns import Given, language_model, token_counter, wire_turns
 from reverie_server.browse.expand import Expansion
 from reverie_server.files.files import Workspace
@@ -225,7 +225,7 @@ def assemble(
     gate = Gate(database, defaults, audit)
     wired = wire_turns(settings, Given(database, gate, pipeline, tombstones, sessions, injector, llm, count_tokens))
     consolidation = wire_consolidation(
-        GivenStages(
+        StageDependencies(
             settings=settings,
             database=database,
             models=models,

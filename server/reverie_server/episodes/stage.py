@@ -17,7 +17,7 @@ from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.text.passages import Rules as IndexRules
-from reverie_server.access.gate import Gate
+from reverie_server.access.gate import Grant
 from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
 from reverie_server.episodes.source import (
@@ -31,7 +31,6 @@ from reverie_server.episodes.store import SQL as EPISODES
 from reverie_server.episodes.store import Episode, path_of
 from reverie_server.jobs.defer import Delays, defer, publish
 from reverie_server.jobs.model import Event, Outcome, Work
-from reverie_server.jobs.stage_guard import permitted
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.sessions.daily_log import local_day
 
@@ -49,11 +48,10 @@ MAX_ATTEMPTS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodicParts:
+class EpisodicDependencies:
     """What the stage works with. `now` gives the time, with its zone."""
 
     database: Database
-    gate: Gate
     pipeline: Pipeline
     tombstones: Tombstones
     making: EpisodeMaking
@@ -64,23 +62,19 @@ class EpisodicParts:
 class Episodic:
     """Runs the stage."""
 
-    def __init__(self, parts: EpisodicParts) -> None:
-        self._parts = parts
-        self._database = parts.database
-        self._pipeline = parts.pipeline
-        self._making = parts.making
+    def __init__(self, dependencies: EpisodicDependencies) -> None:
+        self._dependencies = dependencies
+        self._database = dependencies.database
+        self._pipeline = dependencies.pipeline
+        self._making = dependencies.making
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Make the episodes that a session is due, then again those that a model was to make and did not.
 
         Raises Conflict when the session is changed all the time, and what the database raises.
         """
         if work.session_key is None:
             return Outcome("skipped", "no session is named")
-        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
-        if isinstance(allowed, Outcome):
-            return allowed
-        grant, place = allowed
         made: list[EpisodeText | None] = []
         while has_more := await self._next(work.session_key, place, grant.settings, made):
             if len(made) >= _STRETCHES:
@@ -110,7 +104,7 @@ class Episodic:
             )
             if stretch is None:
                 return False
-            clean = await self._parts.tombstones.without_forgotten(place)
+            clean = await self._dependencies.tombstones.without_forgotten(place)
             text = await self._making.make(place.tenant_id, stretch.messages, stretch.before, clean)
             await self._store(place, settings, stretch, text)
             made.append(text)
@@ -147,7 +141,7 @@ class Episodic:
             self._pipeline.backfill_wanted.set()
 
     def _row(self, place: Place, settings: AgentSettings, stretch: Stretch, text: EpisodeText) -> dict[str, Any]:
-        now = self._parts.now()
+        now = self._dependencies.now()
         return {
             **_text_columns(text),
             "tenant_id": place.tenant_id,
@@ -170,7 +164,7 @@ class Episodic:
     ) -> None:
         payload = {"episode_id": episode_id, "session_key": session_key}
         ids = (place.tenant_id, place.agent_id, place.owner_key, slice_.slice_id)
-        await publish(connection, Event("episodic.created", *ids, payload), self._parts.delays)
+        await publish(connection, Event("episodic.created", *ids, payload), self._dependencies.delays)
 
     async def _remake_all(self, session_key: int, place: Place, settings: AgentSettings) -> tuple[int, str | None]:
         """Make again what the model was to make; of how many episodes, and why it stopped."""
@@ -180,7 +174,7 @@ class Episodic:
                 "slice_ids": await own_slices(connection, place),
                 "session_key": session_key,
                 "most": MAX_ATTEMPTS,
-                "now": self._parts.now(),
+                "now": self._dependencies.now(),
                 "limit": _REMADE + 1,
             }
             rows = await (await connection.execute(SQL["to_remake"], params)).fetchall()
@@ -200,11 +194,11 @@ class Episodic:
 
         One of whose messages some are gone stays as it is: it would be made of less.
         """
-        found = await stretch_of(self._database, place, episode_id, now=self._parts.now())
+        found = await stretch_of(self._database, place, episode_id, now=self._dependencies.now())
         if found is None:
             return False, None
         episode, stretch = found
-        clean = await self._parts.tombstones.without_forgotten(place)
+        clean = await self._dependencies.tombstones.without_forgotten(place)
         text = await self._making.make(place.tenant_id, stretch.messages, None, clean)
         if text is None:
             return False, None

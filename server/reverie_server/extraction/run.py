@@ -43,7 +43,7 @@ from reverie_server.extraction.text import (
 )
 from reverie_server.extraction.write import (
     DoneMeanwhileError,
-    ExtractionTools,
+    ExtractionDependencies,
     Read,
     Round,
     Writing,
@@ -105,8 +105,8 @@ class Tally:
 class Run:
     """One run of the stage on a slice."""
 
-    def __init__(self, tools: ExtractionTools, grant: Grant, place: Place, work: Work) -> None:
-        self._tools = tools
+    def __init__(self, dependencies: ExtractionDependencies, grant: Grant, place: Place, work: Work) -> None:
+        self._dependencies = dependencies
         self._grant = grant
         self._place = place
         self._work = work
@@ -128,7 +128,7 @@ class Run:
         """The next round; conversations that have too little to say are marked on the way. None: all is done."""
         skip_cron = self._grant.settings.skip_cron_conversations and self._work.trigger != "api"
         while True:
-            async with self._tools.database.tenant(self._tenant_id) as connection:
+            async with self._dependencies.database.tenant(self._tenant_id) as connection:
                 own = await own_slices(connection, self._place)
                 if not own:
                     return None
@@ -143,7 +143,7 @@ class Run:
                         end = stretch.messages[-1].seq if is_cut else through_seq
                         await extraction_store.advance(connection, self._tenant_id, pending, end)
                         continue
-                    if is_too_little(heard, stretch.earlier, self._tools.rules):
+                    if is_too_little(heard, stretch.earlier, self._dependencies.rules):
                         self._tally.too_little.add(pending.session.session_key)
                         await extraction_store.mark_seen(connection, self._tenant_id, pending, through_seq)
                         continue
@@ -169,7 +169,7 @@ class Run:
         return bool(await self._due(connection, slice_id))
 
     def _round_of(self, pending: Pending, stretch: Stretch, heard: Sequence[Message]) -> Round:
-        most = self._tools.rules.max_messages
+        most = self._dependencies.rules.max_messages
         messages = stretch.messages
         if len(heard) > most:
             messages = [m for m in messages if m.seq < heard[most].seq]
@@ -177,10 +177,10 @@ class Run:
 
     async def _next_retry(self, connection: Connection, slice_id: int) -> Round | None:
         """The next stretch that the model is to be asked for again; those that are gone are dropped on the way."""
-        if self._tools.model is None or self._tally.is_down:
+        if self._dependencies.model is None or self._tally.is_down:
             return None
         key = self._work.session_key
-        found = await extraction_store.due_retries(connection, self._tenant_id, slice_id, self._tools.now(), key)
+        found = await extraction_store.due_retries(connection, self._tenant_id, slice_id, self._dependencies.now(), key)
         for retry in found:
             pending = await extraction_store.read_session(connection, self._tenant_id, slice_id, retry.session_key)
             if pending is not None:
@@ -224,7 +224,7 @@ class Run:
         """The round as it now is; None where it is done or nothing of it is left."""
         span = (round_.messages[0].seq, round_.through_seq)
         heard = {m.seq for m in round_.heard}
-        async with self._tools.database.tenant(self._tenant_id, snapshot=True) as connection:
+        async with self._dependencies.database.tenant(self._tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, self._place)
             session = round_.pending.session
             pending = await extraction_store.read_session(connection, self._tenant_id, own[0], session.session_key)
@@ -241,7 +241,7 @@ class Run:
         # What is asked for again belongs to the note that has what went without the model.
         day = round_.retry.noted_on if round_.retry else self._today()
         path = note_path(day)
-        async with self._tools.database.tenant(self._tenant_id, snapshot=True) as connection:
+        async with self._dependencies.database.tenant(self._tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, self._place)
             since = await standing(connection, self._tenant_id, own)
             found = await store.read_documents(connection, self._tenant_id, own, [MEMORY, STAND_IN, PROFILE, path])
@@ -257,7 +257,7 @@ class Run:
                 saved = await extraction_store.saved_lines(
                     connection, self._tenant_id, document.document_id, session.created_at
                 )
-        clean = await self._tools.tombstones.without_forgotten(self._place)
+        clean = await self._dependencies.tombstones.without_forgotten(self._place)
         basis = Basis(
             session_id=session.session_id,
             heard=round_.heard,
@@ -272,19 +272,19 @@ class Run:
         return Read(basis, alive[path][1] if path in alive else None, day, since)
 
     def _today(self) -> date:
-        return local_day(self._tools.now(), self._grant.settings.time_zone)
+        return local_day(self._dependencies.now(), self._grant.settings.time_zone)
 
     def _replaceable(self, memory: HeldFile, profile: HeldFile) -> frozenset[str]:
         """The files that fit into an answer; of a longer one the end would be lost."""
-        room = self._tools.rules.max_tokens
+        room = self._dependencies.rules.max_tokens
         shares = ((memory, _MEMORY_SHARE), (profile, _PROFILE_SHARE))
-        return frozenset(f.path for f, share in shares if self._tools.count(f.text or "") <= share * room)
+        return frozenset(f.path for f, share in shares if self._dependencies.count(f.text or "") <= share * room)
 
     async def _propose(self, read: Read) -> Proposal:
-        rules, basis = self._tools.rules, read.basis
+        rules, basis = self._dependencies.rules, read.basis
         if not basis.heard:
             return Proposal(EXTRACTIVE)
-        model = None if self._tally.is_down else self._tools.model
+        model = None if self._tally.is_down else self._dependencies.model
         names = {basis.memory.path: MEMORY, PROFILE: PROFILE}
         inputs = {
             "today": read.day.isoformat(),
@@ -320,19 +320,19 @@ class Run:
 
         Raises Superseded or DoneMeanwhileError, with nothing written.
         """
-        writing = Writing(self._tools, self._place, self._work, round_, read, proposal)
+        writing = Writing(self._dependencies, self._place, self._work, round_, read, proposal)
         try:
-            await self._tools.pipeline.write_many(self._place, writing.changes(), writing.within)
+            await self._dependencies.pipeline.write_many(self._place, writing.changes(), writing.within)
         except PayloadTooLarge:
             # The day's note, or the archive, is full: what was said is there still, and found by search.
             log.warning("extraction_does_not_fit", lines=len(proposal.lines))
             writing = replace(writing, proposal=replace(proposal, lines=(), files=()))
-            await self._tools.pipeline.write_many(self._place, [], writing.within)
+            await self._dependencies.pipeline.write_many(self._place, [], writing.within)
         return len(writing.added)
 
     async def _postpone(self, retry: Retry, reason: str) -> None:
-        due_at = self._tools.now() + timedelta(seconds=retry_wait_seconds(retry.attempts + 1))
-        async with self._tools.database.tenant(self._tenant_id) as connection:
+        due_at = self._dependencies.now() + timedelta(seconds=retry_wait_seconds(retry.attempts + 1))
+        async with self._dependencies.database.tenant(self._tenant_id) as connection:
             own = await own_slices(connection, self._place)
             await extraction_store.postpone(connection, self._tenant_id, own[0], retry, reason, due_at)
         self._tally.is_down = True
@@ -349,13 +349,13 @@ class Run:
     async def _defer_rest(self) -> None:
         """What this run did not get to, and what the model is to be asked for again."""
         ids = (self._tenant_id, self._work.agent_id, self._work.owner_key)
-        async with self._tools.database.tenant(self._tenant_id) as connection:
+        async with self._dependencies.database.tenant(self._tenant_id) as connection:
             own = await own_slices(connection, self._place)
             if not own:
                 return
             is_due, retry_at = await extraction_store.waiting(connection, self._tenant_id, own[0])
             if is_due and self._work.session_key is None:
-                await defer(connection, Work(STAGE, *ids), after_seconds=self._tools.cooldown_seconds)
+                await defer(connection, Work(STAGE, *ids), after_seconds=self._dependencies.cooldown_seconds)
             if retry_at is not None:
-                wait = max(self._tools.cooldown_seconds, (retry_at - self._tools.now()).total_seconds())
+                wait = max(self._dependencies.cooldown_seconds, (retry_at - self._dependencies.now()).total_seconds())
                 await defer(connection, Work(STAGE, *ids, trigger="retry"), after_seconds=wait)

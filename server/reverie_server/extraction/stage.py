@@ -6,26 +6,22 @@ done, is one transaction, which compares all that it was made of with what is th
 
 from __future__ import annotations
 
+from reverie_indexer.model import Place
+from reverie_server.access.gate import Grant
 from reverie_server.extraction.run import Run
-from reverie_server.extraction.write import ExtractionTools
+from reverie_server.extraction.write import ExtractionDependencies
 from reverie_server.jobs.model import Outcome, Work
-from reverie_server.jobs.stage_guard import permitted
 
 
 class Extraction:
     """The stage. What it leaves undone it defers."""
 
-    def __init__(self, tools: ExtractionTools) -> None:
-        self._tools = tools
+    def __init__(self, dependencies: ExtractionDependencies) -> None:
+        self._dependencies = dependencies
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Extract all completed conversations of a slice, or with `session_key` what one has said so far.
 
-        By hand (`trigger` api) also where that does not happen by itself. Raises Conflict when others change what is
-        extracted all the time, and what the database raises.
+        Raises Conflict when others change what is extracted all the time, and what the database raises.
         """
-        allowed = await permitted(self._tools.gate, work, "auto_summarize_enabled", is_asked=work.trigger == "api")
-        if isinstance(allowed, Outcome):
-            return allowed
-        grant, place = allowed
-        return await Run(self._tools, grant, place, work).all()
+        return await Run(self._dependencies, grant, place, work).all()

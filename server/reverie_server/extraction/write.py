@@ -12,7 +12,6 @@ from reverie_indexer.index import store
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded
-from reverie_server.access.gate import Gate
 from reverie_server.extraction import store as extraction_store
 from reverie_server.extraction.propose import STAGE, Basis, NewFile, Proposal
 from reverie_server.extraction.store import Pending, Retry
@@ -42,11 +41,10 @@ class DoneMeanwhileError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractionTools:
+class ExtractionDependencies:
     """What extraction works with. `cooldown_seconds` is the least time between two runs on a slice."""
 
     database: Database
-    gate: Gate
     pipeline: Pipeline
     tombstones: Tombstones
     model: LanguageModel | None
@@ -93,7 +91,7 @@ class Read:
 class Writing:
     """A round on its way into the database. `added` are the lines that the note then got."""
 
-    tools: ExtractionTools
+    dependencies: ExtractionDependencies
     place: Place
     work: Work
     round_: Round
@@ -136,7 +134,7 @@ class Writing:
         noted = {line: (made, source) for line, made, source in self.proposal.lines}
         derived = [Derived(self.read.note_path, [line], noted[line][0], STAGE, [noted[line][1]]) for line in self.added]
         derived += [each for file in self.proposal.files for each in file.derived]
-        now = self.tools.now()
+        now = self.dependencies.now()
         await record(connection, tenant_id, slice_.slice_id, derived, at=now)
         if self.proposal.fallback is not None and round_.retry is None:
             wait = retry_wait_seconds(1)

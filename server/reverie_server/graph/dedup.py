@@ -15,14 +15,13 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot, Ready
-from reverie_server.access.gate import Gate
+from reverie_server.access.gate import Grant
 from reverie_server.graph.merge import SQL as MERGING
 from reverie_server.graph.merge import Pair, merge
 from reverie_server.graph.names import differ_in_number, likeness
 from reverie_server.graph.store import Graph
 from reverie_server.graph.vectors import embed_waiting
 from reverie_server.jobs.model import Outcome, Work
-from reverie_server.jobs.stage_guard import permitted
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -44,11 +43,10 @@ class DedupRules:
 
 
 @dataclass(frozen=True, slots=True)
-class DedupParts:
+class DedupDependencies:
     """What the stage works with. `now` gives the time, with its zone; a model that loads is waited for so long."""
 
     database: Database
-    gate: Gate
     models: ModelSlot
     rules: DedupRules
     wait_seconds: float = 30.0
@@ -67,21 +65,17 @@ class _Done:
 class Dedup:
     """Runs the stage."""
 
-    def __init__(self, parts: DedupParts) -> None:
-        self._parts = parts
-        self._database = parts.database
+    def __init__(self, dependencies: DedupDependencies) -> None:
+        self._dependencies = dependencies
+        self._database = dependencies.database
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:  # noqa: ARG002  # a stage's form
         """Compare the entities of a slice that were not compared yet, and give them vectors before.
 
         Without a model of embeddings nothing is compared: names alone say too little. Whoever fills in the vectors
         later has them compared then. Raises EmbedderUnavailable, and what the database raises.
         """
-        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
-        if isinstance(allowed, Outcome):
-            return allowed
-        _, place = allowed
-        ready = await self._parts.models.wait(self._parts.wait_seconds)
+        ready = await self._dependencies.models.wait(self._dependencies.wait_seconds)
         if ready is None:
             return Outcome("skipped", "there is no embedding model, and names alone do not tell what is one")
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -102,7 +96,7 @@ class Dedup:
 
     async def _compare_page(self, place: Place, ready: Ready, done: _Done) -> bool:
         """Compare some entities, in one transaction; whether there may be more."""
-        now = self._parts.now()
+        now = self._dependencies.now()
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
             graph = Graph(connection, place.tenant_id, slice_.slice_id, now)
@@ -111,7 +105,7 @@ class Dedup:
                 "model_id": ready.model_id,
                 "after": 0,
                 "limit": _PAGE,
-                "nearest": self._parts.rules.nearest,
+                "nearest": self._dependencies.rules.nearest,
             }
             rows = await (await connection.execute(SQL["neighbours"], params)).fetchall()
             entity_ids = sorted({row["entity_id"] for row in rows})
@@ -125,7 +119,7 @@ class Dedup:
         return True
 
     async def _decide(self, graph: Graph, rows: Sequence[DictRow], apart: set[tuple[int, int]], done: _Done) -> None:
-        rules = self._parts.rules
+        rules = self._dependencies.rules
         merged: set[int] = set()
         for row in rows:
             if row["other_id"] is None or row["cosine"] < rules.candidate_cosine:
@@ -149,7 +143,7 @@ class Dedup:
                 done.proposed += 1
 
     def _is_one(self, pair: Pair, row: DictRow) -> bool:
-        rules = self._parts.rules
+        rules = self._dependencies.rules
         return (
             (pair.cosine or 0.0) >= rules.merge_cosine
             and (pair.jaro_winkler or 0.0) >= rules.merge_jaro_winkler

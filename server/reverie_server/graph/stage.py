@@ -17,7 +17,7 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_server.access.gate import Gate
+from reverie_server.access.gate import Grant
 from reverie_server.episodes.source import SQL as STRETCH
 from reverie_server.episodes.source import messages_of
 from reverie_server.episodes.store import Episode, mark_semantic, read_episode
@@ -36,7 +36,6 @@ from reverie_server.graph.names import windows
 from reverie_server.graph.store import Graph, Stored, store_readings
 from reverie_server.jobs.defer import Delays, defer, publish
 from reverie_server.jobs.model import Event, Outcome, Work
-from reverie_server.jobs.stage_guard import permitted
 from reverie_server.llm.answers import Semantic as SemanticAnswer
 from reverie_server.llm.ask import Question, ask
 from reverie_server.llm.generation import EXTRACTIVE
@@ -68,11 +67,10 @@ class SemanticRules:
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticParts:
+class SemanticDependencies:
     """What the stage works with. `now` gives the time, with its zone."""
 
     database: Database
-    gate: Gate
     tombstones: Tombstones
     model: LanguageModel | None
     delays: Delays
@@ -94,21 +92,17 @@ class _Seen:
 class Semantic:
     """Runs the stage."""
 
-    def __init__(self, parts: SemanticParts) -> None:
-        self._parts = parts
-        self._database = parts.database
+    def __init__(self, dependencies: SemanticDependencies) -> None:
+        self._dependencies = dependencies
+        self._database = dependencies.database
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Read an episode into the graph, once; where it was made again, instead of what it said before.
 
         Raises Conflict when the episode is changed all the time, and what the database raises.
         """
         if work.episode_id is None:
             return Outcome("skipped", "no episode is named")
-        allowed = await permitted(self._parts.gate, work, "consolidation_enabled")
-        if isinstance(allowed, Outcome):
-            return allowed
-        grant, place = allowed
         attempt = partial(self._attempt, place, work.episode_id, grant.settings.language)
         return await until_stable(attempt, attempts=_ATTEMPTS, what="the episode")
 
@@ -133,12 +127,12 @@ class Semantic:
             own = await own_slices(connection, place)
             if not own:
                 return None
-            episode = await read_episode(connection, place.tenant_id, own[0], episode_id, now=self._parts.now())
+            episode = await read_episode(connection, place.tenant_id, own[0], episode_id, now=self._dependencies.now())
             if episode is None:
                 return None
             stored = await messages_of(connection, place.tenant_id, episode)
             forgotten = await _forgotten(connection, place.tenant_id, own)
-        told = await self._parts.tombstones.of_transcripts(place)
+        told = await self._dependencies.tombstones.of_transcripts(place)
         messages = await asyncio.to_thread(readable, stored, told)
         return _Seen(episode, stored, messages, forgotten, lambda text: told(text, episode.ended_at))
 
@@ -154,7 +148,7 @@ class Semantic:
             known = await mentioned(connection, place.tenant_id, own, names, seen.episode.ended_at)
         readings: list[Reading] = []
         fallback = None
-        for part in parts(seen.messages, self._parts.rules.max_parts):
+        for part in parts(seen.messages, self._dependencies.rules.max_parts):
             found = [*known, *_new(readings, known)]
             reading, why_not = await self._read_part(place, seen, part, found)
             readings.append(reading)
@@ -164,7 +158,7 @@ class Semantic:
     async def _read_part(
         self, place: Place, seen: _Seen, part: Sequence[Message], known: Sequence[Known]
     ) -> tuple[Reading, str | None]:
-        rules = self._parts.rules
+        rules = self._dependencies.rules
         with_speaker = place.scope == "personal"
         inputs = {
             "known": known_lines(known),
@@ -173,7 +167,7 @@ class Semantic:
             "speaker": SPEAKER if with_speaker else _NO_SPEAKER,
         }
         question = Question("semantic", inputs, SemanticAnswer, rules.max_tokens, rules.timeout_seconds)
-        asked = await ask(self._parts.model, place.tenant_id, question)
+        asked = await ask(self._dependencies.model, place.tenant_id, question)
         if asked.value is None:
             entities, relations = await asyncio.to_thread(extract, part, known, with_speaker=with_speaker)
             sure = {entity.external_id for entity in entities if entity.confidence >= rules.min_confidence}
@@ -192,7 +186,7 @@ class Semantic:
 
         After a `fallback` the model is asked again later, and what it then says replaces this.
         """
-        episode, now = seen.episode, self._parts.now()
+        episode, now = seen.episode, self._dependencies.now()
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
             is_same = (
@@ -210,14 +204,14 @@ class Semantic:
                 payload = {"episode_id": episode.episode_id, "entities": stored.entities, "relations": stored.relations}
                 ids = (place.tenant_id, place.agent_id, place.owner_key)
                 event = Event("entity.upserted", *ids, slice_.slice_id, payload)
-                await publish(connection, event, self._parts.delays)
+                await publish(connection, event, self._dependencies.delays)
             return stored
 
     async def _take(self, connection: Connection, place: Place, episode: Episode, fallback: str | None) -> bool:
         """Mark that the episode is read, or defer reading it again; False: somebody was faster, or it is another."""
         ids = (connection, place.tenant_id, episode.slice_id, episode.episode_id)
         if fallback is None:
-            return await mark_semantic(*ids, episode.summary, self._parts.now())
+            return await mark_semantic(*ids, episode.summary, self._dependencies.now())
         params = {
             "tenant_id": place.tenant_id,
             "slice_id": episode.slice_id,
@@ -228,7 +222,7 @@ class Semantic:
         if row is None:
             return False
         if row["semantic_attempts"] >= MAX_ATTEMPTS:
-            return await mark_semantic(*ids, episode.summary, self._parts.now())
+            return await mark_semantic(*ids, episode.summary, self._dependencies.now())
         await connection.execute(SQL["failed_again"], params)
         pause = min(LONGEST_RETRY_SECONDS, RETRY_SECONDS * 2 ** row["semantic_attempts"])
         again = Work("semantic", place.tenant_id, place.agent_id, place.owner_key, episode_id=episode.episode_id)

@@ -15,9 +15,8 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, StaleVersion
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Document, Place
-from reverie_server.access.gate import Gate
+from reverie_server.access.gate import Grant
 from reverie_server.jobs.model import Outcome, Work
-from reverie_server.jobs.stage_guard import permitted
 from reverie_server.llm.answers import Compaction as Answer
 from reverie_server.llm.ask import Question, ask
 from reverie_server.llm.generation import EXTRACTIVE, Made
@@ -47,7 +46,7 @@ _ANSWER_SHARE, _ANSWER_TOKENS = 1.5, 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewritingTools:
+class RewritingDependencies:
     """What memories are rewritten with. `max_chars` is the most that MEMORY.md may have, `max_loss` the share of its
     entries that may leave it, `timeout_seconds` is for each
     part of it."""
@@ -65,8 +64,8 @@ class RewritingTools:
 class Rewriting:
     """What becomes of a memory: the model's proposal where there is one that the guard lets pass."""
 
-    def __init__(self, tools: RewritingTools) -> None:
-        self._tools = tools
+    def __init__(self, dependencies: RewritingDependencies) -> None:
+        self._dependencies = dependencies
 
     async def propose(self, place: Place, document: Document, text: str, attempt: int) -> Proposed:
         """The proposal for a memory as it stands, and that it was made.
@@ -77,17 +76,19 @@ class Rewriting:
         before, machine = await self._state(place, document)
         rewritten, made, fallback = await self._asked(place, text, machine, attempt)
         if rewritten is not None and rewritten.text is not None:
-            day = self._tools.now().date()
+            day = self._dependencies.now().date()
             more = [archive_change(day, rewritten.dropped, AUTHOR)] if rewritten.dropped else []
-            making = _Making(self._tools, place, document, (text, rewritten.text), made, rewritten.reason or None)
+            making = _Making(
+                self._dependencies, place, document, (text, rewritten.text), made, rewritten.reason or None
+            )
             return Proposed(rewritten.text, None, made, None, more, making.within(before))
         if rewritten is not None:
             log.warning("compaction_refused", reason=rewritten.reason)
             fallback = f"refused: {rewritten.reason}"
         result, reason = await asyncio.to_thread(compacted, text)
-        making = _Making(self._tools, place, document, (text, result), EXTRACTIVE, fallback or reason)
+        making = _Making(self._dependencies, place, document, (text, result), EXTRACTIVE, fallback or reason)
         if result is None:
-            async with self._tools.database.tenant(place.tenant_id) as connection:
+            async with self._dependencies.database.tenant(place.tenant_id) as connection:
                 await own_slices(connection, place)
                 await making.note(connection)
             return Proposed(None, reason, EXTRACTIVE, fallback)
@@ -95,7 +96,7 @@ class Rewriting:
 
     async def _state(self, place: Place, document: Document) -> tuple[object, frozenset[bytes]]:
         """What was forgotten so far, and which lines the server wrote."""
-        async with self._tools.database.tenant(place.tenant_id, snapshot=True) as connection:
+        async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, place)
             machine = await machine_lines(connection, place.tenant_id, document.slice_id, document.path)
             return await standing(connection, place.tenant_id, own), machine
@@ -104,11 +105,11 @@ class Rewriting:
         self, place: Place, text: str, machine: frozenset[bytes], attempt: int
     ) -> tuple[Rewritten | None, Made, str | None]:
         """What the model makes of it, or None and why it made nothing."""
-        if self._tools.model is None or not text.strip():
+        if self._dependencies.model is None or not text.strip():
             return None, EXTRACTIVE, None
         if attempt >= _ASKED_ATTEMPTS:
             return None, EXTRACTIVE, "others wrote it while the model did"
-        parts = await asyncio.to_thread(parts_of, text, self._tools.count)
+        parts = await asyncio.to_thread(parts_of, text, self._dependencies.count)
         if len(parts) > MAX_PARTS:
             return None, EXTRACTIVE, f"it has more than {MAX_PARTS} parts"
         if not parts:
@@ -117,19 +118,19 @@ class Rewriting:
         made = EXTRACTIVE
         for number, part in enumerate(parts, start=1):
             inputs = {
-                "today": self._tools.now().date().isoformat(),
+                "today": self._dependencies.now().date().isoformat(),
                 "part": f"{number} of {len(parts)}",
                 "memory": part,
             }
-            room = int(self._tools.count(part) * _ANSWER_SHARE) + _ANSWER_TOKENS
-            question = Question("compaction", inputs, Answer, room, self._tools.timeout_seconds)
-            asked = await ask(self._tools.model, place.tenant_id, question)
+            room = int(self._dependencies.count(part) * _ANSWER_SHARE) + _ANSWER_TOKENS
+            question = Question("compaction", inputs, Answer, room, self._dependencies.timeout_seconds)
+            asked = await ask(self._dependencies.model, place.tenant_id, question)
             if asked.value is None:
                 return None, EXTRACTIVE, asked.fallback
             answers.append(asked.value)
             made = asked.made
-        clean = await self._tools.tombstones.without_forgotten(place)
-        given = (text, parts, answers, clean, machine, self._tools.max_chars, self._tools.max_loss)
+        clean = await self._dependencies.tombstones.without_forgotten(place)
+        given = (text, parts, answers, clean, machine, self._dependencies.max_chars, self._dependencies.max_loss)
         return await asyncio.to_thread(put_together, *given), made, None
 
 
@@ -137,7 +138,7 @@ class Rewriting:
 class _Making:
     """A compaction on its way into the database. `texts` are before and after (None: it changes nothing)."""
 
-    tools: RewritingTools
+    dependencies: RewritingDependencies
     place: Place
     document: Document
     texts: tuple[str, str | None]
@@ -160,7 +161,7 @@ class _Making:
                 Derived(path, [line], self.made, STAGE, sources)
                 for line, sources in lines_with_sources(path, old, new or "")
             ]
-            await record(connection, tenant_id, slice_.slice_id, derived, at=self.tools.now())
+            await record(connection, tenant_id, slice_.slice_id, derived, at=self.dependencies.now())
             await self.note(connection)
 
         return run
@@ -178,7 +179,7 @@ class _Making:
             "prompt_version": self.made.prompt_version,
             "model": self.made.model,
             "reason": self.reason,
-            "at": self.tools.now(),
+            "at": self.dependencies.now(),
         }
         await connection.execute(SQL["note"], params)
 
@@ -186,28 +187,20 @@ class _Making:
 class MemoryCompaction:
     """The stage: from a length on, at most once a day of the agent, or by hand."""
 
-    def __init__(
-        self, database: Database, gate: Gate, memory: LongTermMemory, compaction: Compaction, *, from_chars: int
-    ) -> None:
+    def __init__(self, database: Database, memory: LongTermMemory, compaction: Compaction, *, from_chars: int) -> None:
         self._database = database
-        self._gate = gate
         self._memory = memory
         self._compaction = compaction
         self._from_chars = from_chars
         self._now: Callable[[], datetime] = compaction.now
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Compact the MEMORY.md of a slice, if it is due. Raises what `Compaction.compact` raises but NotFound."""
-        by_hand = work.trigger == "api"
-        allowed = await permitted(self._gate, work, "compaction_enabled", is_asked=by_hand)
-        if isinstance(allowed, Outcome):
-            return allowed
-        grant, place = allowed
         found = await self._memory.current(place)
         if found is None:
             return Outcome("skipped", f"there is no {MEMORY}")
         now = self._now().astimezone(ZoneInfo(grant.settings.time_zone))
-        if not by_hand and not is_due(found[1], await self._last(place), now, self._from_chars):
+        if work.trigger != "api" and not is_due(found[1], await self._last(place), now, self._from_chars):
             return Outcome("skipped", "it is short, or was compacted today")
         try:
             done = await self._compaction.compact(place, by=AUTHOR)

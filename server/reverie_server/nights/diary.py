@@ -27,11 +27,14 @@ _LINE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Dream:
-    """What a run has to say. `what` is the stage; `summary` one line; `details` are (label, text), each a line."""
+class DiaryEntry:
+    """What the diary says of a run: `summary` is one line, `details` are pairs of a label and a text, each a line.
+
+    `at` is in the agent's time zone.
+    """
 
     at: datetime
-    what: str
+    stage: str
     summary: str
     report_id: str
     details: Sequence[tuple[str, str]] = ()
@@ -50,11 +53,11 @@ def archive_path(month: str) -> str:
     return f"memory/dreams/{month}.md"
 
 
-def entry_of(dream: Dream) -> str:
-    """An entry; `dream.at` is in the agent's time zone."""
-    heading = f"## {dream.at:%Y-%m-%d %H:%M} {dream.what}: {_line(dream.summary)} (report {dream.report_id})"
+def render_entry(entry: DiaryEntry) -> str:
+    """The markdown of an entry."""
+    heading = f"## {entry.at:%Y-%m-%d %H:%M} {entry.stage}: {_line(entry.summary)} (report {entry.report_id})"
     # One paragraph, which is one passage: as items of a list each conclusion would be found beside what it is about.
-    body = "\n".join(f"{label}: {_line(text)}" for label, text in dream.details)
+    body = "\n".join(f"{label}: {_line(text)}" for label, text in entry.details)
     return f"{heading}\n\n{body}\n" if body else f"{heading}\n"
 
 

@@ -1,4 +1,4 @@
-"""Writing DREAMS.md with whatever it tells of, and its archives, in one transaction."""
+"""Reads and writes DREAMS.md and its archives; an entry is written in one transaction with what it reports."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.nights import diary
-from reverie_server.nights.diary import Dream, Rolled
+from reverie_server.nights.diary import DiaryEntry, Rolled
 
 # How often others may write the diary meanwhile.
 _ATTEMPTS = 20
 
 
-class Dreams:
+class DiaryFiles:
     """The diaries of places."""
 
     def __init__(self, database: Database, pipeline: Pipeline, *, max_chars: int = diary.MAX_CHARS) -> None:
@@ -27,15 +27,15 @@ class Dreams:
         self._pipeline = pipeline
         self._max_chars = max_chars
 
-    async def write(self, place: Place, changes: Sequence[Change], dream: Dream | None, within: Within) -> None:
-        """Write files of a place and, with a dream, its entry; what no longer fits the diary moves to its archives.
+    async def write(self, place: Place, changes: Sequence[Change], entry: DiaryEntry | None, within: Within) -> None:
+        """Write files of a place and an entry of its diary (None: none); what no longer fits it goes to archives.
 
         Raises what `write_many` raises.
         """
 
         async def attempt() -> None:
-            entries = [] if dream is None else await self._changes(place, dream)
-            await self._pipeline.write_many(place, [*changes, *entries], within)
+            diary_changes = [] if entry is None else await self._changes(place, entry)
+            await self._pipeline.write_many(place, [*changes, *diary_changes], within)
 
         await until_stable(attempt, attempts=_ATTEMPTS, what=diary.PATH, on=_Rolled)
 
@@ -54,14 +54,14 @@ class Dreams:
             found = await read_documents(connection, place.tenant_id, own, [diary.PATH])
         return next((text for document, text in found if document.deleted_at is None), None)
 
-    async def _changes(self, place: Place, dream: Dream) -> list[Change]:
-        entry = diary.entry_of(dream)
-        planned = diary.written(await self._text(place), entry, max_chars=self._max_chars)
+    async def _changes(self, place: Place, entry: DiaryEntry) -> list[Change]:
+        rendered = diary.render_entry(entry)
+        planned = diary.written(await self._text(place), rendered, max_chars=self._max_chars)
         rolled = planned
 
         def edit(text: str | None) -> str:
             nonlocal rolled
-            rolled = diary.written(text, entry, max_chars=self._max_chars)
+            rolled = diary.written(text, rendered, max_chars=self._max_chars)
             # The files of one write are named beforehand.
             if rolled.moved.keys() != planned.moved.keys():
                 raise _Rolled

@@ -27,7 +27,7 @@ class CardEntry:
     source: str
 
 
-class Morning:
+class MorningCards:
     """The morning cards of places. `viewer` is whose card it is: of a team's memory each owner has one."""
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

@@ -16,7 +16,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
 from reverie_server.inject.inject import Injection, Injector, InjectRequest, no_injection
 from reverie_server.inject.query_expansion import RECENT_MESSAGES
-from reverie_server.nights.digest import Morning
+from reverie_server.nights.digest import MorningCards
 from reverie_server.prompt import context
 from reverie_server.prompt.compaction_tasks import SessionCompactions
 from reverie_server.prompt.context import Limits, Part, PromptFiles, Section
@@ -86,7 +86,7 @@ class Conversations:
     compactions: SessionCompactions
     summaries: Summaries
     kept: WindowSummaries
-    morning: Morning
+    morning_cards: MorningCards
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Turns:
         """What entered the long-term memory and its owner has not seen yet: in the first conversation of the day."""
         place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
         owner, zone = grant.principal.owner_key, grant.settings.time_zone
-        card = await self._conversations.morning.for_conversation(place, owner, asked.session_id, zone)
+        card = await self._conversations.morning_cards.for_conversation(place, owner, asked.session_id, zone)
         return context.card_parts([entry.text for entry in card or ()], self._count)
 
     def _window(self, max_tokens: int, others: int) -> Window:

@@ -62,7 +62,7 @@ async def dreaming_status(
             last_run=standing.last_run,
             next_run=next_nightly(emergence.now(), grant.settings.time_zone, hour) if enabled else None,
             last_status=standing.last_status,
-            latest_entry=await emergence.dreams.latest(place),
+            latest_entry=await emergence.diary.latest(place),
             pending_candidates=sum(candidate.scored.stopped_by is None for candidate in found),
             promoted=standing.promoted,
         )
@@ -114,7 +114,7 @@ async def morning_card(
 ) -> wire.CardAnswer:
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
     grant, place = await _reading(system, who, a, query.resolved_owner())
-    card = await system.consolidation.morning.card(place, grant.principal.owner_key)
+    card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
     entries = None if card is None else [wire.CardEntry.model_validate(e, from_attributes=True) for e in card]
     return wire.CardAnswer(data=entries)
 
@@ -127,7 +127,7 @@ async def see_morning_card(
     owner_key = body.resolved_owner() if body else None
     await system.gate.read(who, a, owner_key)
     grant, place = await system.gate.write(who, a, owner_key, None)
-    seen = await system.consolidation.morning.see(place, grant.principal.owner_key)
+    seen = await system.consolidation.morning_cards.see(place, grant.principal.owner_key)
     return wire.SeenAnswer(data=wire.SeenData(seen=seen))
 
 
@@ -135,7 +135,7 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
     await system.gate.read(who, a, owner_key)
     _, place = await system.gate.write(who, a, owner_key, None)
     work = Work("emergence", who.tenant_id, a, place.owner_key, trigger="api", topic=topic)
-    outcome = await system.consolidation.emergence.run(work)
+    outcome = await system.consolidation.stages["emergence"].run(work)
     data = wire.RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason)
     return wire.RunAnswer(data=data)
 

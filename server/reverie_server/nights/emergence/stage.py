@@ -11,43 +11,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from zoneinfo import ZoneInfo
 
 import structlog
 
-from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.database import Database
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.retry import until_stable
-from reverie_server.access.gate import Gate, Grant
+from reverie_server.access.gate import Grant
 from reverie_server.jobs.model import Outcome, Work
-from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_day
-from reverie_server.jobs.stage_guard import permitted
+from reverie_server.jobs.nights_due import NIGHTLY_HOUR
 from reverie_server.llm import answers
 from reverie_server.llm.ask import Question, ask
 from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.nights.diary import MAX_CHARS as DIARY_CHARS
-from reverie_server.nights.diary import Dream
-from reverie_server.nights.diary_files import Dreams
 from reverie_server.nights.emergence.candidates import Rules
 from reverie_server.nights.emergence.collect import Candidate, Passage, Setting, View, gather
 from reverie_server.nights.emergence.inputs import Wanted, read_passages, read_view
 from reverie_server.nights.emergence.report import candidate_line, concluded, seen, told, why_nothing
 from reverie_server.nights.emergence.text import Proposal, extractive, modelled
-from reverie_server.nights.emergence.write import Conclusion, NightDone, write_conclusion
-from reverie_server.nights.reports import Mode, Report, add_report, is_night_done, new_report_id
+from reverie_server.nights.emergence.write import Conclusion, write_conclusion
+from reverie_server.nights.reported_run import NightDone, ReportedRuns, Run
+from reverie_server.nights.reports import Mode
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.search.search import Search
-from reverie_server.text.error_site import code_of, error_site
 
 log = structlog.get_logger()
-# How often others may write the memory while something emerges.
-_ATTEMPTS = 5
 _TOPIC_RESULTS = 50
 _ANSWER_TOKENS = 4096
 
@@ -65,41 +58,14 @@ class EmergenceRules:
 
 
 @dataclass(frozen=True, slots=True)
-class EmergenceParts:
+class EmergenceDependencies:
     """What emergence works with."""
 
     database: Database
-    gate: Gate
     pipeline: Pipeline
     search: Search
     tombstones: Tombstones
     model: LanguageModel | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One run: its work, permission and place, and the report it will leave."""
-
-    work: Work
-    grant: Grant
-    place: Place
-    report: Report
-
-    @property
-    def at(self) -> datetime:
-        return self.report.started_at
-
-    @property
-    def zone(self) -> str:
-        return self.grant.settings.time_zone
-
-    @property
-    def by_night(self) -> bool:
-        return self.work.trigger == "cron" and self.work.topic is None
-
-    def dream(self, summary: str, details: Sequence[tuple[str, str]] = ()) -> Dream:
-        what = "emergence" if self.work.topic is None else "focused emergence"
-        return Dream(self.at.astimezone(ZoneInfo(self.zone)), what, summary, self.report.report_id, details)
 
 
 class Emergence:
@@ -107,43 +73,39 @@ class Emergence:
 
     def __init__(
         self,
-        parts: EmergenceParts,
+        dependencies: EmergenceDependencies,
         rules: EmergenceRules | None = None,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._parts = parts
+        self._dependencies = dependencies
         self._rules = rules or EmergenceRules()
         self.now = now
-        self.dreams = Dreams(parts.database, parts.pipeline, max_chars=self._rules.diary_max_chars)
+        self._runs = ReportedRuns(
+            dependencies.database,
+            dependencies.pipeline,
+            diary_max_chars=self._rules.diary_max_chars,
+            nightly_hour=self._rules.nightly_hour,
+            now=now,
+        )
+        self.diary = self._runs.diary
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Let emerge what is ready. What is decided leaves a report, and so does a run that failed for good.
 
         A night that is done is done: run twice, or by two at once, it has one result.
         """
-        allowed = await permitted(self._parts.gate, work, "emergence_enabled")
-        if isinstance(allowed, Outcome):
-            return allowed
-        grant, place = allowed
-        run = _Run(work, grant, place, self._new_report(work, grant.settings.time_zone))
-        try:
-            return await until_stable(partial(self._attempt, run), attempts=_ATTEMPTS, what="the memory")
-        except NightDone:
-            return Outcome("skipped", "this night has its report")
-        except Exception as error:
-            # The edge of a run: it may not pass without a trace. Whoever runs jobs hears of it too, and tries again.
-            if work.trigger != "api" and not work.is_last_attempt:
-                raise
-            return await self._failed(run, error)
+        mode: Mode = "full" if work.topic is None else "focused"
+        run = self._runs.begin("emergence", mode, work, grant, place)
+        return await self._runs.finish(run, partial(self._attempt, run), what="the memory")
 
     async def candidates(self, grant: Grant, place: Place) -> list[Candidate]:
         """The candidates of a place as they are now, best first."""
         _, found = await self._gathered(grant, place, None)
         return found
 
-    async def _attempt(self, run: _Run) -> Outcome:
-        if run.by_night and await self._is_done(run):
+    async def _attempt(self, run: Run) -> Outcome:
+        if run.is_nightly and await self._runs.is_night_done(run):
             raise NightDone
         view, found = await self._gathered(run.grant, run.place, run.work.topic)
         passing = [candidate for candidate in found if candidate.scored.stopped_by is None]
@@ -158,7 +120,7 @@ class Emergence:
         return await self._conclude(run, view, found, proposal, (made, fallback))
 
     async def _proposal(
-        self, run: _Run, view: View, passing: Sequence[Candidate], language: str
+        self, run: Run, view: View, passing: Sequence[Candidate], language: str
     ) -> tuple[Made, str | None, Proposal]:
         """What the memory is to be, how that was made, and why not by the configured model."""
         rules, memory = self._rules.guard, view.memory
@@ -167,22 +129,22 @@ class Emergence:
             "candidates": "\n".join(candidate_line(candidate) for candidate in passing),
         }
         question = Question("emergence", inputs, answers.Emergence, _ANSWER_TOKENS, self._rules.timeout_seconds)
-        asked = await ask(self._parts.model, run.work.tenant_id, question)
-        fallback = asked.fallback
-        if asked.value is not None:
-            if not asked.value.should_update:
+        answer = await ask(self._dependencies.model, run.work.tenant_id, question)
+        fallback = answer.fallback
+        if answer.value is not None:
+            if not answer.value.should_update:
                 left = tuple((candidate, "model") for candidate in passing)
-                return asked.made, None, Proposal(None, "the model wants no candidate in the memory", left=left)
-            proposal = await asyncio.to_thread(modelled, memory, passing, asked.value.memory_content, rules, language)
+                return answer.made, None, Proposal(None, "the model wants no candidate in the memory", left=left)
+            proposal = await asyncio.to_thread(modelled, memory, passing, answer.value.memory_content, rules, language)
             if proposal.text is not None:
-                return asked.made, None, proposal
+                return answer.made, None, proposal
             log.warning("emergence_refused", reason=proposal.reason)
             fallback = "refused"
         return EXTRACTIVE, fallback, await asyncio.to_thread(extractive, memory, passing, rules, language)
 
     async def _conclude(
         self,
-        run: _Run,
+        run: Run,
         view: View,
         found: Sequence[Candidate],
         proposal: Proposal,
@@ -196,15 +158,15 @@ class Emergence:
             proposal=proposal,
             report=report,
             made=made[0],
-            day=run.at.astimezone(ZoneInfo(run.zone)).date(),
+            day=run.started_at.date(),
             language=run.grant.settings.language,
         )
-        await write_conclusion(self.dreams, conclusion, run.dream(report.reason, details))
+        await write_conclusion(self._runs, conclusion, run.diary_entry(report.reason, details))
         return Outcome("completed", report.reason, made[0].method, made[1], report.report_id)
 
     async def _nothing(
         self,
-        run: _Run,
+        run: Run,
         view: View,
         found: Sequence[Candidate],
         why: tuple[str, Sequence[tuple[Candidate, str]]],
@@ -215,35 +177,12 @@ class Emergence:
         report = replace(run.report, status="skipped", reason=reason, rejected=told(found, left), ended_at=self.now())
         if made is not None:
             report = report.made(*made)
-        dream = None
-        if run.by_night and (view.files or await self.dreams.exists(run.place)):
-            dream = run.dream(f"nothing concluded: {reason}")
-        await self._keep(run, report, dream)
+        entry = None
+        if run.is_nightly and (view.files or await self.diary.exists(run.place)):
+            entry = run.diary_entry(f"nothing concluded: {reason}")
+        await self._runs.keep(run, report, entry)
         method, fallback = (made[0].method, made[1]) if made else (None, None)
         return Outcome("skipped", reason, method, fallback, report.report_id)
-
-    async def _failed(self, run: _Run, error: Exception) -> Outcome:
-        """Say that a run failed. The cause is told by its kind alone: its words may be memory."""
-        code = code_of(error)
-        work = run.work
-        log.warning("emergence_failed", code=code, at=error_site(error), agent=work.agent_id, trigger=work.trigger)
-        report = replace(run.report, status="failed", reason=f"it failed: {code}", ended_at=self.now())
-        dream = run.dream(f"failed: {code}") if run.by_night else None
-        await self._keep(run, report, dream)
-        if run.work.trigger != "api":
-            raise error
-        return Outcome("failed", report.reason, report_id=report.report_id)
-
-    async def _keep(self, run: _Run, report: Report, dream: Dream | None) -> None:
-        async def add(connection: Connection, slice_: Slice) -> None:
-            if not await add_report(connection, run.place.tenant_id, slice_.slice_id, report):
-                raise NightDone
-
-        await self.dreams.write(run.place, [], dream, add)
-
-    async def _is_done(self, run: _Run) -> bool:
-        async with self._parts.database.tenant(run.place.tenant_id, snapshot=True) as connection:
-            return await is_night_done(connection, run.place, run.report.night)
 
     async def _gathered(self, grant: Grant, place: Place, topic: str | None) -> tuple[View, list[Candidate]]:
         settings, rules = grant.settings, self._rules
@@ -252,11 +191,11 @@ class Emergence:
         wanted = Wanted(now, settings.time_zone, settings.language, count, rules.candidates.max_age_days)
         chunk_ids = None if topic is None else await self._about(grant, place, topic)
         asked_for: list[Passage] | None = None
-        async with self._parts.database.tenant(place.tenant_id, snapshot=True) as connection:
+        async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
             view = await read_view(connection, place, wanted)
             if chunk_ids is not None:
                 asked_for = await read_passages(connection, place, chunk_ids, [file.path for file in view.files])
-        clean = await self._parts.tombstones.without_forgotten(place)
+        clean = await self._dependencies.tombstones.without_forgotten(place)
         setting = Setting(rules.candidates, now, settings.time_zone, settings.language)
         gathering = partial(gather, view, setting, clean=clean, wanted=asked_for)
         chars = sum(len(file.text) for file in view.files) + (len(view.memory.text) if view.memory else 0)
@@ -267,20 +206,5 @@ class Emergence:
         """The passages of a place that are about a topic. The system's own search: no recall of anything."""
         request = request_for(grant, topic, max_results=_TOPIC_RESULTS, tiers=("document", "message"))
         request = replace(request, owner_key=place.owner_key, leader_agent_id=None)
-        outcome = await self._parts.search.search(request, rules_for(grant, self._parts.search.rules))
+        outcome = await self._dependencies.search.search(request, rules_for(grant, self._dependencies.search.rules))
         return [r.chunk_id for r in outcome.results if r.scope == place.scope and r.relevance >= MIN_RELEVANCE]
-
-    def _new_report(self, work: Work, time_zone: str) -> Report:
-        now = self.now()
-        mode: Mode = "full" if work.topic is None else "focused"
-        return Report(
-            report_id=new_report_id(),
-            mode=mode,
-            topic=work.topic,
-            trigger=work.trigger,
-            night=nightly_day(now, time_zone, self._rules.nightly_hour),
-            started_at=now,
-            ended_at=now,
-            status="success",
-            reason="",
-        )

@@ -17,20 +17,16 @@ from reverie_server.jobs.model import lines_source, message_source
 from reverie_server.llm.generation import Made
 from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.longterm import MEMORY
-from reverie_server.nights.diary import Dream
-from reverie_server.nights.diary_files import Dreams
+from reverie_server.nights.diary import DiaryEntry
 from reverie_server.nights.emergence.collect import Candidate, View
 from reverie_server.nights.emergence.inputs import memory_document
 from reverie_server.nights.emergence.text import Proposal, told_by
-from reverie_server.nights.reports import Report, add_report
+from reverie_server.nights.reported_run import ReportedRuns, keep_report
+from reverie_server.nights.reports import Report
 from reverie_server.provenance.record import Derived, added_lines, record
 from reverie_server.provenance.tombstones import standing
 
 _BY = "server"
-
-
-class NightDone(Exception):
-    """The night has its report: somebody was faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +42,7 @@ class Conclusion:
     language: str
 
 
-async def write_conclusion(dreams: Dreams, conclusion: Conclusion, dream: Dream) -> None:
+async def write_conclusion(runs: ReportedRuns, conclusion: Conclusion, entry: DiaryEntry) -> None:
     """Write it.
 
     Raises Superseded where the memory, or an entry that something was concluded from, has changed, NightDone, and what
@@ -70,12 +66,11 @@ async def write_conclusion(dreams: Dreams, conclusion: Conclusion, dream: Dream)
         found = await memory_document(connection, conclusion.place.tenant_id, slice_.slice_id)
         version = found[0].version if found else None
         report = replace(conclusion.report, version_after=version)
-        if not await add_report(connection, conclusion.place.tenant_id, slice_.slice_id, report):
-            raise NightDone
+        await keep_report(connection, conclusion.place, slice_, report)
         derived = _derived(conclusion, path, before or "", after)
         await record(connection, conclusion.place.tenant_id, slice_.slice_id, derived, at=conclusion.report.ended_at)
 
-    await dreams.write(conclusion.place, changes, dream, within)
+    await runs.write(conclusion.place, changes, entry, within)
 
 
 def _derived(conclusion: Conclusion, path: str, before: str, after: str) -> list[Derived]:
