@@ -93,6 +93,13 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 
 @cache
+def routes() -> set[str]:
+    """Each route as pages write it: `GET /agents/{a}`."""
+    paths = generate.openapi()["paths"]
+    return {f"{method.upper()} {path.removeprefix('/api/v1')}" for path, each in paths.items() for method in each}
+
+
+@cache
 def words_of_the_code() -> set[str]:
     names = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
     files = [Path(name) for name in names.split("\0") if Path(name).suffix in {".py", ".sql", ".toml", ".md", ".yaml"}]
@@ -119,10 +126,25 @@ def test_every_command_and_route_in_a_page_exists(page: Path) -> None:
                 break
             assert word in group.commands, f"reverie {words}"
             group = group.commands[word]
-    paths = generate.openapi()["paths"]
-    known = {f"{method.upper()} {path.removeprefix('/api/v1')}" for path, each in paths.items() for method in each}
     for route in re.findall(r"(?:GET|PUT|POST|PATCH|DELETE) /[^\s?`]+", shown):
-        assert route in known, route
+        assert route in routes(), route
+
+
+def test_every_module_in_contributing_exists() -> None:
+    roots = [CHECKOUT, CHECKOUT / "server/reverie_server", CHECKOUT / "indexer/reverie_indexer"]
+    shown = re.findall(r"`([^`\n]+)`", (CHECKOUT / "CONTRIBUTING.md").read_text())
+    named = {
+        name
+        for each in shown
+        for name in each.split(" → ")
+        if " → " in each or re.fullmatch(r"[a-z_]+(/[a-z0-9_.]+)+", name)
+    }
+    assert len(named) > 60
+    for name in named:
+        file, _, symbol = name.partition(".")
+        found = [path for root in roots for path in (root / name, root / f"{file}.py") if path.exists()]
+        assert found, name
+        assert symbol in ("", found[0].suffix[1:]) or re.search(rf"\b{symbol}\b", found[0].read_text()), name
 
 
 def test_the_pages_name_all_tools_stages_and_words_of_the_graph() -> None:
