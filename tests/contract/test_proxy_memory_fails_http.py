@@ -19,9 +19,9 @@ from reverie_indexer.settings import Settings
 from reverie_server.access.connection import Connection as Whose
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
-from reverie_server.proxy import proxy as proxy_module
 from reverie_server.proxy.chat import conversation_of
-from reverie_server.proxy.proxy import ChatAnswer, ChatRequest, Proxy
+from reverie_server.proxy.proxy import ChatAnswer, ChatRequest, Proxy, ProxyTimeouts
+from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.runtime import Runtime
 
 SYSTEM = {"role": "system", "content": "You are Wren."}
@@ -114,10 +114,9 @@ async def read(answer: ChatAnswer) -> bytes:
         await answer.aclose()
 
 
-async def recorded(runtime: Runtime) -> int:
+async def recorded(runtime: Runtime, proxy: Proxy) -> int:
     """How many messages the session has, when all that is under way is done."""
-    assert runtime.proxy is not None
-    await runtime.proxy.idle()
+    await proxy.idle()
     grant = await runtime.gate.read(OPERATOR, "wren", OWNER)
     return (await runtime.sessions.find(grant.principal, "web:7")).message_count
 
@@ -126,6 +125,13 @@ async def recorded(runtime: Runtime) -> int:
 def proxy(talking: Runtime) -> Proxy:
     assert talking.proxy is not None
     return talking.proxy
+
+
+def impatient(runtime: Runtime, timeouts: ProxyTimeouts) -> Proxy:
+    """The proxy of a runtime with other timeouts."""
+    assert runtime.llm is not None
+    recorder = TurnRecorder(runtime.database, runtime.sessions)
+    return Proxy(runtime.gate, runtime.turns, recorder, runtime.llm, runtime.count_tokens, timeouts)
 
 
 class Busy:
@@ -152,15 +158,9 @@ class Busy:
 
 @pytest.mark.parametrize("is_stream", [False, True])
 async def test_a_database_that_does_not_answer_is_not_waited_for(
-    proxy: Proxy,
-    talking: Runtime,
-    database: Database,
-    scripted: ScriptedModel,
-    monkeypatch: pytest.MonkeyPatch,
-    is_stream: bool,
+    talking: Runtime, database: Database, scripted: ScriptedModel, is_stream: bool
 ) -> None:
-    monkeypatch.setattr(proxy_module, "MEMORY_SECONDS", 0.2)
-    monkeypatch.setattr(proxy_module, "RECORD_SECONDS", 0.05)
+    proxy = impatient(talking, ProxyTimeouts(memory_seconds=0.2, record_seconds=0.05))
     busy = Busy(database, 8)
     await busy.taken.wait()
     answer = await proxy.answer(request(stream=is_stream))
@@ -169,7 +169,7 @@ async def test_a_database_that_does_not_answer_is_not_waited_for(
     assert (answer.status, answer.headers["X-Reverie-Warning"]) == (200, "memory_timeout")
     assert scripted.requests[0].messages == [SYSTEM, user(QUESTION)]
     assert proxy.failures["memory_timeout"] == 1
-    assert await recorded(talking) == 2
+    assert await recorded(talking, proxy) == 2
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
@@ -190,9 +190,9 @@ async def test_a_database_that_goes_away_in_the_middle_costs_the_record_alone(
 
 
 async def test_a_record_that_takes_too_long_is_finished_beside_the_answer(
-    proxy: Proxy, talking: Runtime, database: Database, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    talking: Runtime, database: Database, scripted: ScriptedModel
 ) -> None:
-    monkeypatch.setattr(proxy_module, "RECORD_SECONDS", 0.05)
+    proxy = impatient(talking, ProxyTimeouts(record_seconds=0.05))
     scripted.plan(reply.Reply("On Thursday.", hangs=True))
     answering = asyncio.create_task(proxy.answer(request()))
     await scripted.arrived.wait()
@@ -201,7 +201,7 @@ async def test_a_record_that_takes_too_long_is_finished_beside_the_answer(
     scripted.release()
     assert b"Thursday" in await read(await answering)
     await busy.release()
-    assert await recorded(talking) == 2
+    assert await recorded(talking, proxy) == 2
 
 
 async def test_a_fault_of_memorys_own_does_not_reach_the_caller(

@@ -51,7 +51,7 @@ def _calls(text: str) -> list[Message]:
 
 TABLE: Mapping[str, Reading] = {
     "reverie_server.proxy.chat.conversation_of": _conversation,
-    "reverie_server.proxy.chat.Conversation.said": lambda text: _conversation(text).said(count, NOW),
+    "reverie_server.proxy.chat.Conversation.history": lambda text: _conversation(text).history(count, NOW),
     "reverie_server.proxy.chat.Conversation.last_pairs": lambda text: _conversation(text).last_pairs(count, NOW),
     "reverie_server.proxy.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),
     "reverie_server.proxy.chat.Conversation.session_id": lambda text: _conversation(text).session_id("ada"),

@@ -21,7 +21,7 @@ from reverie_server.prompt.turn import Conversations, TurnRules, Turns
 from reverie_server.prompt.window_summaries import WindowSummaries
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
-from reverie_server.proxy.recording import ProxiedTurns
+from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.tokens import CountTokens, estimate_tokens, load_tokenizer
 
@@ -101,6 +101,6 @@ def wire_turns(settings: Settings, given: Given) -> Wired:
     )
     proxy = None
     if given.llm is not None:
-        recorder = ProxiedTurns(given.database, given.sessions)
+        recorder = TurnRecorder(given.database, given.sessions)
         proxy = Proxy(given.gate, turns, recorder, given.llm, given.count_tokens)
     return Wired(turns=turns, session_compaction=compaction, compactions=compactions, proxy=proxy)

@@ -41,7 +41,7 @@ class TurnRequest:
     """What a prompt is asked for. `emergency`: the last one was too long for the model.
 
     The prompt fills `model_max_tokens` at most (None: the server's window), with nothing held back for the answer:
-    name what the model takes less what it may answer. `said` is the conversation where the caller keeps it himself:
+    name what the model takes less what it may answer. `history` is the conversation where the caller keeps it:
     then no session is looked up, nothing is summarised, and what the messages hold is in neither notes nor injection.
     """
 
@@ -50,7 +50,7 @@ class TurnRequest:
     system_prompt: str | None = None
     model_max_tokens: int | None = None
     emergency: bool = False
-    said: Sequence[Message] | None = None
+    history: Sequence[Message] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ class Turns:
         )
 
     async def _spoken(self, grant: Grant, asked: TurnRequest, caller: str, message: Message) -> _Spoken:
-        if asked.said is not None:
-            return _Spoken(messages=asked.said)
+        if asked.history is not None:
+            return _Spoken(messages=asked.history)
         if asked.session_id is None:
             return _Spoken()
         sessions = self._conversations.sessions

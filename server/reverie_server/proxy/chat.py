@@ -1,4 +1,4 @@
-"""The messages of a chat completion request: what memory had put into them taken out, and what it puts in now. Pure."""
+"""The messages of a chat completion request: strip the memory of earlier turns, and put in that of this one. Pure."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a caller sends, without what memory had put into it.
+    """The messages of a caller, in the form of the protocol, without the memory that earlier turns had put into them.
 
-    `messages` are its own, in the form of the protocol. `system` is the place of its system prompt and `current` that
-    of the user's message that this turn is about; None: there is none.
+    `system` is the index of the system prompt, `current` that of the user's message that this turn answers; None:
+    there is none.
     """
 
     messages: Sequence[Mapping[str, Any]]
@@ -48,159 +48,174 @@ class Conversation:
 
     @property
     def current_text(self) -> str:
-        """The words of the user's message that this turn is about; "" without one."""
+        """The words of the user's message that this turn answers; "" without one."""
         return "" if self.current is None else text_of(self.messages[self.current])
 
-    def said(self, count: CountTokens, at: datetime) -> list[Message]:
-        """What was said besides the current message, system messages left out; `seq` is the place among `messages`."""
-        return [
-            message for message in self._spoken(count, at) if message.seq != self.current and message.role != "system"
-        ]
+    def history(self, count: CountTokens, at: datetime) -> list[Message]:
+        """The messages but the current one and those of the system; `seq` is the index among `messages`."""
+        messages = self._as_messages(count, at)
+        return [message for message in messages if message.seq != self.current and message.role != "system"]
 
     def last_pairs(self, count: CountTokens, at: datetime) -> Conversation:
         """The conversation cut to its last two pairs, with its system messages and no call of tools without results."""
-        spoken = [message for message in self._spoken(count, at) if message.role != "system"]
-        kept = {message.seq for message in divide(spoken)[1]}
-        places = [place for place, message in enumerate(self.messages) if place in kept or _role(message) == "system"]
+        others = [message for message in self._as_messages(count, at) if message.role != "system"]
+        last = {message.seq for message in divide(others)[1]}
+        indexes = [index for index, message in enumerate(self.messages) if index in last or _role(message) == "system"]
         return Conversation(
-            [self.messages[place] for place in places],
-            None if self.system is None else places.index(self.system),
-            places.index(self.current) if self.current in places else None,
+            [self.messages[index] for index in indexes],
+            None if self.system is None else indexes.index(self.system),
+            indexes.index(self.current) if self.current in indexes else None,
         )
 
-    def with_memory(self, prompt: str, beside: str) -> list[dict[str, Any]]:
-        """The messages to send: `prompt`, which begins with the system prompt, in its place; `beside` with the user."""
-        sent = [dict(message) for message in self.messages]
-        if beside and self.current is not None:
-            content = sent[self.current].get("content")
-            put = [_part(beside), *content] if isinstance(content, list) else f"{beside}\n\n{content}"
-            sent[self.current]["content"] = put
+    def with_memory(self, system_prompt: str, user_section: str) -> list[dict[str, Any]]:
+        """The messages to send: with `system_prompt`, which begins with the caller's own, in the place of that, and
+        `user_section` before the current message; "" for none."""
+        messages = [dict(message) for message in self.messages]
+        if user_section and self.current is not None:
+            content = messages[self.current].get("content")
+            messages[self.current]["content"] = (
+                [_part(user_section), *content] if isinstance(content, list) else f"{user_section}\n\n{content}"
+            )
         if self.system is None:
-            return [{"role": "system", "content": prompt}, *sent] if prompt else sent
-        content = sent[self.system].get("content")
+            return [{"role": "system", "content": system_prompt}, *messages] if system_prompt else messages
+        content = messages[self.system].get("content")
         if not isinstance(content, list):
-            sent[self.system]["content"] = prompt
-        elif rest := prompt.removeprefix(self.system_prompt).strip("\n"):
+            messages[self.system]["content"] = system_prompt
+        elif added := system_prompt.removeprefix(self.system_prompt).strip("\n"):
             # Parts may carry marks of their own for the provider's cache.
-            sent[self.system]["content"] = [*content, _part(rest)]
-        return sent
+            messages[self.system]["content"] = [*content, _part(added)]
+        return messages
 
     def session_id(self, owner_key: str | None) -> str:
-        """A session for the conversation where none is named: by how it began, which every later request repeats.
+        """The id of a session for a conversation whose caller names none.
 
-        An owner's is never that of others, or of nobody, who began with the same words.
+        It follows from the beginning of the conversation, which every later request repeats, and from the owner: two
+        owners who begin with the same words have two sessions.
         """
-        chain = self._chain()
-        first = next((place for place in chain if _role(self.messages[place]) == "user"), None)
-        beginning = chain[first] if first is not None else next(iter(chain.values()), "")
+        hashes = self._prefix_hashes()
+        first = next((index for index in hashes if _role(self.messages[index]) == "user"), None)
+        beginning = hashes[first] if first is not None else next(iter(hashes.values()), "")
         return f"proxy:{_hash(json.dumps([owner_key, beginning]))}"
 
     def new_messages(self, at: datetime) -> list[NewMessage]:
-        """What was said since the last answer, by the user and by tools.
+        """The messages of the user and of tools since the last answer.
 
-        Ids follow from the conversation up to and with each message: who asks again says the same.
+        The id of each follows from the conversation up to it and its own content, so that a request that is tried again
+        has the same ids.
         """
-        chain = self._chain()
-        places = list(chain)
-        while places and _role(self.messages[places[-1]]) == "assistant":
-            places.pop()  # the beginning of the answer, given to the model
-        start = max((i + 1 for i, place in enumerate(places) if _role(self.messages[place]) == "assistant"), default=0)
+        hashes = self._prefix_hashes()
+        indexes = list(hashes)
+        while indexes and _role(self.messages[indexes[-1]]) == "assistant":
+            indexes.pop()  # the beginning of the answer, which the caller prescribes
+        answers = [i for i, index in enumerate(indexes) if _role(self.messages[index]) == "assistant"]
         new = []
-        for place in places[start:]:
-            message = self.messages[place]
-            extra = {name: message[name] for name in _EXTRA if message.get(name) is not None}
+        for index in indexes[answers[-1] + 1 if answers else 0 :]:
+            message = self.messages[index]
             text = storable(text_of(message))
             if text.strip() or _role(message) == "tool":
-                new.append(NewMessage(_role(message), text, chain[place], at, extra))
+                new.append(NewMessage(_role(message), text, hashes[index], at, _extra_of(message)))
         return new
 
-    def _spoken(self, count: CountTokens, at: datetime) -> list[Message]:
-        spoken = []
-        for place, message in enumerate(self.messages):
-            text = text_of(message)
-            extra = {name: message[name] for name in _EXTRA if message.get(name) is not None}
-            spoken.append(Message(place, _role(message), text, at, message_tokens(text, extra, count), extra=extra))
-        return spoken
+    def _as_messages(self, count: CountTokens, at: datetime) -> list[Message]:
+        """The messages as those of a session, numbered by their index."""
+        messages = []
+        for index, message in enumerate(self.messages):
+            text, extra = text_of(message), _extra_of(message)
+            tokens = message_tokens(text, extra, count)
+            messages.append(Message(index, _role(message), text, at, tokens, extra=extra))
+        return messages
 
-    def _chain(self) -> dict[int, str]:
-        """By the place of each message that is no system message, a hash of the conversation up to and with it."""
-        found: dict[int, str] = {}
+    def _prefix_hashes(self) -> dict[int, str]:
+        """A hash of the conversation up to and with each message, by its index; system messages are left out."""
+        hashes: dict[int, str] = {}
         before = ""
-        for place, message in enumerate(self.messages):
+        for index, message in enumerate(self.messages):
             if _role(message) == "system":
-                continue  # it may hold the time of day
+                continue  # it may contain the time of day
             parts = [before, message.get("role"), message.get("content"), *(message.get(name) for name in _EXTRA)]
-            before = found[place] = _hash(json.dumps(parts, sort_keys=True))
-        return found
+            before = hashes[index] = _hash(json.dumps(parts, sort_keys=True))
+        return hashes
 
 
 def conversation_of(body: Mapping[str, Any]) -> Conversation:
-    """The conversation in a request; ValidationFailed where `messages` is no list of messages with a known role."""
-    given = body.get("messages")
-    if not isinstance(given, list) or not given:
-        raise ValidationFailed("body.messages: a list of at least one message")
-    for place, message in enumerate(given):
-        if not isinstance(message, dict) or message.get("role") not in list(_ROLES):
-            raise ValidationFailed(f"body.messages.{place}: an object with a role of {', '.join(_ROLES)}")
-        if not isinstance(message.get("content"), str | list | None):
-            raise ValidationFailed(f"body.messages.{place}.content: a text, or a list of parts")
-    last_user = max((place for place, message in enumerate(given) if message["role"] == "user"), default=None)
+    """The conversation in the body of a request.
+
+    ValidationFailed where `messages` is no list of messages with a known role.
+    """
+    requested = _checked_messages(body.get("messages"))
+    last_user = max((index for index, message in enumerate(requested) if message["role"] == "user"), default=None)
     messages: list[Mapping[str, Any]] = []
     system = current = None
-    for place, message in enumerate(given):
-        own = _own(message, keep=place == last_user)
-        if own is None:
+    for index, message in enumerate(requested):
+        stripped = _stripped(message, keep=index == last_user)
+        if stripped is None:
             continue
-        if _role(own) == "system" and system is None:
+        if _role(stripped) == "system" and system is None:
             system = len(messages)
-        if place == last_user:
+        if index == last_user:
             current = len(messages)
-        messages.append(own)
+        messages.append(stripped)
     return Conversation(messages, system, current)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """The words of a message: its content, or the texts among its parts, one a line."""
+    """The words of a message: its content, or the texts among its parts, joined by line breaks."""
     content = message.get("content")
     return "\n".join(_texts(content)) if isinstance(content, list) else content or ""
 
 
 def storable(text: str) -> str:
-    """The text as the database can hold it."""
+    """The text without what the database cannot store: surrogates are replaced, null characters removed."""
     return _SURROGATE.sub("\ufffd", text).replace("\x00", "")
 
 
-def _own(message: Mapping[str, Any], *, keep: bool) -> Mapping[str, Any] | None:
-    """The message without what memory had put into it; None when it was nothing else.
+def _checked_messages(messages: Any) -> list[dict[str, Any]]:
+    if not isinstance(messages, list) or not messages:
+        raise ValidationFailed("body.messages: a list of at least one message")
+    for index, message in enumerate(messages):
+        if not isinstance(message, dict) or message.get("role") not in list(_ROLES):
+            raise ValidationFailed(f"body.messages.{index}: an object with a role of {', '.join(_ROLES)}")
+        if not isinstance(message.get("content"), str | list | None):
+            raise ValidationFailed(f"body.messages.{index}.content: a text, or a list of parts")
+    return messages
 
-    `keep`: it stays then too, with its marks defused.
+
+def _stripped(message: Mapping[str, Any], *, keep: bool) -> Mapping[str, Any] | None:
+    """The message without injected memory; None for one that was nothing else.
+
+    With `keep` such a message stays, with its marks defused.
     """
     content = message.get("content")
     if isinstance(content, list):
-        parts = [own for part in content for own in _own_parts(part)]
-        left: Any = parts if parts or not keep else content
+        parts = [stripped for part in content for stripped in _stripped_parts(part)]
+        remaining: Any = parts if parts or not keep else content
     elif isinstance(content, str):
-        left = _own_text(content) or (neutralise(content) if keep else "")
+        remaining = _stripped_text(content) or (neutralise(content) if keep else "")
     else:
         return message
-    if left == content:
+    if remaining == content:
         return message
-    if not left and "tool_calls" not in message and _role(message) != "tool":
+    if not remaining and "tool_calls" not in message and _role(message) != "tool":
         return None
-    return {**message, "content": left}
+    return {**message, "content": remaining}
 
 
-def _own_parts(part: Any) -> list[Any]:
-    """The part without what memory had put into it; none when it was nothing else."""
+def _stripped_parts(part: Any) -> list[Any]:
+    """The part without injected memory, as a list; empty for one that was nothing else."""
     if not isinstance(part, dict) or not isinstance(part.get("text"), str):
         return [part]
-    own = _own_text(part["text"])
-    return [part] if own == part["text"] else [{**part, "text": own}] if own else []
+    text = _stripped_text(part["text"])
+    return [part] if text == part["text"] else [{**part, "text": text}] if text else []
 
 
-def _own_text(text: str) -> str:
-    own = strip_injected(text)
-    return text if own == text else own.strip("\n")
+def _stripped_text(text: str) -> str:
+    stripped = strip_injected(text)
+    return text if stripped == text else stripped.strip("\n")
+
+
+def _extra_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a message that a session stores besides its role and text."""
+    return {name: message[name] for name in _EXTRA if message.get(name) is not None}
 
 
 def _texts(parts: Sequence[Any]) -> list[str]:

@@ -1,6 +1,6 @@
-"""The proxy for chat completions: memory in, the caller's request on to the provider, what was said into a session.
+"""The proxy for chat completions: add memory to a request, forward it to the provider, record the turn in a session.
 
-A failure of memory never fails the turn: the request then goes on as its caller sent it.
+A failure of memory never fails the turn: the request is then forwarded as the caller sent it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,13 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.llm.streamed import Answered, StreamedAnswer, whole_answer
 from reverie_server.prompt.turn import TurnRequest, Turns
 from reverie_server.proxy.chat import Conversation
-from reverie_server.proxy.recording import ProxiedTurns
+from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.text.tokens import CountTokens
 
 log = structlog.get_logger()
 T = TypeVar("T")
 INJECTED_HEADER = "X-Reverie-Injected"
 WARNING_HEADER = "X-Reverie-Warning"
-# What a turn waits for memory, and for being recorded before its end is sent; both then go on without.
-MEMORY_SECONDS = 15.0
-RECORD_SECONDS = 5.0
 _STOP_SECONDS = 5.0
 _MAX_ERROR_BYTES = 65_536
 _PASSED_HEADERS = re.compile(r"content-type|retry-after(?:-ms)?|x-should-retry|x-request-id|x-ratelimit-.*|openai-.*")
@@ -50,9 +47,10 @@ _TOO_LONG = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What a caller asks of the proxy. `body` is the request as it came, `conversation` its messages without echoes.
+    """A request to the proxy. `body` is the body as it came, `conversation` its messages without injected memory.
 
-    `authorization` is for the provider where the server has no key of its own; `session_id` None: of the conversation.
+    `session_id` None: the id follows from the conversation. `authorization` is forwarded where the server has no key of
+    the provider's.
     """
 
     connection: Connection
@@ -64,14 +62,14 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """What memory gives to a turn: its prompt, and where the turn is recorded.
+    """The memory of a turn: its system prompt, the section for the user's message, and where the turn is recorded.
 
-    `target` None: that could not be found out, or, with `is_refused`, nowhere. `warnings` are the codes of what failed,
-    in the order in which it did.
+    `target` None: the gate could not say where. With `is_refused` the turn is not recorded. `warnings` are the codes of
+    the failures, in their order.
     """
 
-    prompt: str
-    beside: str = ""
+    system_prompt: str
+    user_section: str = ""
     injected: int = 0
     target: tuple[Grant, Place] | None = None
     is_refused: bool = False
@@ -80,16 +78,24 @@ class _Memory:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A request that was sent on, for when its answer is there."""
+    """A forwarded request, to be recorded with its answer."""
 
-    asked: ChatRequest
+    request: ChatRequest
     memory: _Memory
     arrived: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class ProxyTimeouts:
+    """The seconds that a turn waits for memory, and at its end for being recorded; it then goes on without."""
+
+    memory_seconds: float = 15.0
+    record_seconds: float = 5.0
+
+
 @dataclass(slots=True)
 class ChatAnswer:
-    """What goes back to the caller. `pieces` can be gone through once; `aclose` ends the provider's answer with it."""
+    """The answer for the caller. `pieces` can be iterated once. `aclose` ends the connection to the provider."""
 
     status: int
     headers: Mapping[str, str]
@@ -102,144 +108,156 @@ class ChatAnswer:
 
 
 class Proxy:
-    """Answers chat completions. `failures` counts by code what memory could not do."""
+    """Answers chat completions. `failures` counts the failures of memory by code."""
 
     def __init__(
-        self, gate: Gate, turns: Turns, recorder: ProxiedTurns, model: LanguageModel, count: CountTokens
+        self,
+        gate: Gate,
+        turns: Turns,
+        recorder: TurnRecorder,
+        model: LanguageModel,
+        count: CountTokens,
+        timeouts: ProxyTimeouts = ProxyTimeouts(),
     ) -> None:
         self._gate = gate
         self._turns = turns
         self._recorder = recorder
         self._model = model
         self._count = count
+        self._timeouts = timeouts
         self._background: set[asyncio.Task[Any]] = set()
         self.failures: Counter[str] = Counter()
 
-    async def answer(self, asked: ChatRequest) -> ChatAnswer:
-        """The provider's answer to a request that memory was added to; close it.
+    async def answer(self, request: ChatRequest) -> ChatAnswer:
+        """The provider's answer to the request with memory added; the caller closes it.
 
-        Raises LanguageModelUnavailable when the provider cannot be reached, OwnerRequired where no owner is named and
-        one has to be; what the provider answers, errors too, is passed on.
+        An error that the provider answers is passed on. Raises LanguageModelUnavailable when the provider cannot be
+        reached, and OwnerRequired where the request names no owner and has to.
         """
         arrived = datetime.now(UTC)
-        memory = await self._remembered(asked, arrived)
+        memory = await self._memory_of(request, arrived)
         async with AsyncExitStack() as stack:
-            answer = await self._sent(stack, asked, asked.conversation, memory)
+            answer = await self._forward(stack, request, request.conversation, memory)
             if answer.status in (400, 413, 422):
                 body = await answer.body()
                 if _is_too_long(body):
                     await stack.aclose()
-                    conversation, memory = self._shortened(asked, memory, arrived)
-                    answer = await self._sent(stack, asked, conversation, memory)
+                    conversation, memory = self._shortened(request, memory, arrived)
+                    answer = await self._forward(stack, request, conversation, memory)
                 else:
                     answer = RawAnswer(answer.status, answer.headers, _once(body))
             headers = {name: value for name, value in answer.headers.items() if _PASSED_HEADERS.fullmatch(name.lower())}
             headers[INJECTED_HEADER] = str(memory.injected)
             if memory.warnings:
                 headers[WARNING_HEADER] = ", ".join(memory.warnings)
-            turn = _Turn(asked, memory, arrived)
+            turn = _Turn(request, memory, arrived)
             if answer.status != 200:
                 pieces = answer.pieces()
             elif "text/event-stream" in answer.headers.get("content-type", ""):
                 pieces = self._streamed(answer, turn)
             else:
                 body = await answer.body()
-                await asyncio.wait({self._record(turn, whole_answer(body))}, timeout=RECORD_SECONDS)
+                await asyncio.wait(
+                    {self._start_recording(turn, whole_answer(body))}, timeout=self._timeouts.record_seconds
+                )
                 pieces = _once(body)
             return ChatAnswer(answer.status, headers, pieces, stack.pop_all())
 
     async def idle(self) -> None:
-        """Wait until all that is being recorded is."""
+        """Wait until all turns are recorded."""
         while self._background:
             await asyncio.wait(set(self._background))
 
     async def aclose(self) -> None:
-        """End what goes on beside the answers: soon by itself, else it is cancelled."""
+        """Wait for the work beside the answers for a few seconds, then cancel the rest of it."""
         if self._background:
             _, unfinished = await asyncio.wait(set(self._background), timeout=_STOP_SECONDS)
             for task in unfinished:
                 task.cancel()
             await asyncio.gather(*unfinished, return_exceptions=True)
 
-    async def _sent(
-        self, stack: AsyncExitStack, asked: ChatRequest, conversation: Conversation, memory: _Memory
+    async def _forward(
+        self, stack: AsyncExitStack, request: ChatRequest, conversation: Conversation, memory: _Memory
     ) -> RawAnswer:
-        body = {**asked.body, "messages": conversation.with_memory(memory.prompt, memory.beside)}
-        body["model"] = asked.body.get("model") or self._model.model
-        authorization = None if self._model.has_key else asked.authorization
+        body = {**request.body, "messages": conversation.with_memory(memory.system_prompt, memory.user_section)}
+        body["model"] = request.body.get("model") or self._model.model
+        authorization = None if self._model.has_key else request.authorization
         answer = await stack.enter_async_context(self._model.forward(body, authorization))
         if isinstance(answer, Failed):
             raise answer.error()
         return answer
 
-    def _shortened(self, asked: ChatRequest, memory: _Memory, at: datetime) -> tuple[Conversation, _Memory]:
-        """For a model that finds the prompt too long: the last pairs; where there are no more, nothing of memory."""
-        shorter = asked.conversation.last_pairs(self._count, at)
-        warned = replace(memory, warnings=(*memory.warnings, "context_length"))
-        log.info("chat_shortened", messages=len(asked.conversation.messages), kept=len(shorter.messages))
-        if len(shorter.messages) < len(asked.conversation.messages):
-            return shorter, warned
-        return shorter, replace(warned, prompt=shorter.system_prompt, beside="", injected=0)
+    def _shortened(self, request: ChatRequest, memory: _Memory, at: datetime) -> tuple[Conversation, _Memory]:
+        """A shorter conversation, for a model that finds the prompt too long, and its memory.
 
-    async def _remembered(self, asked: ChatRequest, at: datetime) -> _Memory:
-        """What memory has for the turn, within MEMORY_SECONDS; the caller's own prompt where it has not."""
-        bare = _Memory(asked.conversation.system_prompt)
-        task = self._start(self._looked_up(asked, bare, at), "proxy-memory")
+        The last pairs with the memory; where the conversation has no more pairs, the same without memory.
+        """
+        shorter = request.conversation.last_pairs(self._count, at)
+        warned = replace(memory, warnings=(*memory.warnings, "context_length"))
+        log.info("chat_shortened", messages=len(request.conversation.messages), kept=len(shorter.messages))
+        if len(shorter.messages) < len(request.conversation.messages):
+            return shorter, warned
+        return shorter, replace(warned, system_prompt=shorter.system_prompt, user_section="", injected=0)
+
+    async def _memory_of(self, request: ChatRequest, at: datetime) -> _Memory:
+        """The memory of the turn; the caller's own prompt where it does not come in time, or fails."""
+        bare = _Memory(request.conversation.system_prompt)
+        task = self._start(self._look_up(request, bare, at), "proxy-memory")
         # Waited for and not timed out: a database driver may swallow the cancellation that a time-out is.
-        done, _ = await asyncio.wait({task}, timeout=MEMORY_SECONDS)
+        done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
         if done:
             return task.result()
         task.cancel()
-        return self._failed(bare, "memory_timeout", "memory was not there in time")
+        return self._with_warning(bare, "memory_timeout", "memory was not there in time")
 
-    async def _looked_up(self, asked: ChatRequest, bare: _Memory, at: datetime) -> _Memory:
+    async def _look_up(self, request: ChatRequest, bare: _Memory, at: datetime) -> _Memory:
         memory = bare
         try:
-            memory = await self._targeted(asked.connection, bare)
-            return await self._prompted(asked, memory, at)
+            memory = await self._with_target(request.connection, bare)
+            return await self._with_prompt(request, memory, at)
         except OwnerRequired:
             # No failure of memory: the request is not to go on without saying whose it is.
             raise
         except NotFound as error:
-            return self._failed(memory, "agent_unknown", error.detail)
+            return self._with_warning(memory, "agent_unknown", error.detail)
         except ReverieError as error:
-            return self._failed(memory, error.code, error.detail)
+            return self._with_warning(memory, error.code, error.detail)
         except Exception:  # the edge of memory: whatever is wrong with it, the turn goes on
             log.exception("chat_without_memory")
-            return self._failed(memory, "internal_error", "memory failed")
+            return self._with_warning(memory, "internal_error", "memory failed")
 
-    async def _targeted(self, who: Connection, memory: _Memory) -> _Memory:
-        """The memory with where the turn is recorded."""
+    async def _with_target(self, who: Connection, memory: _Memory) -> _Memory:
+        """The memory with the target of its record."""
         try:
             return replace(memory, target=await self._gate.write(who.caller, who.agent_id, who.owner_key, None))
         except (Forbidden, MemoryDisabled, ReadOnlyMember) as error:
             code = "read_only_key" if isinstance(error, Forbidden) else error.code
-            return self._failed(replace(memory, is_refused=True), code, error.detail)
+            return self._with_warning(replace(memory, is_refused=True), code, error.detail)
 
-    async def _prompted(self, asked: ChatRequest, memory: _Memory, at: datetime) -> _Memory:
-        """The memory with what the prompt gets of it."""
-        who, conversation = asked.connection, asked.conversation
+    async def _with_prompt(self, request: ChatRequest, memory: _Memory, at: datetime) -> _Memory:
+        """The memory with the system prompt and the section of the turn."""
+        who, conversation = request.connection, request.conversation
         grant = await self._gate.for_turn(who.caller, who.agent_id, who.owner_key)
         turn = await self._turns.context(
             grant,
             TurnRequest(
                 message=conversation.current_text,
-                session_id=asked.session_id or conversation.session_id(who.owner_key),
+                session_id=request.session_id or conversation.session_id(who.owner_key),
                 system_prompt=conversation.system_prompt,
-                said=conversation.said(self._count, at),
+                history=conversation.history(self._count, at),
             ),
         )
         memory = replace(
             memory,
-            prompt=turn.system_prompt,
-            beside=turn.injection.section if grant.settings.inject_placement == "user" else "",
+            system_prompt=turn.system_prompt,
+            user_section=turn.injection.section if grant.settings.inject_placement == "user" else "",
             injected=turn.injection.injected,
         )
         warnings = turn.injection.warnings
-        return self._failed(memory, "memory_degraded", warnings[0]) if warnings else memory
+        return self._with_warning(memory, "memory_degraded", warnings[0]) if warnings else memory
 
-    def _failed(self, memory: _Memory, code: str, detail: str) -> _Memory:
-        """The memory with a warning, which is counted and logged; each code once."""
+    def _with_warning(self, memory: _Memory, code: str, detail: str) -> _Memory:
+        """The memory with a warning, which is counted and logged; a code that it has already is not added again."""
         if code in memory.warnings:
             return memory
         self.failures[code] += 1
@@ -247,10 +265,10 @@ class Proxy:
         return replace(memory, warnings=(*memory.warnings, code))
 
     async def _streamed(self, answer: RawAnswer, turn: _Turn) -> AsyncIterator[bytes]:
-        """The answer as it comes; its end waits until the turn is recorded, for at most RECORD_SECONDS.
+        """The answer as it comes; its end waits until the turn is recorded, for at most `record_seconds`.
 
-        Of an answer that breaks off, or that nobody waits for, what was asked is recorded. A provider that breaks off
-        ends it with an event that says so.
+        Of an answer that breaks off, or that its caller drops, the question is recorded. Where the provider breaks off,
+        the last piece is an event that says so.
         """
         streamed = StreamedAnswer()
         recording: asyncio.Task[None] | None = None
@@ -258,31 +276,31 @@ class Proxy:
             async for piece in answer.pieces():
                 streamed.feed(piece)
                 if streamed.ended and recording is None:
-                    recording = self._record(turn, streamed.answer())
-                    await asyncio.wait({recording}, timeout=RECORD_SECONDS)
+                    recording = self._start_recording(turn, streamed.answer())
+                    await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
                 yield piece
         except LanguageModelUnavailable as error:
             log.warning("chat_broke_off", reason=error.reason, detail=error.detail)
             yield _error_event(error)
         finally:
             if recording is None:
-                recording = self._record(turn, streamed.answer())
-        await asyncio.wait({recording}, timeout=RECORD_SECONDS)
+                recording = self._start_recording(turn, streamed.answer())
+        await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
 
-    def _record(self, turn: _Turn, said: Answered | None) -> asyncio.Task[None]:
-        return self._start(self._recorded(turn, said), "proxy-record")
+    def _start_recording(self, turn: _Turn, answer: Answered | None) -> asyncio.Task[None]:
+        return self._start(self._record_turn(turn, answer), "proxy-record")
 
-    async def _recorded(self, turn: _Turn, said: Answered | None) -> None:
-        conversation, memory, who = turn.asked.conversation, turn.memory, turn.asked.connection
+    async def _record_turn(self, turn: _Turn, answer: Answered | None) -> None:
+        conversation, memory, who = turn.request.conversation, turn.memory, turn.request.connection
         if memory.is_refused:
             return
         try:
             new = conversation.new_messages(turn.arrived)
-            session_id = turn.asked.session_id or conversation.session_id(who.owner_key)
+            session_id = turn.request.session_id or conversation.session_id(who.owner_key)
             # A database that was not there before the answer may be there after it.
             target = memory.target or await self._gate.write(who.caller, who.agent_id, who.owner_key, None)
             if new:
-                await self._recorder.record(*target, session_id, new, said)
+                await self._recorder.record(*target, session_id, new, answer)
         except ReverieError as error:
             self.failures[f"record_{error.code}"] += 1
             log.warning("chat_not_recorded", code=error.code, detail=error.detail)
@@ -313,8 +331,9 @@ def _is_too_long(body: bytes) -> bool:
 
 
 def _error_event(error: LanguageModelUnavailable) -> bytes:
-    told = {"error": {"message": error.detail, "type": "server_error", "code": error.code}}
-    return f"\n\ndata: {json.dumps(told)}\n\n".encode()
+    """An error as an event of a stream of server-sent events."""
+    body = {"error": {"message": error.detail, "type": "server_error", "code": error.code}}
+    return f"\n\ndata: {json.dumps(body)}\n\n".encode()
 
 
 async def _once(body: bytes) -> AsyncIterator[bytes]:

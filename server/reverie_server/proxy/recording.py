@@ -1,4 +1,4 @@
-"""Recording the turns of the proxy: a turn that is asked for again is recorded once."""
+"""Record the turns of the proxy in sessions; a turn that is tried again is recorded once."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from reverie_server.sessions.model import NewMessage
 from reverie_server.sessions.sessions import Sessions
 
 SQL = Queries(__file__)
-# Clients wait ten minutes for an answer before they try again. Who says the same later, says it again.
+# Clients wait ten minutes for an answer before they try again. The same turn later is a repetition.
 RETRY_WITHIN = timedelta(minutes=20)
 
 
-class ProxiedTurns:
-    """Adds the turns of a caller that keeps the conversation itself."""
+class TurnRecorder:
+    """Adds the turns of a caller that keeps the conversation itself to sessions."""
 
     def __init__(self, database: Database, sessions: Sessions) -> None:
         self._database = database
         self._sessions = sessions
 
     async def record(
-        self, grant: Grant, place: Place, session_id: str, new: Sequence[NewMessage], answered: Answered | None
+        self, grant: Grant, place: Place, session_id: str, new: Sequence[NewMessage], answer: Answered | None
     ) -> None:
-        """Add what was said since the last answer, and the answer to it (None: there was none that is whole).
+        """Add the new messages and the answer to them (None: no complete answer came).
 
-        `new` is not empty, with ids that follow from the conversation. Within RETRY_WITHIN the same again is the same
-        turn tried again: what is there stays, also the answer. Raises what `Sessions.append` raises.
+        `new` is not empty, and its ids follow from the conversation. Within RETRY_WITHIN the same messages are the same
+        turn tried again: the stored messages stay, and so does the answer. Raises the errors of `Sessions.append`.
         """
         suffix = await self._suffix(Key.of(grant.principal, session_id), new[0])
         messages = [replace(message, message_id=f"{message.message_id}{suffix}") for message in new]
-        if answered is not None:
-            extra = {"tool_calls": list(answered.tool_calls)} if answered.tool_calls else {}
+        if answer is not None:
+            extra = {"tool_calls": list(answer.tool_calls)} if answer.tool_calls else {}
             answer_id = f"{messages[-1].message_id}:answer"
-            messages.append(NewMessage("assistant", storable(answered.content), answer_id, None, extra))
+            messages.append(NewMessage("assistant", storable(answer.content), answer_id, None, extra))
         await self._sessions.append(grant, place, session_id, messages)
 
     async def _suffix(self, key: Key, first: NewMessage) -> str:
-        """What to add to the ids of a turn: nothing the first time, then the number of the repetition."""
+        """The suffix of the ids of a turn: "" the first time, then `.` and the number of the repetition."""
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
             # As `append` will find it.
             found = await look_up(connection, key)

@@ -49,11 +49,11 @@ def test_without_echoes_nothing_is_changed() -> None:
 
 
 def test_memory_stands_in_the_system_prompt_or_beside_the_message() -> None:
-    asked = chat(SYSTEM, user("Hi"), assistant("Hello"), user("And?"))
-    sent = asked.with_memory("You are Wren.\n\nMEMORY", "SECTION")
+    conversation = chat(SYSTEM, user("Hi"), assistant("Hello"), user("And?"))
+    sent = conversation.with_memory("You are Wren.\n\nMEMORY", "SECTION")
     assert sent[0] == {"role": "system", "content": "You are Wren.\n\nMEMORY"}
     assert sent[1:] == [user("Hi"), assistant("Hello"), user("SECTION\n\nAnd?")]
-    assert asked.messages[3] == user("And?")
+    assert conversation.messages[3] == user("And?")
 
 
 def test_a_developers_prompt_stays_one() -> None:
@@ -63,17 +63,17 @@ def test_a_developers_prompt_stays_one() -> None:
 
 def test_parts_stay_parts() -> None:
     part = {"type": "text", "text": "You are Wren.", "cache_control": {"type": "ephemeral"}}
-    asked = chat({"role": "system", "content": [part]}, user([PICTURE, {"type": "text", "text": "What is it?"}]))
-    assert asked.system_prompt == "You are Wren."
-    assert asked.current_text == "What is it?"
-    sent = asked.with_memory("You are Wren.\n\nMEMORY", "SECTION")
+    conversation = chat({"role": "system", "content": [part]}, user([PICTURE, {"type": "text", "text": "What is it?"}]))
+    assert conversation.system_prompt == "You are Wren."
+    assert conversation.current_text == "What is it?"
+    sent = conversation.with_memory("You are Wren.\n\nMEMORY", "SECTION")
     assert sent[0]["content"] == [part, {"type": "text", "text": "MEMORY"}]
     assert sent[1]["content"][0] == {"type": "text", "text": "SECTION"}
     assert sent[1]["content"][1:] == [PICTURE, {"type": "text", "text": "What is it?"}]
 
 
 def test_echoes_are_taken_out_and_what_is_nothing_else_goes() -> None:
-    asked = chat(
+    conversation = chat(
         {"role": "system", "content": f"You are Wren.\n\n{SECTION}"},
         user(f"{SUMMARY_MARK}\n- User: I like tea."),
         user(f"{SECTION}\n\nHi"),
@@ -82,21 +82,21 @@ def test_echoes_are_taken_out_and_what_is_nothing_else_goes() -> None:
         tool("c1", SECTION),
         user([{"type": "text", "text": SECTION}, {"type": "text", "text": "And?"}]),
     )
-    assert list(asked.messages) == [
+    assert list(conversation.messages) == [
         SYSTEM,
         user("Hi"),
         assistant("", "c1"),
         tool("c1", ""),
         user([{"type": "text", "text": "And?"}]),
     ]
-    assert (asked.system, asked.current, asked.current_text) == (0, 4, "And?")
+    assert (conversation.system, conversation.current, conversation.current_text) == (0, 4, "And?")
 
 
 def test_the_current_message_stays_even_if_it_is_an_echo() -> None:
-    asked = chat(SYSTEM, user(SECTION))
-    assert asked.current == 1
-    assert "Ada likes tea." in asked.current_text
-    assert OPEN_FENCE not in asked.current_text
+    conversation = chat(SYSTEM, user(SECTION))
+    assert conversation.current == 1
+    assert "Ada likes tea." in conversation.current_text
+    assert OPEN_FENCE not in conversation.current_text
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,8 @@ def test_in_the_middle_of_tools_the_turn_is_kept_whole() -> None:
 
 
 def test_what_was_said_is_without_the_current_message() -> None:
-    asked = chat(SYSTEM, user("one"), assistant("1"), user("two"), assistant(None, "c1"), tool("c1", "found"))
-    assert [(message.role, message.content) for message in asked.said(estimate_tokens, NOW)] == [
+    conversation = chat(SYSTEM, user("one"), assistant("1"), user("two"), assistant(None, "c1"), tool("c1", "found"))
+    assert [(message.role, message.content) for message in conversation.history(estimate_tokens, NOW)] == [
         ("user", "one"),
         ("assistant", "1"),
         ("assistant", ""),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from reverie_server.access.keys import OPERATOR
 from reverie_server.llm.streamed import Answered
 from reverie_server.proxy.chat import conversation_of
-from reverie_server.proxy.recording import RETRY_WITHIN, ProxiedTurns
+from reverie_server.proxy.recording import RETRY_WITHIN, TurnRecorder
 from reverie_server.runtime import Runtime
 
 
@@ -16,7 +16,7 @@ async def record(runtime: Runtime, answer: str | None, at: datetime) -> list[tup
     grant, place = await runtime.gate.write(OPERATOR, "wren", "user:1", None)
     new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(at)
     answered = None if answer is None else Answered(answer, ())
-    await ProxiedTurns(runtime.database, runtime.sessions).record(grant, place, "web:7", new, answered)
+    await TurnRecorder(runtime.database, runtime.sessions).record(grant, place, "web:7", new, answered)
     session = await runtime.sessions.find(grant.principal, "web:7")
     return [(said.role, said.content) for said in await runtime.sessions.live(grant.principal, session)]
 
@@ -42,5 +42,5 @@ async def test_another_session_has_its_own(runtime: Runtime) -> None:
     await record(runtime, "One.", now)
     grant, place = await runtime.gate.write(OPERATOR, "wren", "user:1", None)
     new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(now)
-    await ProxiedTurns(runtime.database, runtime.sessions).record(grant, place, "web:8", new, None)
+    await TurnRecorder(runtime.database, runtime.sessions).record(grant, place, "web:8", new, None)
     assert (await runtime.sessions.find(grant.principal, "web:8")).message_count == 1
