@@ -34,13 +34,13 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.resources import read_resource, resource
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble, create_app
 from reverie_server.cli.main import tcp_socket
 from reverie_server.files.files import Workspace
 from reverie_server.http.server import http_server
 from reverie_server.runtime import Runtime
 from reverie_server.search.search import Search
+from reverie_server.settings.server import Settings
 
 # Tests start the program dozens of times; where its bytecode is not kept, each start compiles all of it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

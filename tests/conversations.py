@@ -8,9 +8,9 @@ from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import Appended, Message, NewMessage
+from reverie_server.settings.agent import AgentSettings
 
 SESSION = "web:1"
 

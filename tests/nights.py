@@ -12,7 +12,6 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
@@ -22,6 +21,7 @@ from reverie_server.jobs.model import Outcome, Trigger, Work
 from reverie_server.nights.reports import Report
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for
+from reverie_server.settings.server import Settings
 
 ADA = "user:ada"
 TEA = "Prefers tea to coffee in the morning."

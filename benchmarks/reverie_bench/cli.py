@@ -13,7 +13,7 @@ from reverie_server.cli.frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
     from reverie_indexer.embed import Embedder
-    from reverie_indexer.settings import Settings
+    from reverie_server.settings.server import Settings
 
 bench_cli = typer.Typer(help="Measure on your own machine.", no_args_is_help=True)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.settings import Settings
 from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate
@@ -49,6 +48,7 @@ from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
+from reverie_server.settings.server import Settings
 from reverie_server.text.tokens import CountTokens
 
 

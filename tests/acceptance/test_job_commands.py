@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable, NotFound
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.cli.main import cli
 from reverie_server.jobs.model import Work
 from reverie_server.jobs.queue import JobRules
+from reverie_server.settings.server import Settings
 
 ADA = Work("dedup", "default", "wren", "user:1")
 

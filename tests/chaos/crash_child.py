@@ -23,7 +23,6 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
 from reverie_server.forgetting import forget
 from reverie_server.forgetting.clear import Clearing, Selection
@@ -36,6 +35,7 @@ from reverie_server.sessions import append as appending
 from reverie_server.sessions import message_range as stretch
 from reverie_server.sessions import sessions
 from reverie_server.sessions.model import Appended, NewMessage
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.tokens import estimate_tokens
 
 TEAM = Place("default", "wren", "team")
@@ -111,8 +111,8 @@ async def compact_session(database: Database, slot: ModelSlot) -> None:
     # Slow to import, and nothing else here needs them.
     from tests.talks import Talk
 
-    from reverie_indexer.settings import Settings
     from reverie_server.app.wiring import assemble
+    from reverie_server.settings.server import Settings
 
     await Talk(assemble(Settings(embedder="hashing"), database, slot)).compact()
 

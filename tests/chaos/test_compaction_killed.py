@@ -9,8 +9,8 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import Talk, contents
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
+from reverie_server.settings.server import Settings
 
 DECISION = "We decided to use PostgreSQL 17 for the kite project."
 SAID = [DECISION, "Noted.", "asking", "answering"]

@@ -19,9 +19,9 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.jobs import deferred, jobs_of
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.model import Work
+from reverie_server.settings.server import Settings
 
 GOOD = [Work("dedup", tenant, "wren", f"user:{number}") for tenant in ("acme", "umbra") for number in range(4)]
 

@@ -15,9 +15,9 @@ from tests.jobs import jobs_of
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 OWNERS = ("user:1", "user:2", None)
 STAGE_SECONDS = 0.04

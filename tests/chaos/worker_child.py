@@ -13,11 +13,11 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.jobs import with_stages
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.settings import Settings
 from reverie_server.app.background import wire_worker
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.model import Outcome, Runs, Work
 from reverie_server.jobs.queue import JobRules
+from reverie_server.settings.server import Settings
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from tests.conftest import PLAIN, ServeRuntime
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.audit import Audit, activity, prune
 from reverie_server.access.connection import Connection, connect
 from reverie_server.access.keys import OPERATOR
@@ -26,6 +25,7 @@ from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.mcp.server import build_server
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 from reverie_server.tools.catalogue import REGISTRY
 
 Check = Callable[[httpx.Response, int, str], dict[str, Any]]

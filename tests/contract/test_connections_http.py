@@ -14,8 +14,8 @@ from tests.conftest import ServeRuntime
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
+from reverie_server.settings.server import Settings
 
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Connect = Callable[[], Awaitable[Stream]]

@@ -17,10 +17,10 @@ import typer.main
 from docs import generate
 from tests.contract.test_examples_http import Elsewhere, Example, examples
 
-from reverie_indexer.settings import Settings
 from reverie_server.cli.main import cli
 from reverie_server.jobs.model import STAGES
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 from reverie_server.text.graph_terms import ENTITY_TYPES, RELATION_NAMES
 from reverie_server.tools.catalogue import REGISTRY
 

@@ -20,9 +20,9 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 SEARCH = "/agents/wren/memory/search"
 

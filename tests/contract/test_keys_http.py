@@ -17,9 +17,9 @@ from tests.proxied import Served
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble, bootstrap_key
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 Check = Callable[[httpx.Response, int, str], dict[str, Any]]
 KEY = "rv_0123456789abcdef_" + "Ab9_-" * 8 + "xyz"

@@ -19,9 +19,9 @@ from mcp_types import CallToolResult
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 ADA = {"X-Reverie-Agent": "wren", "X-Reverie-Owner": "user:ada"}
 NOTE = "# Trip\n\nThe quagga grazes at dawn.\n\nThe okapi hides at noon.\n"

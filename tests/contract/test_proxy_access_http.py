@@ -15,9 +15,9 @@ from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 CHAT = {"messages": [user(QUESTION)]}
 

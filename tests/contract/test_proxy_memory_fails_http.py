@@ -15,7 +15,6 @@ from tests.proxied import FACT, OWNER, QUESTION, Served, ask, user
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.settings import Settings
 from reverie_server.access.connection import Connection as Whose
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
@@ -23,6 +22,7 @@ from reverie_server.proxy.chat import conversation_of
 from reverie_server.proxy.proxy import ChatAnswer, ChatRequest, Proxy, ProxyTimeouts
 from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 SYSTEM = {"role": "system", "content": "You are Wren."}
 

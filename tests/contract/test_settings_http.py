@@ -16,10 +16,10 @@ from tests.contract.conftest import Agent
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.nights_due import nightly_at
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 Serve = Callable[..., Awaitable[Agent]]
 

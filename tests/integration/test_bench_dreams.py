@@ -13,7 +13,7 @@ from reverie_bench.dreams.report import render, write_result
 from reverie_bench.dreams.run import DreamsOptions, DreamsReport, ModelKind, run_dreams
 from reverie_bench.plots.all import draw_all
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 MEMORY_CAP_CHARS = 8000
 

@@ -15,7 +15,7 @@ from reverie_bench.startup.run import HELP, StartupOptions, run_startup
 from reverie_indexer.embed import Embedder
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 
 @pytest.mark.slow

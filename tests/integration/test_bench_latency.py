@@ -13,7 +13,7 @@ from rich.console import Console
 from reverie_bench.cli import load_configured
 from reverie_bench.latency.report import render, write_result
 from reverie_bench.latency.run import LatencyOptions, run_latency
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 HASHING = Settings(embedder="hashing", embedder_dimension=64)
 SAID = [

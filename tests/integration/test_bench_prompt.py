@@ -12,7 +12,7 @@ from reverie_bench.prompt.report import render, write_result
 from reverie_bench.prompt.run import PromptOptions, run_prompt
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 
 async def load_hashing() -> HashingEmbedder:

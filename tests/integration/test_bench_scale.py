@@ -12,7 +12,7 @@ from reverie_bench.latency.memory import text_pool
 from reverie_bench.scale.measure import build
 from reverie_bench.scale.report import render, write_result
 from reverie_bench.scale.run import ScaleOptions, open_table, run_scale
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 # A slice of 150 gets a partition of its own, so that both plans are measured on small tables.
 SETTINGS = Settings(embedder="hashing", exact_max_chunks=130)

@@ -15,13 +15,13 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed, reindex
 from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Workspace
 from reverie_server.files.retention import prune_history
 from reverie_server.forgetting.clear import Selection
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
+from reverie_server.settings.agent import AgentSettings
 
 MINE = Place("default", "wren", "personal", "user:1")
 OTHER = Place("default", "wren", "personal", "user:2")

@@ -12,9 +12,9 @@ from tests.conversations import ADA, TEAM, append, assistant, note, place_of, te
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 from reverie_server.text import markdown_edit as sections
 
 AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)

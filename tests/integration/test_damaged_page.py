@@ -21,8 +21,8 @@ from reverie_indexer.database.database import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
+from reverie_server.settings.server import Settings
 
 PAGE = 8192
 

@@ -16,7 +16,6 @@ from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.errors import NotFound
 from reverie_indexer.index import vectors
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.browse.episodes import EpisodeQuery
@@ -29,6 +28,7 @@ from reverie_server.jobs.model import episode_name
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for
 from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.server import Settings
 
 REVIEW = "We decided to move the review with Ada Lovelace to Thursday."
 QUESTION = "When is the review with Ada Lovelace?"

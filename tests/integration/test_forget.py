@@ -19,13 +19,13 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Workspace, Write
 from reverie_server.forgetting import forget as forget_module
 from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
+from reverie_server.settings.agent import AgentSettings
 
 SECRET = "The vault opens with 4711-quince."
 MINE = Place("default", "wren", "personal", "user:1")

@@ -14,11 +14,11 @@ from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import Conflict, EmbeddingRejected, NotFound, ValidationFailed
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.graph.erase import drop_episodes
 from reverie_server.graph.vectors import embed_waiting
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 PART = "designs the index and the search of the whole memory server and writes its tests and its documents by hand"
 # So long that one letter of the name makes the vectors differ by less than 0.02.

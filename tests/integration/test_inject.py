@@ -17,17 +17,17 @@ from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.app.wiring import assemble
 from reverie_server.inject.inject import Injection, InjectRequest
 from reverie_server.prompt.contents import held_by_prompt
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest, request_for
 from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.settings.server import Settings
 from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE
 from reverie_server.text.tokens import estimate_tokens
 

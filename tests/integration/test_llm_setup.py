@@ -7,10 +7,10 @@ from pydantic import SecretStr
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
-from reverie_indexer.settings import Settings
 from reverie_server.app.turns import language_model
 from reverie_server.cli.doctor import effective
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 URL = "http://127.0.0.1:9/v1"
 

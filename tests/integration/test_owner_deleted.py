@@ -22,11 +22,11 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting import owners
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 ADA, BEN = "user:adalovelace", "user:benfranklin"
 # Of Ada alone, and of Ben alone; each in every text that they have.

@@ -14,18 +14,18 @@ from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
 from reverie_indexer.reindex import reindex
-from reverie_indexer.settings import Settings
 from reverie_server.access.connection import Connection
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.app.wiring import assemble, open_runtime
 from reverie_server.forgetting.forget import Target
 from reverie_server.inject.inject import InjectRequest
 from reverie_server.runtime import Runtime
 from reverie_server.search.recall_log import RecallLog, query_hash
 from reverie_server.search.request import SearchRequest
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.settings.server import Settings
 from reverie_server.tools.catalogue import REGISTRY
 
 MINE = Place("default", "wren", "personal", "user:1")

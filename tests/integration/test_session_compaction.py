@@ -14,7 +14,6 @@ from tests.talks import Talk, contents
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
 from reverie_server.prompt import session_compaction as compaction
@@ -22,6 +21,7 @@ from reverie_server.prompt.session_compaction import FlushRules, SessionCompacti
 from reverie_server.runtime import Runtime
 from reverie_server.sessions import transcript
 from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.server import Settings
 
 DECISION = "We decided to use PostgreSQL 17 for the kite project."
 

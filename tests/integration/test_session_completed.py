@@ -12,13 +12,13 @@ from tests.conversations import ADA, BO, SESSION, TEAM, append, grant_of, place_
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
-from reverie_indexer.settings import Settings
 from reverie_server.app.upkeep import upkeep
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.defer import Delays
 from reverie_server.runtime import Runtime
 from reverie_server.sessions import completion
 from reverie_server.sessions.completion import complete_idle_sessions
+from reverie_server.settings.server import Settings
 
 
 async def events(database: Database) -> list[Mapping[str, Any]]:

@@ -21,12 +21,12 @@ from reverie_indexer.errors import (
     ReverieError,
     ValidationFailed,
 )
-from reverie_indexer.settings import Settings
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import Appended, NewCompaction, NewMessage, Session
 from reverie_server.sessions.sessions import mark_compacted
+from reverie_server.settings.server import Settings
 from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, SUMMARY_MARK
 
 MORNING = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)

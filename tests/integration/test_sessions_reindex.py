@@ -13,11 +13,11 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.reindex import Reindexed
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.forgetting import retention as keeping
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 from reverie_server.sessions.model import Message, NewMessage, Session
+from reverie_server.settings.agent import AgentSettings
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 

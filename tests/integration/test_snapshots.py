@@ -21,7 +21,6 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound, PayloadTooLarge, ReverieError, ValidationFailed
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.settings import Settings
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.files.files import Workspace, Write
@@ -29,6 +28,7 @@ from reverie_server.files.snapshot_format import Snapshot, read_snapshot
 from reverie_server.files.snapshots import Digest, FileChange, Report, Snapshots, place_to_export
 from reverie_server.files.strict_zip import Limits
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 SEEDS = ("AGENTS.md", "MEMORY.md", "PROFILE.md", "SOUL.md")
 TEAM = Place("default", "wren", "team")

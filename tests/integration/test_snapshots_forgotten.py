@@ -19,7 +19,6 @@ from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
-from reverie_indexer.settings import Settings
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
@@ -27,6 +26,7 @@ from reverie_server.files.files import Write
 from reverie_server.files.snapshots import Report, Snapshots, TextFilter
 from reverie_server.forgetting.forget import Target
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 ADA = Place("default", "wren", "personal", "user:ada")
 

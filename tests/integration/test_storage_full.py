@@ -25,8 +25,8 @@ from reverie_indexer.database.faults import Faults
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
+from reverie_server.settings.server import Settings
 
 AS_ROOT = os.geteuid() == 0
 MIB = 1 << 20

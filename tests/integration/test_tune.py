@@ -17,7 +17,7 @@ from reverie_bench import scratch
 from reverie_bench.tune.say import say_tuned
 from reverie_bench.tune.tune import TuneOptions, tune, write_result
 from reverie_indexer.errors import DatabaseUnavailable, SetupError
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 
 def options(conninfo: str, **changes: object) -> TuneOptions:

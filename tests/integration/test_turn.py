@@ -12,11 +12,11 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import ADA, Talk
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import assemble
 from reverie_server.prompt.turn import Turn
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.server import Settings
 from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE, OPEN_FILES
 
 NOTES = "## Today's Notes"

@@ -31,12 +31,12 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.host import wheel_binaries
-from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
 from reverie_server.cli.doctor import examine
 from reverie_server.search.request import SearchRequest
+from reverie_server.settings.server import Settings
 
 FIRST = "0.1.0"
 

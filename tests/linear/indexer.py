@@ -63,9 +63,6 @@ TABLE: Mapping[str, Reading] = {
 EXEMPT: Mapping[str, str] = {
     "reverie_indexer.change.overwrite": "hands the text on",
     "reverie_indexer.text.passages.Rules.of_agent": "takes the settings of an agent, which are checked",
-    "reverie_indexer.setting_names.without_services": "the environment of whoever starts the server",
-    "reverie_indexer.setting_names.unknown_name": "the environment of whoever starts the server",
-    "reverie_indexer.setting_names.unknown_variables": "the environment of whoever starts the server",
     "reverie_indexer.text.analyse.spoken_date": "takes a day and the name of a language",
     "reverie_indexer.text.analyse.stop_words": "takes the name of a language that there is",
     "reverie_indexer.file_rules.new_file_flags": "one look into a table, of a path that was checked",

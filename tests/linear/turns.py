@@ -8,7 +8,6 @@ from typing import Any
 from tests.growth import Reading
 from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, talk
 
-from reverie_server.access.settings import AgentSettings
 from reverie_server.heuristics import notes
 from reverie_server.prompt import window
 from reverie_server.proxy import chat
@@ -16,6 +15,7 @@ from reverie_server.sessions import chunk as cutting
 from reverie_server.sessions import daily_log, transcript
 from reverie_server.sessions import validate as given
 from reverie_server.sessions.model import Message
+from reverie_server.settings.agent import AgentSettings
 
 SETTINGS = AgentSettings()
 LOGGED = "[10:00] User: {} | Assistant: {}"

@@ -12,13 +12,14 @@ from tests.growth import Reading
 
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.access import connection_headers as request
-from reverie_server.access import keys, origin, settings
+from reverie_server.access import keys, origin
 from reverie_server.browse import expand
 from reverie_server.files.files import parse_if_match
 from reverie_server.http import context, json_shape, problems
 from reverie_server.http.routes import dreams, snapshots
 from reverie_server.http.schemas import memory as wire_memory
 from reverie_server.mcp import message
+from reverie_server.settings import agent
 from reverie_server.text import fields
 from reverie_server.tools import arguments, descriptions, registry
 
@@ -50,7 +51,7 @@ def _no_text(text: str) -> object:
 
 def _settings(text: str) -> object:
     try:
-        return settings.effective_settings(settings.AgentSettings(), {"language": text, "time_zone": text, text: text})
+        return agent.effective_settings(agent.AgentSettings(), {"language": text, "time_zone": text, text: text})
     except ValidationError as error:
         return error.errors()
 
@@ -79,7 +80,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.access.origin.check_origin:origin": lambda text: origin.check_origin(
         ADMIN, _header("origin", text)
     ),
-    "reverie_server.access.settings.effective_settings": _settings,
+    "reverie_server.settings.agent.effective_settings": _settings,
     "reverie_server.http.context.decode_cursor": _cursor,
     "reverie_server.http.context.encode_cursor": context.encode_cursor,
     "reverie_server.http.routes.dreams._instant": _instant,
@@ -122,6 +123,9 @@ def _unless_wrong(text: str) -> object:
 
 _OWN = "takes what this project itself brings"
 EXEMPT: Mapping[str, str] = {
+    "reverie_server.settings.names.without_services": "the environment of whoever starts the server",
+    "reverie_server.settings.names.unknown_name": "the environment of whoever starts the server",
+    "reverie_server.settings.names.unknown_variables": "the environment of whoever starts the server",
     "reverie_server.tools.descriptions.describe": _OWN,
     "reverie_server.tools.forms.openai": _OWN,
     "reverie_server.tools.forms.anthropic": _OWN,

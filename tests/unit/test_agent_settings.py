@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from reverie_server.access import settings
-from reverie_server.access.settings import AgentSettings, effective_settings
+from reverie_server.settings import agent
+from reverie_server.settings.agent import AgentSettings, effective_settings
 
 
 def test_a_request_does_not_look_for_time_zones_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every request looks at the settings of its agent, and finding all time zones takes some 40 ms."""
     defaults = AgentSettings()
     effective_settings(defaults, {})
-    monkeypatch.setattr(settings, "available_timezones", lambda: pytest.fail("the disk is searched again"))
+    monkeypatch.setattr(agent, "available_timezones", lambda: pytest.fail("the disk is searched again"))
     assert effective_settings(defaults, {"time_zone": "Asia/Tokyo"}).time_zone == "Asia/Tokyo"
 
 

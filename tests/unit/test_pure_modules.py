@@ -15,7 +15,7 @@ OUTSIDE = (
     "psycopg_pool",
     "reverie_indexer.database.database",
     "reverie_indexer.embed",
-    "reverie_indexer.settings",
+    "reverie_server.settings.server",
 )
 PACKAGES = ("reverie_indexer", "reverie_server")
 

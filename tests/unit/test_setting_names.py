@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.setting_names import unknown_variables, without_services
-from reverie_indexer.settings import Settings
+from reverie_server.settings.names import unknown_variables, without_services
+from reverie_server.settings.server import Settings
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,7 +18,6 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
@@ -29,6 +28,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.server import Settings
 
 AGENT = "bench"
 # In the past as long as a year is: nobody has said anything in the future.

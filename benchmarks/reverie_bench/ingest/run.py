@@ -28,12 +28,12 @@ from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_indexer.text.passages import Rules
 from reverie_server.app.wiring import assemble, data_dir_of
 from reverie_server.files.files import Write
 from reverie_server.files.ingest import Summary, index_folder
 from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 SQL = Queries(__file__)
 PARTS = 4

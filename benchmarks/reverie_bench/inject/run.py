@@ -39,10 +39,10 @@ from reverie_indexer.text.analyse import language_name
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.inject.inject import Injection, Injector, InjectRequest
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.tokens import estimate_tokens
 
 SQL = Queries(__file__)

@@ -44,12 +44,12 @@ from reverie_bench.synthetic.text import queries
 from reverie_indexer.database.database import DatabaseReport, visible_slices
 from reverie_indexer.index.vectors import MAX_COVERED_DIMENSION
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.keys import Caller, Keys
 from reverie_server.app.wiring import assemble, create_app, data_dir_of
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import Mode, request_for, rules_for
 from reverie_server.search.store import CHANNEL_LIMIT
+from reverie_server.settings.server import Settings
 
 PATH = f"/api/v1/agents/{AGENT}/memory/search"
 MODES: tuple[Mode, ...] = ("hybrid", "text", "vector")

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from pydantic import SecretStr
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 _LISTENS = re.compile(rb"reverie listens on http://([^:]+):(\d+)")
 _START_SECONDS = 120.0

@@ -26,12 +26,12 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
 from reverie_server.prompt.turn import Turn, TurnRequest
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.server import Settings
 
 PLACEMENTS = ("system", "user")
 _OWNER = "user:bench"

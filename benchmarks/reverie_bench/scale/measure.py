@@ -23,9 +23,9 @@ from reverie_bench.synthetic.fill import fill
 from reverie_bench.synthetic.rows import TENANT
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import vectors
-from reverie_indexer.settings import Settings
 from reverie_server.search.rank import Weights
 from reverie_server.search.request import Mode, SearchRules
+from reverie_server.settings.server import Settings
 
 SQL = Queries(__file__)
 DEEP = 10

@@ -26,9 +26,9 @@ from reverie_bench.synthetic.fill import material_of
 from reverie_bench.synthetic.text import Pool, queries
 from reverie_indexer.database.database import DatabaseReport
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.settings import Settings
 from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
+from reverie_server.settings.server import Settings
 
 DIMENSION = 384
 

@@ -27,8 +27,8 @@ from reverie_bench.startup.process import (
 )
 from reverie_indexer.embed.local import MODEL_NAME
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.settings import Settings
 from reverie_server.app.wiring import weights_dir_of
+from reverie_server.settings.server import Settings
 
 PYTHON = "python -c pass"
 MODEL = "the model alone"

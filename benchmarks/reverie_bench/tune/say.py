@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from reverie_indexer.settings import Settings
+from reverie_server.settings.server import Settings
 
 
 async def say_tuned(settings: Settings, results: Path | None) -> None:

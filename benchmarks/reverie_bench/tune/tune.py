@@ -29,12 +29,12 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.vectors import activate_or_check, promote_slice
 from reverie_indexer.model import ModelIdentity
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
-from reverie_indexer.settings import Settings
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.app.wiring import data_dir_of
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.store import QueryVector, open_corpus, propose
+from reverie_server.settings.server import Settings
 
 SQL = Queries(__file__)
 SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)

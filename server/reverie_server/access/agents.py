@@ -16,7 +16,7 @@ from reverie_indexer.errors import Conflict, NotFound, ValidationFailed
 from reverie_indexer.index import store
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.access.settings import AgentSettings, effective_settings
+from reverie_server.settings.agent import AgentSettings, effective_settings
 
 SQL = Queries(__file__)
 

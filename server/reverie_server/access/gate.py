@@ -15,7 +15,7 @@ from reverie_indexer.model import Place, Scope
 from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal, check_own, place_for
-from reverie_server.access.settings import AgentSettings, effective_settings
+from reverie_server.settings.agent import AgentSettings, effective_settings
 
 SQL = Queries(__file__)
 

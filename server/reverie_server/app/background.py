@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Gate
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.sources import LineSources
@@ -48,6 +47,7 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnowledgeGraph
 from reverie_server.search.search import Search
 from reverie_server.sessions.sessions import Sessions
+from reverie_server.settings.server import Settings
 from reverie_server.text.tokens import CountTokens
 
 if TYPE_CHECKING:

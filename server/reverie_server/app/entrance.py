@@ -17,8 +17,8 @@ from reverie_server.mcp.endpoint import PATH as MCP_PATH
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from reverie_indexer.settings import Settings
     from reverie_server.runtime import Runtime
+    from reverie_server.settings.server import Settings
 
 # Four a processor keep it busy while others of them wait for PostgreSQL; more only make each other wait.
 _IN_FLIGHT_PER_PROCESSOR = 4

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.settings import Settings
 from reverie_server.access.gate import Gate
 from reverie_server.inject.inject import Injector
 from reverie_server.llm.budget import CallBudget
@@ -23,6 +22,7 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
 from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.sessions.sessions import Sessions
+from reverie_server.settings.server import Settings
 from reverie_server.text.tokens import CountTokens, estimate_tokens, load_tokenizer
 
 

@@ -21,13 +21,11 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.postgres.embedded import EmbeddedPostgres, default_data_dir
-from reverie_indexer.settings import Settings
 from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
-from reverie_server.access.settings import AgentSettings
 from reverie_server.access.work_slot import long_wait
 from reverie_server.app.background import StageDependencies, delays_of, wire_consolidation
 from reverie_server.app.turns import Given, language_model, token_counter, wire_turns
@@ -51,6 +49,8 @@ from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.settings.server import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

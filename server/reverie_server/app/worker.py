@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from reverie_server.app.supervisor import AGAIN_STATUS, Link, Service
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
     from reverie_server.jobs.threads import JobThreads
     from reverie_server.runtime import Runtime
+    from reverie_server.settings.server import Settings
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 

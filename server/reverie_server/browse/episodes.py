@@ -17,13 +17,13 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes import store as stored
 from reverie_server.episodes.stage import entry_of, passages_of_stored
 from reverie_server.episodes.store import Episode, parse_id
 from reverie_server.forgetting.episode_removal import remove_episodes
 from reverie_server.search.request import Mode, SearchOutcome, request_for, rules_for
 from reverie_server.search.search import Search
+from reverie_server.settings.agent import AgentSettings
 
 # Passages of one episode that may stand before the first of the next.
 _PASSAGES_EACH = 8

@@ -15,9 +15,9 @@ from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_server.cli.frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
     from reverie_server.access.audit import Audit
     from reverie_server.access.keys import KeyEntry, Keys
+    from reverie_server.settings.server import Settings
 
 keys_cli = typer.Typer(help="API keys.", no_args_is_help=True)
 models_cli = typer.Typer(help="Embedding models.", no_args_is_help=True)

@@ -19,8 +19,8 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
     from reverie_server.llm.provider import LanguageModel
+    from reverie_server.settings.server import Settings
 
 # What stands before the host of a URL.
 _IN_ADDRESS = re.compile(r"//[^/?#\s]*@")

@@ -13,7 +13,7 @@ import typer
 from reverie_server.app.line_stream import LineStream
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
+    from reverie_server.settings.server import Settings
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 DataDir = Annotated[Path | None, typer.Option(help="Where the embedded PostgreSQL and the models are.")]
@@ -23,7 +23,7 @@ OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, suc
 
 def load_settings(**overrides: object) -> Settings:
     """The settings with a command's options on top, and logging as they say."""
-    from reverie_indexer.settings import Settings
+    from reverie_server.settings.server import Settings
 
     settings = Settings.load(**overrides)
     _configure_logging(settings)

@@ -17,9 +17,9 @@ from reverie_server.cli.frame import AgentName, DataDir, OwnerKey, load_settings
 
 if TYPE_CHECKING:
     from reverie_indexer.model import Place
-    from reverie_indexer.settings import Settings
     from reverie_server.files.ingest import Progress, Summary
     from reverie_server.runtime import Runtime
+    from reverie_server.settings.server import Settings
 
 # Where nobody watches a bar grow, such as in a log: a line so often at most.
 LINE_INTERVAL_SECONDS = 5.0

@@ -26,9 +26,9 @@ from reverie_server.cli.upgrade import upgrade
 if TYPE_CHECKING:
     import socket
 
-    from reverie_indexer.settings import Settings
     from reverie_server.app.supervisor import Link
     from reverie_server.runtime import Runtime
+    from reverie_server.settings.server import Settings
 
 cli = typer.Typer(
     name="reverie",

@@ -18,11 +18,11 @@ from reverie_server.cli.frame import DataDir, load_settings, run
 if TYPE_CHECKING:
     import asyncio
 
-    from reverie_indexer.settings import Settings
     from reverie_server.access.connection import Connection
     from reverie_server.mcp.server import Context
     from reverie_server.mcp.stdio import StdioTransport
     from reverie_server.runtime import Runtime
+    from reverie_server.settings.server import Settings
 
 
 def mcp(

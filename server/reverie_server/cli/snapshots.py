@@ -17,9 +17,9 @@ from reverie_indexer.errors import PayloadTooLarge, SetupError, ValidationFailed
 from reverie_server.cli.frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
     from reverie_server.files.snapshots import Export, Report
     from reverie_server.runtime import Runtime
+    from reverie_server.settings.server import Settings
 
 _PIPE = Path("-")
 _PIECE = 64 * 1024

@@ -15,9 +15,9 @@ from reverie_indexer.errors import SetupError
 from reverie_server.cli.frame import AgentName, DataDir, OwnerKey, load_settings, owner_of, run
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
     from reverie_server.inject.inject import Injection
     from reverie_server.prompt.turn import Turn
+    from reverie_server.settings.server import Settings
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the API's answer.")]
 SessionName = Annotated[str | None, typer.Option("--session", help="The conversation, such as cli:notes.")]

@@ -10,7 +10,7 @@ from reverie_indexer.errors import SetupError
 from reverie_server.cli.frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
-    from reverie_indexer.settings import Settings
+    from reverie_server.settings.server import Settings
 
 
 def upgrade(

@@ -16,7 +16,6 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.document_index import forget_embeddings
 from reverie_indexer.index.episode_index import index_episode
 from reverie_indexer.model import Place
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
 from reverie_server.episodes.source import messages_of
 from reverie_server.episodes.stage import defer_again, entry_of, passages_of, replaced
@@ -28,6 +27,7 @@ from reverie_server.jobs.model import Event
 from reverie_server.llm.generation import Made
 from reverie_server.sessions.erase import without_texts
 from reverie_server.sessions.spoken import spoken
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, anchor_of, is_in
 
 SQL = Queries(__file__)

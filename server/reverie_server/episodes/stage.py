@@ -18,7 +18,6 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.gate import Grant
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
 from reverie_server.episodes.source import (
     Stretch,
@@ -33,6 +32,7 @@ from reverie_server.jobs.defer import Delays, defer, publish
 from reverie_server.jobs.model import Event, Outcome, Work
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.sessions.daily_log import local_day
+from reverie_server.settings.agent import AgentSettings
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

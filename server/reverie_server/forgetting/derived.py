@@ -15,7 +15,6 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes import erase as episode_forgetting
 from reverie_server.episodes.erase import Forgotten, HeldEpisodes
 from reverie_server.episodes.make import EpisodeMaking
@@ -24,6 +23,7 @@ from reverie_server.jobs.defer import Delays
 from reverie_server.nights import report_erase as reports_forgetting
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.spoken import spoken
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, is_telling, pattern_of
 
 SQL = Queries(__file__)

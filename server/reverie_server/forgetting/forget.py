@@ -25,7 +25,6 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_indexer.text.passages import Rules, passages_of
 from reverie_server.access.gate import Grant
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.erase import Forgotten
 from reverie_server.forgetting.derived import DerivedForgetting, HeldDerived
 from reverie_server.provenance.record import forget_lines
@@ -35,6 +34,7 @@ from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.erase import Held, survey, take_out
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Folded, Sought, anchor_of, erase
 from reverie_server.text.tokens import CountTokens, estimate_tokens
 

@@ -16,12 +16,12 @@ from reverie_indexer.index.transcript import Indexed, Said
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
-from reverie_server.access.settings import AgentSettings
 from reverie_server.episodes.store import has_episodes
 from reverie_server.sessions.chunk import cut
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import SQL as SESSIONS
 from reverie_server.sessions.sessions import empty
+from reverie_server.settings.agent import AgentSettings
 
 SQL = Queries(__file__)
 PAGE = 200

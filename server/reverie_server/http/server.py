@@ -15,7 +15,7 @@ from reverie_server.http.connections import BoundedProtocol, ConnectionLimits, C
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from reverie_indexer.settings import Settings
+    from reverie_server.settings.server import Settings
 
 # asyncio accepts so many connections at once before any of them is looked at; as many descriptors are kept free.
 _ACCEPTED_AT_ONCE = 128

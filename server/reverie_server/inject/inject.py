@@ -18,7 +18,6 @@ from reverie_indexer.model import Tier
 from reverie_indexer.resources import read_resource
 from reverie_indexer.text.chunk import note_date
 from reverie_server.access.gate import Grant
-from reverie_server.access.settings import AgentSettings
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.heuristics.small_talk import is_trivial
 from reverie_server.inject.query_expansion import salient_sentences, shortened, with_recent_messages
@@ -27,6 +26,7 @@ from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.request import SearchOutcome, SearchResult, request_for, rules_for
 from reverie_server.search.search import Search
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.spans import span
 from reverie_server.text.tokens import CountTokens

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from reverie_indexer.errors import PayloadTooLarge
 from reverie_indexer.model import Passage
 from reverie_indexer.text.passages import Rules, passages_of_message
-from reverie_server.access.settings import AgentSettings
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
+from reverie_server.settings.agent import AgentSettings
 
 # What else is said is not between people.
 INDEXED_ROLES = ("user", "assistant")

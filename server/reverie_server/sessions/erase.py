@@ -20,10 +20,10 @@ from reverie_indexer.index import transcript
 from reverie_indexer.index.document_index import forget_embeddings
 from reverie_indexer.index.transcript import Said
 from reverie_indexer.model import Place
-from reverie_server.access.settings import AgentSettings
 from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import cut
 from reverie_server.sessions.model import Message, path_of
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, erase, is_in, pattern_of
 from reverie_server.text.tokens import CountTokens, message_tokens
 

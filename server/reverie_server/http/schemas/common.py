@@ -11,8 +11,8 @@ from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.file_rules import check_agent_id, check_owner_key
 from reverie_indexer.model import Scope
-from reverie_server.access.settings import AgentSettings
 from reverie_server.files.files import Strategy
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.fields import MAX_INT, LineNumber, Text
 
 _FILE = {

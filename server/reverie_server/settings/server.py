@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from reverie_indexer.errors import SetupError
-from reverie_indexer.setting_names import unknown_name, unknown_variables, without_services
+from reverie_server.settings.names import unknown_name, unknown_variables, without_services
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

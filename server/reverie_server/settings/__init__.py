@@ -1,0 +1,1 @@
+"""The settings of the server and of agents, and the names that they may have."""
