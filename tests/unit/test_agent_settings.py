@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from reverie_indexer.errors import SetupError
 from reverie_server.settings import agent
 from reverie_server.settings.agent import AgentSettings, effective_settings
+from reverie_server.settings.server import Settings
 
 
 def test_a_request_does_not_look_for_time_zones_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,3 +23,19 @@ def test_a_request_does_not_look_for_time_zones_on_the_disk(monkeypatch: pytest.
 def test_a_time_zone_that_there_is_not_is_refused(zone: str) -> None:
     with pytest.raises(ValidationError, match="not a time zone"):
         AgentSettings(time_zone=zone)
+
+
+def test_an_agent_that_sets_nothing_follows_the_server() -> None:
+    server = Settings(time_zone="Asia/Tokyo", text_weight=0.5, vector_weight=0.5, version_keep_days=30)
+    assert server.agent_defaults == AgentSettings(
+        time_zone="Asia/Tokyo", text_weight=0.5, vector_weight=0.5, version_keep_days=30
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [("time_zone", "Mars/Olympus", "not a time zone"), ("language", "klingon", "no analyser for language")],
+)
+def test_a_server_does_not_start_with_a_value_that_no_agent_may_have(name: str, value: str, complaint: str) -> None:
+    with pytest.raises(SetupError, match=rf"are not valid: {name}: Value error, {complaint}"):
+        Settings.load(**{name: value})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 import structlog
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from reverie_indexer.database.database import Database, prepare_database
 from reverie_indexer.database.faults import Faults
@@ -49,7 +49,6 @@ from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
-from reverie_server.settings.agent import AgentSettings
 from reverie_server.settings.server import Settings
 
 if TYPE_CHECKING:
@@ -175,16 +174,6 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             yield database
 
 
-def agent_defaults(settings: Settings) -> AgentSettings:
-    """The settings of an agent that sets none: the server's."""
-    names = AgentSettings.model_fields.keys() & type(settings).model_fields.keys()
-    try:
-        return AgentSettings.model_validate({name: getattr(settings, name) for name in names})
-    except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {wrong}") from None
-
-
 def assemble(
     settings: Settings,
     database: Database,
@@ -209,7 +198,7 @@ def assemble(
         bm25_k1=settings.bm25_k1,
         bm25_b=settings.bm25_b,
     )
-    defaults = agent_defaults(settings)
+    defaults = settings.agent_defaults
     pipeline = Pipeline(database, models, index_rules, waiting=long_wait)
     search = Search(database, models, search_rules, now=now)
     tombstones = Tombstones(database)

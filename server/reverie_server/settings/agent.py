@@ -1,4 +1,4 @@
-"""What can be set for an agent. What is not set follows the server's settings."""
+"""The settings that an agent may have of its own. What it does not set follows the server's settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @cache
 def _zones() -> frozenset[str]:
-    # Python looks through some hundred files for them, and settings are looked at in every request.
+    # Python reads some hundred files to list them, and every request reads the settings of its agent.
     return frozenset(available_timezones())
 
 
@@ -43,14 +43,23 @@ class AgentSettings(BaseModel):
 
     memory_enabled: bool = True
     memory_isolation: bool = True
+    # Refuses a request that names no owner: a forgotten header must not give a person's words to the team.
     require_owner: bool = False
-    language: Annotated[str, AfterValidator(_known_language)] = "english"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
+
+    # Files and their index. A replaced version is kept for this time, and at most this many of a file. None keeps all.
+    language: Annotated[str, AfterValidator(_known_language)] = "english"
     chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000
+    version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+    # Search. `context_weight`: what the best passage of a file adds to its others; 0 leaves neighbours out, too.
     text_weight: Share = 0.3
     vector_weight: Share = 0.7
     user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
     context_weight: Share = 0.3
+
+    # The turn. `seeds_in_prompt`: whether prompts have the files of a new agent before anybody has edited them.
     auto_inject_enabled: bool = True
     auto_inject_threshold: Share = 0.3
     auto_inject_max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 200
@@ -59,14 +68,14 @@ class AgentSettings(BaseModel):
     recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
     index_messages: bool = True
     seeds_in_prompt: bool = False
-    episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
+
+    # Consolidation.
     consolidation_enabled: bool = True
     auto_summarize_enabled: bool = True
     emergence_enabled: bool = True
     skip_cron_conversations: bool = True
     compaction_enabled: bool = True
-    version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
-    version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
 
     @model_validator(mode="after")
     def _weights_sum_to_one(self) -> Self:
@@ -75,6 +84,6 @@ class AgentSettings(BaseModel):
         return self
 
 
-def effective_settings(defaults: AgentSettings, own: Mapping[str, Any]) -> AgentSettings:
-    """The defaults with an agent's own settings on top."""
-    return AgentSettings.model_validate({**defaults.model_dump(), **own}) if own else defaults
+def effective_settings(defaults: AgentSettings, agent_values: Mapping[str, Any]) -> AgentSettings:
+    """The defaults with the values that an agent sets itself on top."""
+    return AgentSettings.model_validate({**defaults.model_dump(), **agent_values}) if agent_values else defaults

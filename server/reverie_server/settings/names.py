@@ -1,4 +1,4 @@
-"""Pure. Which names a setting may have: a name that nothing reads is an error that says the nearest known name."""
+"""The names that settings may have. An unknown name is an error that says the nearest known one. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TypeVar
 
 PREFIX = "REVERIE_"
-# Variables that are no settings, with what reads them. This is the one list.
+# Variables that are no settings, each with its reader. This is the one list.
 OTHER_VARIABLES = frozenset(
     {
         "REVERIE_URL",  # the Python client, and commands that talk to a running server
@@ -21,7 +21,7 @@ OTHER_VARIABLES = frozenset(
 # The test suite has variables of its own under this prefix.
 TEST_PREFIX = "REVERIE_TEST_"
 
-# What Kubernetes puts into every container of a namespace for a Service called reverie or reverie-something.
+# Variables that Kubernetes sets in every container of a namespace for a Service called reverie or reverie-something.
 _OF_SERVICE = re.compile(
     r"REVERIE(?:_[A-Z0-9_]+)?_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)"
 )
@@ -31,9 +31,9 @@ T = TypeVar("T", str, str | None)
 
 
 def without_services(environment: Mapping[str, T]) -> dict[str, T]:
-    """The variables without those that Kubernetes makes of a Service, which nobody set and nobody can mistype.
+    """The variables without those that Kubernetes sets for a Service: nobody set them, and nobody can mistype them.
 
-    REVERIE_PORT is such a one where its value is an address (`tcp://10.0.0.1:8077`): it is then no setting.
+    REVERIE_PORT is one of them where its value is an address (`tcp://10.0.0.1:8077`), and is then no setting.
     """
     return {
         name: value
@@ -46,7 +46,7 @@ def without_services(environment: Mapping[str, T]) -> dict[str, T]:
 def unknown_variables(environment: Iterable[str], settings: Collection[str]) -> list[str]:
     """A sentence for each `REVERIE_*` variable that is no setting and that nothing else reads.
 
-    Upper and lower case are the same here, as they are where the variables are read.
+    Case does not matter, as it does not where the variables are read.
     """
     known = {*(PREFIX + name.upper() for name in settings), *OTHER_VARIABLES}
     unknown = sorted(
@@ -58,8 +58,10 @@ def unknown_variables(environment: Iterable[str], settings: Collection[str]) -> 
 
 
 def unknown_name(name: str, known: Collection[str]) -> str:
-    """The sentence about one name that is not known."""
-    # Without a cutoff: an operator who sees even a far name knows what kind of name is wanted.
-    wanted = name.upper() if any(each.startswith(PREFIX) for each in known) else name.lower().removeprefix("reverie_")
-    [nearest] = difflib.get_close_matches(wanted, known, 1, 0.0)
+    """The sentence about one unknown name."""
+    # Without a cutoff: even a distant name shows an operator what kind of name is expected.
+    spelled_alike = (
+        name.upper() if any(each.startswith(PREFIX) for each in known) else name.lower().removeprefix("reverie_")
+    )
+    [nearest] = difflib.get_close_matches(spelled_alike, known, 1, 0.0)
     return f"{name}: there is no such setting (the nearest name is {nearest})"

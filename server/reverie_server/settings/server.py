@@ -1,4 +1,4 @@
-"""All settings, from `REVERIE_*` variables or `reverie.toml`. Read in `app.py` and `cli.py` only."""
+"""The settings of the server, from `REVERIE_*` variables or `reverie.toml`. Only `app` and `cli` load them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from pydantic_settings import (
 )
 
 from reverie_indexer.errors import SetupError
+from reverie_server.settings.agent import AgentSettings, Share
 from reverie_server.settings.names import unknown_name, unknown_variables, without_services
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-Share = Annotated[float, Field(ge=0, le=1)]
 # Up to a year: far beyond it, PostgreSQL or the clock of the event loop could not take the number.
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 
 
-class Settings(BaseSettings):
-    """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start."""
+class Settings(BaseSettings, AgentSettings):
+    """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start.
+
+    The fields of `AgentSettings` are what agents get that set nothing themselves.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="REVERIE_",
@@ -47,36 +50,37 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8077
     pool_size: PositiveInt = 10
-    # With the embedded PostgreSQL: below this much free disk writes are refused, before PostgreSQL itself must stop.
+    # With the embedded PostgreSQL: below this much free disk, writes are refused before PostgreSQL itself must stop.
     min_free_disk_mb: Annotated[int, Field(ge=0)] = 64
     statement_timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
-    # Makes the first key where there is none: the key itself, or a file that holds it.
+    # The first key of a server that has none: the key itself, or a file that holds it.
     bootstrap_admin_key: SecretStr | None = None
     bootstrap_admin_key_file: Path | None = None
     # Whether metrics and the API reference are shown without a key; None: where the server listens on loopback.
     public_metrics: bool | None = None
     public_docs: bool | None = None
-    # Who read whose memory: each read, one row a minute for each key, agent, owner and kind, or nothing. Writes always.
+    # Which reads the audit has: each one, one row a minute for each key, agent, owner and kind, or none. Writes always.
     audit_reads: Literal["off", "sampled", "on"] = "sampled"
     audit_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 365
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
-    # What clients may take. Connections, None: as the limit of file descriptors allows, at most 2000; over it those
-    # that wait for nothing or send nothing are closed, else the new one is refused. Seconds for the head of a request,
-    # a whole body (which comes at a minimum rate), a response that nobody reads on, and between two requests.
+    # The limits for clients. Connections, None: as many as the limit of file descriptors allows, at most 2000. Above
+    # it idle connections are closed; if there are none, the new connection is refused. Then the seconds for the head
+    # of a request, for a whole body (which has a minimum rate), for a response that the client leaves unread, and
+    # between two requests.
     max_connections: Annotated[int, Field(ge=16, le=100_000)] | None = None
     header_timeout_seconds: Seconds = 5.0
     body_timeout_seconds: Seconds = 120.0
     body_min_bytes_per_second: PositiveInt = 16_384
     response_timeout_seconds: Seconds = 20.0
     keep_alive_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 10
-    # Proxies, as addresses and networks with commas between: what they say of a client's address and scheme
-    # (X-Forwarded-For, X-Forwarded-Proto) is believed, and nobody else. None: nobody.
+    # Addresses and networks of proxies, with commas between. Only they are believed about a client's address and
+    # scheme (X-Forwarded-For, X-Forwarded-Proto). None: nobody is.
     trusted_proxies: str | None = None
-    # Requests at work, None: four a processor, at most as many as pool_size; of one key (without keys: of one address),
-    # None: all but an eighth. More wait for their turn, and are refused (429 or 503) when it has not come in time to be
-    # answered within max_answer_seconds. What waits for a language model is not at work.
+    # Requests at work, None: four a processor, at most pool_size; of one key (without keys: of one address), None: all
+    # but an eighth. Further requests wait for their turn. A request is refused (429 or 503) when it can no longer be
+    # answered within max_answer_seconds. A request that waits for a language model is not at work.
     max_in_flight: Annotated[int, Field(ge=1, le=1000)] | None = None
     max_in_flight_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 256
@@ -97,33 +101,22 @@ class Settings(BaseSettings):
     embedder_threads: PositiveInt = 1
     embedder_weights_dir: Path | None = None
     query_cache_size: PositiveInt = 1024
-    # How long one write waits for its vectors before it answers `embedded: false` and leaves the rest to the
-    # back-fill; it covers a model that still loads and a file of a megabyte.
+    # How long one write waits for its vectors. After it, the write answers `embedded: false`, and the back-fill adds
+    # the rest. The default covers a model that still loads and a file of a megabyte.
     embed_wait_seconds: Seconds = 10.0
     backfill_interval_seconds: Seconds = 5.0
 
     # Indexing.
-    chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000
     max_file_bytes: PositiveInt = 1_048_576
-    language: str = "english"
 
-    # A snapshot's entries, and the bytes of them all as they are unpacked; what is sent may be a sixteenth longer.
+    # A snapshot's entries, and the bytes of them all, unpacked; the archive may be a sixteenth longer.
     snapshot_max_entries: Annotated[int, Field(ge=2, le=65_000)] = 500
     snapshot_max_bytes: Annotated[int, Field(ge=1_048_576, le=1_073_741_824)] = 16_777_216
-    # In how many files at most a keyword search finds lines.
+    # The most files in which a keyword search finds lines.
     keyword_max_files: Annotated[int, Field(ge=1, le=1000)] = 50
 
-    # The history of files: how long a replaced version is kept, and how many versions of a file. None keeps all.
-    version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
-    version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-
     # Search.
-    text_weight: Share = 0.3
-    vector_weight: Share = 0.7
-    user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
-    # What the best passage of a file adds to each other of it; 0 leaves neighbours out, too.
-    context_weight: Share = 0.3
-    # BM25: how soon more of the same word counts no more, and how much the length of a passage takes away.
+    # BM25: how soon a repeated word stops counting, and how much the length of a passage is discounted.
     bm25_k1: Annotated[float, Field(ge=0, le=10)] = 1.2
     bm25_b: Share = 0.75
     # Slices up to this many chunks are scanned exactly; above, HNSW on a partition of their own.
@@ -131,49 +124,28 @@ class Settings(BaseSettings):
     hnsw_ef_search: Annotated[int, Field(ge=10, le=1000)] = 100
     max_partitions: Annotated[int, Field(ge=0, le=1000)] = 100
 
-    # The turn: what agents that set nothing themselves get.
-    memory_enabled: bool = True
-    memory_isolation: bool = True
-    # Whether a request that names no owner is refused, so that a forgotten header never makes what is said the team's.
-    require_owner: bool = False
-    time_zone: str = "UTC"
-    auto_inject_enabled: bool = True
-    auto_inject_threshold: Share = 0.3
-    auto_inject_max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 200
-    inject_placement: Literal["system", "user"] = "system"
-    recent_days: Annotated[int, Field(ge=0, le=365)] = 7
-    recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
-    index_messages: bool = True
-    # Whether the texts that a new agent starts with are in prompts as long as nobody has edited them.
-    seeds_in_prompt: bool = False
-    # A prompt's window in tokens; from the first share of it older messages are summarised for the prompt, from the
-    # second, or from more than so many messages, the session itself is compacted.
+    # The turn. A prompt's window in tokens. From `summarise_from_share` of it older messages are summarised for the
+    # prompt; from `compact_from_share` of it, or from `compact_from_messages`, the session itself is compacted.
     context_max_tokens: Annotated[int, Field(ge=1000, le=100_000_000)] = 128_000
     summarise_from_share: Annotated[float, Field(gt=0, le=1)] = 0.75
     compact_from_share: Annotated[float, Field(gt=0, le=1)] = 0.85
     compact_from_messages: PositiveInt = 50
     compact_keep_last: Annotated[int, Field(ge=2, le=1000)] = 20
-    # How long the prompt of a turn waits for a compaction that is under way.
+    # How long the prompt of a turn waits for a compaction under way.
     compact_wait_seconds: Seconds = 10.0
     summary_max_tokens: PositiveInt = 300
     summary_keep_seconds: Seconds = 1800.0
     summary_timeout_seconds: Seconds = 15.0
     flush_max_rounds: Annotated[int, Field(ge=1, le=100)] = 5
     flush_timeout_seconds: Seconds = 90.0
-    # A session that nobody has written to for so long is complete.
+    # A session is complete when nobody has written to it for this time.
     session_idle_seconds: Seconds = 1800.0
 
-    # Consolidation: what agents that set nothing themselves get, and what the stages go by (behaviour in the README).
-    consolidation_enabled: bool = True
-    auto_summarize_enabled: bool = True
-    emergence_enabled: bool = True
-    skip_cron_conversations: bool = True
-    compaction_enabled: bool = True
-    episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
+    # Consolidation: the limits of the stages.
     episodic_timeout_seconds: Seconds = 30.0
     episodic_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 1024
     extraction_cooldown_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 300.0
-    # What extraction looks at; what a model is given at a time: messages, characters of each, tokens to answer with.
+    # Which conversations extraction reads; the messages, characters of each, and tokens of the answer in one round.
     extraction_min_messages: PositiveInt = 4
     extraction_min_chars: Annotated[int, Field(ge=0)] = 10
     extraction_max_messages: Annotated[int, Field(ge=2, le=1000)] = 30
@@ -182,10 +154,10 @@ class Settings(BaseSettings):
     extraction_timeout_seconds: Seconds = 60.0
     # No background work makes MEMORY.md longer than this.
     memory_max_chars: Annotated[int, Field(ge=1000)] = 8000
-    # Which share of its entries may leave it in one rewriting, and by which share of its length a night may add.
+    # The share of its entries that one rewriting may remove, and the share of its length that a night may add.
     memory_max_loss: Share = 0.25
     memory_max_growth: Annotated[float, Field(ge=0, le=100)] = 0.5
-    # From how many characters on it is compacted once a day, and how many backups of it are kept.
+    # Its length from which it is compacted once a day, and the number of its backups.
     memory_compact_from_chars: Annotated[int, Field(ge=0, le=1_000_000_000)] = 3000
     memory_backups_kept: Annotated[int, Field(ge=1, le=1000)] = 5
     memory_compact_timeout_seconds: Seconds = 120.0
@@ -195,13 +167,13 @@ class Settings(BaseSettings):
     dreaming_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4096
     # The hour at which the night begins where the agent is.
     nightly_hour: Annotated[int, Field(ge=0, le=23)] = 2
-    # So many daily notes, the newest, are looked at each night, and what candidates for MEMORY.md need.
+    # How many of the newest daily notes each night reads, and what a candidate for MEMORY.md needs.
     emergence_days: Annotated[int, Field(ge=1, le=36_500)] = 7
     emergence_min_recalls: Annotated[int, Field(ge=0)] = 3
     emergence_min_queries: Annotated[int, Field(ge=0)] = 2
     emergence_max_age_days: Annotated[int, Field(ge=1, le=36_500)] = 30
     emergence_min_score: Share = 0.4
-    # What its score is made of, which together must be 1; and in how many days half of a recall's recency is gone.
+    # The weights of its score, which must be 1 together, and the half-life of a recall's recency.
     emergence_frequency_weight: Share = 0.30
     emergence_recency_weight: Share = 0.25
     emergence_diversity_weight: Share = 0.20
@@ -209,11 +181,10 @@ class Settings(BaseSettings):
     emergence_consolidation_weight: Share = 0.10
     emergence_half_life_days: Annotated[float, Field(gt=0, le=36_500)] = 7.0
     emergence_timeout_seconds: Seconds = 60.0
-    # Past it, older entries of DREAMS.md are summarised and move to the archive of their month.
+    # Beyond this length, older entries of DREAMS.md are summarised and move to the archive of their month.
     dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
-    # The knowledge graph: from which confidence on it takes what is said; from which cosine and likeness of names
-    # (Jaro-Winkler) on two entities are one, and from which cosine a person is asked; what a search may read, and for
-    # how long.
+    # The knowledge graph: the least confidence of a statement; the cosine and the similarity of names (Jaro-Winkler)
+    # from which two entities are merged, and the cosine from which a person is asked; rows and time of a search.
     semantic_min_confidence: Share = 0.75
     dedup_merge_cosine: Share = 0.98
     dedup_merge_names: Share = 0.85
@@ -221,33 +192,33 @@ class Settings(BaseSettings):
     dedup_nearest: Annotated[int, Field(ge=1, le=100)] = 3
     graph_max_rows: Annotated[int, Field(ge=10, le=100_000)] = 2000
     graph_timeout_seconds: Seconds = 5.0
-    # Background jobs: a server runs a worker beside it, unless told not to.
+    # Background jobs: whether a server starts a worker.
     worker_enabled: bool = True
     worker_concurrency: Annotated[int, Field(ge=1, le=100)] = 2
     worker_poll_seconds: Seconds = 5.0
-    # How often a job that fails is tried altogether; before each new try it waits twice as long as before the last.
+    # All attempts of a failing job; the wait before each further attempt is twice the wait before the last.
     job_max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
     job_retry_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 15.0
     job_timeout_seconds: Seconds = 600.0
-    # A job that so many processes died of is not tried again. Deaths count where the job ran alone in its process.
+    # A job of which this many processes died is not tried again. A death counts where the job ran alone in its process.
     job_max_deaths: Annotated[int, Field(ge=1, le=100)] = 3
-    # A process ends itself after so much CPU time in which its event loop did not turn, and is started again.
+    # A process ends itself after this much CPU time in which its event loop did not turn, and is started again.
     stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = 20.0
-    # From SIGTERM on a server or worker has so long to end by itself; then it is killed.
+    # After SIGTERM a server or worker has this time to end by itself; then it is killed.
     shutdown_grace_seconds: Annotated[float, Field(gt=0, le=86_400)] = 15.0
-    # How long the rows of jobs that are done are kept; those that failed stay until they are tried again.
+    # How long the rows of finished jobs are kept; failed jobs stay until they are tried again.
     job_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 7
     # How often what has expired and the rows of old jobs are removed.
     prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
 
-    # The language model: any OpenAI-compatible endpoint. Without one, what needs it goes its extractive way.
+    # The language model: any OpenAI-compatible endpoint. Without one, heuristics do its work.
     llm_base_url: str | None = None
     llm_model: str | None = None
     llm_api_key: SecretStr | None = None
     llm_timeout_seconds: Seconds = 60.0
     llm_max_retries: Annotated[int, Field(ge=0, le=20)] = 2
     llm_max_response_bytes: Annotated[int, Field(ge=65_536)] = 8 * 1024 * 1024
-    # After so many failures in a row, or one time-out, the endpoint is not asked for so long, then for longer.
+    # After this many failures in a row, or one time-out, the endpoint is not asked for the pause, then for longer.
     llm_breaker_failures: PositiveInt = 3
     llm_breaker_pause_seconds: Seconds = 10.0
     # Calls of one tenant on one day (UTC); the proxy's own forwarding does not count.
@@ -264,16 +235,15 @@ class Settings(BaseSettings):
         return value
 
     @model_validator(mode="after")
-    def _weights_sum_to_one(self) -> Self:
-        if abs(self.text_weight + self.vector_weight - 1) > 1e-9:
-            raise ValueError("text_weight + vector_weight must be 1")
-        return self
-
-    @model_validator(mode="after")
     def _emergence_weights_sum_to_one(self) -> Self:
         if abs(sum(self.emergence_weights.values()) - 1) > 1e-9:
             raise ValueError("the five emergence_*_weight must be 1 together")
         return self
+
+    @property
+    def agent_defaults(self) -> AgentSettings:
+        """The settings of an agent that sets none itself."""
+        return AgentSettings.model_validate({name: getattr(self, name) for name in AgentSettings.model_fields})
 
     @property
     def emergence_weights(self) -> dict[str, float]:
@@ -298,15 +268,15 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **overrides: object) -> Settings:
-        """The settings with `overrides` (None means not given) on top.
+        """The settings with `overrides` on top; an override of None counts for nothing.
 
-        SetupError names each wrong value, and each name that is no setting with the nearest that is one.
+        SetupError names each wrong value, and each unknown name with the nearest name of a setting.
         """
-        given = {name: value for name, value in overrides.items() if value is not None}
+        arguments = {name: value for name, value in overrides.items() if value is not None}
         wrong = unknown_variables(without_services(os.environ), cls.model_fields)
         settings = None
         try:
-            settings = cls(**given)  # type: ignore[arg-type]  # validated by pydantic, field by field
+            settings = cls(**arguments)  # type: ignore[arg-type]  # validated by pydantic, field by field
         except ValidationError as error:
             wrong += [_sentence(item, cls.model_fields) for item in error.errors()]
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -316,8 +286,9 @@ class Settings(BaseSettings):
         return settings
 
 
-def _sentence(item: ErrorDetails, names: Collection[str]) -> str:
+def _sentence(item: ErrorDetails, setting_names: Collection[str]) -> str:
+    """The sentence about one wrong value."""
     name = ".".join(map(str, item["loc"]))
     if item["type"] == "extra_forbidden":
-        return unknown_name(name, names)
+        return unknown_name(name, setting_names)
     return f"{name or 'settings'}: {item['msg']}"
