@@ -129,6 +129,12 @@ async def test_the_blocks_of_the_readme_run_in_their_order(scripted: ScriptedMod
             assert await reader.python(openai) == "Noted.\n"
         assert "Ada moved the review to Thursday." in scripted.requests[-1].texts()
 
+        [keys] = re.findall(r"```sh\n(.+?)```", (CHECKOUT / "docs/operations.md").read_text(), re.DOTALL)
+        *_, listed = (
+            await reader.shell(re.sub("^reverie", ".venv/bin/reverie", keys, flags=re.MULTILINE))
+        ).splitlines()
+        assert "phone" in listed
+
 
 async def _tools_of(description: dict, reader: Reader) -> set[str]:
     """The names of the tools that an MCP client gets by the description of a server."""

@@ -39,7 +39,7 @@ def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
     nobody has edited: an empty memory finds nothing. Pure.
 
     A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
-    have them all. In the vectors it would only make the passages of a day alike (benchmarks/README.md).
+    have them all. In the vectors it would only make the passages of a day alike (docs/measurements.md).
     """
     if not file_rules.is_searchable(path) or file_rules.is_unedited_seed(path, text):
         return []

@@ -10,7 +10,7 @@ is `vector_score`, its cosine similarity, clamped to 0..1.
 With context, text is the mean of text_score and `coverage`, the share of the query that the passage and its neighbours
 have; vector is 0.7 × vector_score + 0.3 × the highest similarity of its neighbours. Further evidence x then enters the
 sum with a weight w, as sum := (sum + w × x) / (1 + w): coverage once more (w = 0.2); `speaker_match`, where the query
-names a speaker (0.05); `statement_score`, which is 0 for a passage that only asks (0.05). benchmarks/README.md has the
+names a speaker (0.05); `statement_score`, which is 0 for a passage that only asks (0.05). docs/measurements.md has the
 ablation.
 """
 
