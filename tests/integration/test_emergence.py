@@ -18,8 +18,8 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.files.files import Write
 from reverie_server.forgetting.forget import Target
 from reverie_server.jobs.nights_due import next_nightly
-from reverie_server.nights.emergence import inputs as emergence_view
-from reverie_server.nights.emergence.collect import View
+from reverie_server.nights.emergence import inputs as emergence_inputs
+from reverie_server.nights.emergence.collect import EmergenceInput
 from reverie_server.provenance import record as derive
 from reverie_server.search.request import request_for
 
@@ -334,10 +334,10 @@ async def _candidates(who: Nights) -> list[Any]:
     return list(await who.runtime.consolidation.emergence.candidates(await who.grant(), who.place))
 
 
-async def _view(who: Nights) -> View:
-    wanted = emergence_view.Wanted(who.at, "UTC", "english", 7, 30)
+async def _read_input(who: Nights) -> EmergenceInput:
+    window = emergence_inputs.InputWindow(who.at, "UTC", "english", 7, 30)
     async with who.runtime.database.tenant(who.tenant_id, snapshot=True) as connection:
-        return await emergence_view.read_view(connection, who.place, wanted)
+        return await emergence_inputs.read_input(connection, who.place, window)
 
 
 async def test_a_long_history_of_the_memory_is_compared_elsewhere_and_no_further_than_it_counts(
@@ -348,10 +348,10 @@ async def test_a_long_history_of_the_memory_is_compared_elsewhere_and_no_further
     for number in range(4):
         await ada.memory(f"- Number {number} is the lantern.\n" + "- The lantern is lit.\n" * 4000)
     monkeypatch.setattr(derive, "added_lines", lambda *_: [f"- {os.getpid()}"])
-    view = await _view(ada)
-    assert len(view.corrections) == 3
-    assert str(os.getpid()) not in {line.removeprefix("- ") for _, line in view.corrections}
-    monkeypatch.setattr(emergence_view, "_COMPARED_CHARS", 400_000)
-    assert len((await _view(ada)).corrections) == 2
-    monkeypatch.setattr(emergence_view, "MAX_LINES", 1)
-    assert len((await _view(ada)).corrections) == 1
+    inputs = await _read_input(ada)
+    assert len(inputs.corrections) == 3
+    assert str(os.getpid()) not in {line.removeprefix("- ") for _, line in inputs.corrections}
+    monkeypatch.setattr(emergence_inputs, "_COMPARED_CHARS", 400_000)
+    assert len((await _read_input(ada)).corrections) == 2
+    monkeypatch.setattr(emergence_inputs, "MAX_LINES", 1)
+    assert len((await _read_input(ada)).corrections) == 1

@@ -16,14 +16,13 @@ from reverie_server.long_term import proposal as compaction_proposal
 from reverie_server.nights import diary
 from reverie_server.nights.dreaming import text as dreaming_text
 from reverie_server.nights.dreaming.text import Kind
-from reverie_server.nights.emergence import candidates
-from reverie_server.nights.emergence import collect as gathering
+from reverie_server.nights.emergence import candidates, collect
 from reverie_server.nights.emergence import text as emergence_text
 from reverie_server.provenance import line_identity as lines
 from reverie_server.text.redact import essence
 
 RULES = guard.GuardRules(max_chars=10_000_000, max_growth=None, max_loss=1.0)
-SETTING = gathering.Setting(candidates.Rules(), NOW, "UTC", "english")
+SETTING = collect.ScoringContext(candidates.Rules(), NOW, "UTC", "english")
 HEADING = "## 2026-04-03 02:00 emergence: "
 
 
@@ -60,22 +59,22 @@ def _indexed(text: str) -> object:
     return [(terms.alike(one), frames.opposed(one)) for one in said]
 
 
-def _memory(text: str, *, is_machine: bool = False) -> gathering.MemoryFile:
+def _memory(text: str, *, is_machine: bool = False) -> collect.MemoryFile:
     own = lines.entry_lines(text)
     machine = frozenset(map(essence, own)) if is_machine else frozenset()
-    return gathering.MemoryFile("MEMORY.md", 1, text, own, machine)
+    return collect.MemoryFile("MEMORY.md", 1, text, own, machine)
 
 
-def _view(text: str) -> gathering.View:
+def _view(text: str) -> collect.EmergenceInput:
     found = entries.entries_of(NOTE, text, DAY)
     memory = _memory(text)
-    passage = gathering.Passage(NOTE, 1, 10**6, frozenset(likeness.terms_of(text, "english")), ("s", 1))
+    passage = collect.Passage(NOTE, 1, 10**6, frozenset(likeness.terms_of(text, "english")), ("s", 1))
     gone = [(DAY - timedelta(days=1), line) for line in memory.lines]
-    return gathering.View(entries=found, memory=memory, recalled=[passage] * 3, corrections=gone)
+    return collect.EmergenceInput(entries=found, memory=memory, recalled=[passage] * 3, corrections=gone)
 
 
-def _gathered(text: str) -> list[gathering.Candidate]:
-    return gathering.gather(_view(text), SETTING)
+def _gathered(text: str) -> list[collect.Candidate]:
+    return collect.collect(_view(text), SETTING)
 
 
 def _episodes(text: str) -> list[dreaming_text.Summary]:
@@ -153,7 +152,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.nights.emergence.text.modelled:memory": lambda text: emergence_text.modelled(
         _memory(MEMORY + text, is_machine=True), _gathered("- I live in Oslo.\n"), f"{MEMORY}{text}x", RULES, "english"
     ),
-    "reverie_server.nights.emergence.text.told_by": lambda text: emergence_text.told_by(
+    "reverie_server.nights.emergence.text.candidates_in": lambda text: emergence_text.candidates_in(
         text, _gathered(text), "english"
     ),
     "reverie_server.heuristics.entries.entries_of": lambda text: entries.entries_of(NOTE, text, DAY),
@@ -168,12 +167,12 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.dated": lambda text: entries.dated(text, [DAY]),
     "reverie_server.heuristics.entries.stated": entries.stated,
     "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
-    "reverie_server.nights.emergence.collect.gather": _gathered,
-    "reverie_server.nights.emergence.collect.gather:wanted": lambda text: gathering.gather(
-        _view(text), SETTING, wanted=_view(text).recalled
+    "reverie_server.nights.emergence.collect.collect": _gathered,
+    "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
+        _view(text), SETTING, topic_passages=_view(text).recalled
     ),
-    "reverie_server.nights.emergence.collect.gather:memory": lambda text: gathering.gather(
-        gathering.View(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
+    "reverie_server.nights.emergence.collect.collect:memory": lambda text: collect.collect(
+        collect.EmergenceInput(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
     ),
     "reverie_server.long_term.guard.check": lambda text: guard.check(
         MEMORY + text, f"{MEMORY}{text}\n- Bo.\n", RULES, _nobody

@@ -48,7 +48,8 @@ def test_twice_in_one_conversation_is_not_several_conversations() -> None:
 def test_of_two_that_contradict_each_other_the_later_is_kept() -> None:
     said = "- User: Please remember that my favourite restaurant is {}."
     episodes = [episode(1, said.format("Luigi")), episode(2, said.format("Sushi Bar"))]
-    assert [line.said.text for line in extractive(episodes, "english")] == ["My favourite restaurant is Sushi Bar."]
+    [line] = extractive(episodes, "english")
+    assert line.statement.text == "My favourite restaurant is Sushi Bar."
 
 
 def test_a_models_line_that_follows_from_nothing_it_names_is_thrown_away() -> None:
@@ -88,7 +89,7 @@ def test_a_second_run_on_the_same_day_adds_to_the_file_and_loses_nothing() -> No
         "english",
     )
     text, added = merged(text + "\nMy own remark.\n", DAY, again, "english")
-    assert [line.said.text for line in added] == [
+    assert [line.statement.text for line in added] == [
         "We decided to build it of brick.",
         "I always take the night train to Basel.",
     ]

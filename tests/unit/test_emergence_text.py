@@ -7,8 +7,15 @@ from datetime import UTC, date, datetime
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.nights.emergence.candidates import Rules
-from reverie_server.nights.emergence.collect import Candidate, MemoryFile, NoteFile, Setting, View, gather
-from reverie_server.nights.emergence.text import extractive, modelled, told_by
+from reverie_server.nights.emergence.collect import (
+    Candidate,
+    EmergenceInput,
+    MemoryFile,
+    NoteFile,
+    ScoringContext,
+    collect,
+)
+from reverie_server.nights.emergence.text import candidates_in, extractive, modelled
 from reverie_server.text.redact import essence
 
 DAY = date(2026, 4, 3)
@@ -26,8 +33,8 @@ def memory(text: str = BEFORE) -> MemoryFile:
 def candidates(*texts: str) -> list[Candidate]:
     file = NoteFile(1, "memory/2026-04-03.md", 1, DAY, "".join(f"- {text}\n\n" for text in texts))
     entries = entries_of(file.path, file.text, file.day)
-    setting = Setting(Rules(), datetime(2026, 4, 4, 2, tzinfo=UTC), "UTC", "english")
-    found = {c.text: c for c in gather(View(files=[file], entries=entries), setting)}
+    setting = ScoringContext(Rules(), datetime(2026, 4, 4, 2, tzinfo=UTC), "UTC", "english")
+    found = {c.text: c for c in collect(EmergenceInput(files=[file], entries=entries), setting)}
     return [found[text] for text in texts]
 
 
@@ -127,5 +134,5 @@ def test_a_candidate_that_the_model_left_out_is_told() -> None:
 
 def test_a_line_of_the_memory_knows_its_candidates() -> None:
     tea, kiln = candidates("I prefer tea to coffee.", "The kiln stands behind the barn.")
-    assert told_by("- Prefers tea to coffee", [tea, kiln], "english") == [tea]
-    assert told_by("- Something else altogether", [tea, kiln], "english") == [tea, kiln]
+    assert candidates_in("- Prefers tea to coffee", [tea, kiln], "english") == [tea]
+    assert candidates_in("- Something else altogether", [tea, kiln], "english") == [tea, kiln]

@@ -6,11 +6,19 @@ from datetime import UTC, date, datetime
 
 from reverie_server.heuristics.entries import dated, entries_of, undated
 from reverie_server.nights.emergence.candidates import Recall, Rules
-from reverie_server.nights.emergence.collect import Candidate, MemoryFile, NoteFile, Passage, Setting, View, gather
+from reverie_server.nights.emergence.collect import (
+    Candidate,
+    EmergenceInput,
+    MemoryFile,
+    NoteFile,
+    Passage,
+    ScoringContext,
+    collect,
+)
 
 DAY = date(2026, 4, 3)
 NOW = datetime(2026, 4, 4, 2, 0, tzinfo=UTC)
-SETTING = Setting(Rules(), NOW, "UTC", "english")
+SETTING = ScoringContext(Rules(), NOW, "UTC", "english")
 
 
 def texts(note: str) -> list[str]:
@@ -50,22 +58,24 @@ def test_days_at_the_end_of_a_line_say_when_it_was_said() -> None:
     assert (entry.text, entry.days) == ("Prefers tea a lot.", (date(2026, 4, 1),))
 
 
-def view(*notes: tuple[date, str], memory: str | None = None, machine: tuple[str, ...] = (), **more: object) -> View:
+def inputs_of(
+    *notes: tuple[date, str], memory: str | None = None, machine: tuple[str, ...] = (), **more: object
+) -> EmergenceInput:
     files = [NoteFile(n, f"memory/{day}.md", 1, day, text) for n, (day, text) in enumerate(notes)]
     entries = [entry for file in files for entry in entries_of(file.path, file.text, file.day)]
     held = None
     if memory is not None:
         held = MemoryFile("MEMORY.md", 1, memory, memory.splitlines(), frozenset(machine))
-    return View(files=files, entries=entries, memory=held, **more)  # type: ignore[arg-type]
+    return EmergenceInput(files=files, entries=entries, memory=held, **more)  # type: ignore[arg-type]
 
 
-def gathered(seen: View, **more: object) -> list[Candidate]:
-    return gather(seen, SETTING, **more)  # type: ignore[arg-type]
+def collected(seen: EmergenceInput, **more: object) -> list[Candidate]:
+    return collect(seen, SETTING, **more)  # type: ignore[arg-type]
 
 
 def test_what_is_noted_again_on_another_day_is_one_candidate_in_its_latest_words() -> None:
-    seen = view((date(2026, 4, 1), "- Prefers green tea to coffee\n"), (DAY, "- prefers Green tea to coffee.\n"))
-    [candidate] = gathered(seen)
+    seen = inputs_of((date(2026, 4, 1), "- Prefers green tea to coffee\n"), (DAY, "- prefers Green tea to coffee.\n"))
+    [candidate] = collected(seen)
     assert candidate.text == "prefers Green tea to coffee."
     assert candidate.evidence.days == [date(2026, 4, 1), DAY]
     assert candidate.source == "memory/2026-04-03.md:1"
@@ -84,53 +94,53 @@ def test_recalls_of_its_passages_and_of_the_messages_it_comes_from_count_for_an_
         ),
         Passage("sessions/web:2", 4, 4, frozenset({"green", "tea"}), ("web:2", 4), recalls[3:]),
     ]
-    told = {("memory/2026-04-03.md", "- Prefers green tea to coffee."): frozenset({("web:1", 7)})}
-    found = {c.text: c for c in gathered(view((DAY, note), recalled=passages, told=told))}
+    origins = {("memory/2026-04-03.md", "- Prefers green tea to coffee."): frozenset({("web:1", 7)})}
+    found = {c.text: c for c in collected(inputs_of((DAY, note), recalled=passages, origins=origins))}
     queries = {text: [recall.query for recall in c.evidence.recalls] for text, c in found.items()}
     assert queries == {"Prefers green tea to coffee.": [b"a", b"b", b"c"], "Lives in Oslo near the harbour.": []}
 
 
 def test_what_was_said_later_contradicts_what_was_said_before_and_what_returns_holds_again() -> None:
     oslo, bergen = "- I live in Oslo now, close to the harbour.\n", "- I live in Bergen now, close to the harbour.\n"
-    moved = view((date(2026, 4, 1), oslo), (DAY, bergen))
-    assert {c.text: c.scored.stopped_by for c in gathered(moved)} == {
+    moved = inputs_of((date(2026, 4, 1), oslo), (DAY, bergen))
+    assert {c.text: c.scored.stopped_by for c in collected(moved)} == {
         oslo[2:-1]: "not_contradicted",
         bergen[2:-1]: "recalls",
     }
-    returned = view((date(2026, 4, 1), oslo), (date(2026, 4, 2), bergen), (DAY, oslo))
-    assert {c.text: c.evidence.is_contradicted for c in gathered(returned)} == {oslo[2:-1]: False, bergen[2:-1]: True}
+    returned = inputs_of((date(2026, 4, 1), oslo), (date(2026, 4, 2), bergen), (DAY, oslo))
+    assert {c.text: c.evidence.is_contradicted for c in collected(returned)} == {oslo[2:-1]: False, bergen[2:-1]: True}
 
 
 def test_what_a_person_wrote_into_the_memory_is_not_for_a_note_to_contradict() -> None:
     note = (DAY, "- I live in Bergen, close to the harbour.\n")
     line = "- I live in Oslo, close to the harbour."
-    by_person = view(note, memory=line)
-    by_server = view(note, memory=line, machine=("i live in oslo, close to the harbour",))
-    assert [c.evidence.is_contradicted for s in (by_person, by_server) for c in gathered(s)] == [True, False]
+    by_person = inputs_of(note, memory=line)
+    by_server = inputs_of(note, memory=line, machine=("i live in oslo, close to the harbour",))
+    assert [c.evidence.is_contradicted for s in (by_person, by_server) for c in collected(s)] == [True, False]
 
 
 def test_what_the_memory_holds_and_what_was_corrected_since_is_told() -> None:
     note = (DAY, "- Prefers green tea to coffee.\n- Owns a red bicycle with gears.\n")
     corrections = [(DAY, "- Owns a red bicycle with gears"), (date(2026, 4, 2), "- Prefers green tea to coffee.")]
-    seen = view(note, memory="- Prefers green tea to coffee, with honey.", corrections=corrections)
-    assert {c.text: c.scored.stopped_by for c in gathered(seen)} == {
+    seen = inputs_of(note, memory="- Prefers green tea to coffee, with honey.", corrections=corrections)
+    assert {c.text: c.scored.stopped_by for c in collected(seen)} == {
         "Prefers green tea to coffee.": "not_known",
         "Owns a red bicycle with gears.": "not_corrected",
     }
-    [tea, *_] = gathered(view(note, corrections=corrections))
+    [tea, *_] = collected(inputs_of(note, corrections=corrections))
     assert not tea.evidence.is_corrected, "said again after it was taken out"
 
 
 def test_with_a_topic_only_what_was_found_is_a_candidate() -> None:
     note = (DAY, "- Prefers green tea to coffee.\n\n- Lives in Oslo near the harbour.\n")
-    wanted = [Passage("memory/2026-04-03.md", 3, 3, frozenset())]
-    [candidate] = gathered(view(note), wanted=wanted)
+    passages = [Passage("memory/2026-04-03.md", 3, 3, frozenset())]
+    [candidate] = collected(inputs_of(note), topic_passages=passages)
     assert candidate.text == "Lives in Oslo near the harbour."
     assert candidate.evidence.is_asked
-    assert gathered(view(note), wanted=[]) == []
+    assert collected(inputs_of(note), topic_passages=[]) == []
 
 
 def test_what_was_forgotten_is_no_candidate() -> None:
     note = (DAY, "- Prefers green tea to coffee.\n- Lives in Oslo near the harbour.\n")
-    found = gathered(view(note), clean=lambda text: "" if "Oslo" in text else text)
+    found = collected(inputs_of(note), clean=lambda text: "" if "Oslo" in text else text)
     assert [candidate.text for candidate in found] == ["Prefers green tea to coffee."]

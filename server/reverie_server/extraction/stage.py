@@ -1,7 +1,7 @@
 """Extraction: what a completed conversation says goes into the files of its owner, once.
 
-A stretch is read in rounds of some messages, oldest first (`extraction_run`). What a round comes to, and that it is
-done, is one transaction, which compares all that it was made of with what is there (`extraction_writing`).
+A stretch is read in rounds of some messages, oldest first (`run`). What a round comes to, and that it is
+done, is one transaction, which compares all that it was made of with what is there (`write`).
 """
 
 from __future__ import annotations

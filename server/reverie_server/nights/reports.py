@@ -25,7 +25,7 @@ from reverie_server.llm.generation import Made
 SQL = Queries(__file__)
 Mode = Literal["full", "focused", "dreaming"]
 Status = Literal["success", "skipped", "failed"]
-# Of what did not enter the best so many are kept; how many there were is in `seen`.
+# Of rejected candidates the best are kept; how many there were is in `seen`.
 MAX_REJECTED = 50
 
 
@@ -59,21 +59,21 @@ class Report:
     model: str | None = None
     fallback: str | None = None
 
-    def made(self, made: Made, fallback: str | None) -> Report:
-        """The report with how its conclusions were made."""
+    def generated_by(self, generation: Made, fallback: str | None) -> Report:
+        """The report with the way in which its conclusions were generated."""
         return replace(
             self,
-            method=made.method,
-            prompt=made.prompt,
-            prompt_version=made.prompt_version,
-            model=made.model,
+            method=generation.method,
+            prompt=generation.prompt,
+            prompt_version=generation.prompt_version,
+            model=generation.model,
             fallback=fallback,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The last run of emergence, and how many entries all runs together promoted."""
+class EmergenceStatus:
+    """The last run of emergence, and the number of entries that all runs together promoted."""
 
     last_run: datetime | None
     last_status: Status | None
@@ -123,10 +123,10 @@ class Reports:
             raise NotFound(f"there is no report {report_id[:100]!r}")
         return _report(found[0])
 
-    async def standing(self, place: Place) -> Standing:
-        """How emergence stands."""
+    async def emergence_status(self, place: Place) -> EmergenceStatus:
+        """The last run of emergence, and how much all runs promoted."""
         [row] = await self._rows(place, "standing", {})
-        return Standing(row["started_at"], row["status"], row["promoted"])
+        return EmergenceStatus(row["started_at"], row["status"], row["promoted"])
 
     async def _rows(self, place: Place, name: str, more: Mapping[str, Any]) -> list[DictRow]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:

@@ -51,7 +51,7 @@ async def dreaming_status(
     """How emergence stands: its last and its next night, what it concluded so far, what waits for the next."""
     grant, place = await _reading(system, who, a, query.resolved_owner())
     emergence = system.consolidation.emergence
-    standing = await system.consolidation.reports.standing(place)
+    status = await system.consolidation.reports.emergence_status(place)
     found = await emergence.candidates(grant, place)
     hour = system.settings.nightly_hour
     enabled = grant.settings.emergence_enabled and grant.principal.leader_agent_id is None
@@ -59,12 +59,12 @@ async def dreaming_status(
         data=wire.StatusData(
             enabled=enabled,
             cron=f"0 {hour} * * *",
-            last_run=standing.last_run,
+            last_run=status.last_run,
             next_run=next_nightly(emergence.now(), grant.settings.time_zone, hour) if enabled else None,
-            last_status=standing.last_status,
+            last_status=status.last_status,
             latest_entry=await emergence.diary.latest(place),
             pending_candidates=sum(candidate.scored.stopped_by is None for candidate in found),
-            promoted=standing.promoted,
+            promoted=status.promoted,
         )
     )
 

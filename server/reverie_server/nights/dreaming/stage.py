@@ -81,13 +81,13 @@ class DreamingDependencies:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """The episodes of one run, with what today's file holds; `standing` differs when something was forgotten since."""
+    """The episodes of one run, and today's file. `tombstone_mark` differs when something was forgotten since."""
 
     path: str
     episodes: Sequence[Episode]
     summaries: Sequence[Summary]
     present: str | None
-    standing: object
+    tombstone_mark: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Dreaming:
 
         diff = unified_diff(batch.present or "", planned_text, batch.path, batch.path) if planned else ""
         report = replace(
-            self._report(run.report, batch, planned).made(conclusion.generation, conclusion.fallback), diff=diff
+            self._report(run.report, batch, planned).generated_by(conclusion.generation, conclusion.fallback), diff=diff
         )
 
         async def within(connection: Connection, slice_: Slice) -> None:
@@ -207,7 +207,7 @@ class Dreaming:
         found = await read_episodes(
             connection, place.tenant_id, [slice_.slice_id], now=now, episode_ids=ids, limit=len(ids)
         )
-        is_forgetful = await standing(connection, place.tenant_id, [slice_.slice_id]) != batch.standing
+        is_forgetful = await standing(connection, place.tenant_id, [slice_.slice_id]) != batch.tombstone_mark
         if is_forgetful or _by_id(found) != _by_id(batch.episodes):
             raise Superseded
         path = batch.path if has_lines else ""
@@ -225,7 +225,7 @@ class Dreaming:
             promoted=[
                 {
                     "key": f"{report.report_id}:{number}",
-                    "text": line.said.text,
+                    "text": line.statement.text,
                     "kind": line.kind,
                     "source": ", ".join(f"ep-{episode.episode_id}" for episode in line.episodes),
                 }
@@ -236,7 +236,7 @@ class Dreaming:
     def _diary_entry(self, run: Run, report: Report, lines: Sequence[Line]) -> DiaryEntry:
         details = [
             ("Seen", f"{len(report.seen['episodes'])} episodes of {report.seen['sessions']} conversations"),
-            *(("Concluded", line.said.text) for line in lines),
+            *(("Concluded", line.statement.text) for line in lines),
             ("Rewrote", report.path or ""),
         ]
         return run.diary_entry(report.reason, details)

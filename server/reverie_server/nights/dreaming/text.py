@@ -1,4 +1,4 @@
-"""What several conversations come to: found without a model, or checked where a model wrote it; and merged. Pure."""
+"""The lines that several conversations come to: found by cues, or proposed by a model and checked; and merged. Pure."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ HEADINGS: dict[Kind, str] = {
     "decision": "Decisions",
 }
 MAX_LINE_CHARS = 500
-# Of what a model proposes no more is looked at.
+# Of the lines that a model proposes the first are read.
 MAX_LINES = 500
-# What is said again and again may be small talk.
-SAYS_SOMETHING = 1.0
+# The salience from which a recurring statement is no small talk.
+MIN_SALIENCE = 1.0
 _SPEAKER = re.compile(r"(?:[-*+]\s+)?(?:(?P<who>User|Assistant): )?")
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An episode as dreaming is given it, told without what was forgotten. `day` is when it ended, locally."""
+    """An episode as dreaming reads it, without forgotten texts. `day` is the local day on which it ended."""
 
     episode_id: int
     session_id: str
@@ -48,20 +48,20 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the file: what it says, of which kind, and from which episodes it follows, at least one."""
+    """A line of the file: its statement, the kind of it, and the episodes from which it follows, at least one."""
 
     kind: Kind
-    said: Statement
+    statement: Statement
     episodes: tuple[Summary, ...]
 
     @property
     def written(self) -> str:
         """As it stands in the file: with the days on which it was said."""
-        return dated(self.said.text, [episode.day for episode in self.episodes])
+        return dated(self.statement.text, [episode.day for episode in self.episodes])
 
 
 def as_data(episodes: Sequence[Summary]) -> str:
-    """The episodes as a model is given them, numbered from 1."""
+    """The episodes as a model reads them, numbered from 1."""
     return "\n\n".join(
         f"[{number}] {episode.day.isoformat()} {episode.session_id}\n{episode.text}"
         for number, episode in enumerate(episodes, start=1)
@@ -71,13 +71,13 @@ def as_data(episodes: Sequence[Summary]) -> str:
 def proposed(
     lines: Iterable[tuple[Kind, str, Sequence[int]]], episodes: Sequence[Summary], language: str
 ) -> list[Line]:
-    """The lines of a model (kind, text, numbers of episodes) that follow from what they name, in order, each once.
+    """The lines of a model (kind, text, numbers of episodes) that follow from the episodes they name, in order, once.
 
-    One that names no episode, or says what none of those it names says, was invented; one that a single conversation
-    mentions in passing is no memory.
+    A line that names no episode, or does not follow from those it names, was invented. One that a single conversation
+    mentions in passing is left out, too.
     """
-    found: list[Line] = []
-    read = [_Read(episode, language) for episode in episodes]
+    supported: list[Line] = []
+    evidence = [_Evidence(episode, language) for episode in episodes]
     for kind, text, numbers in islice(lines, MAX_LINES):
         plain, _ = undated(" ".join(neutralise(strip_injected(text)).split()))
         speaker = _SPEAKER.match(plain)
@@ -85,17 +85,35 @@ def proposed(
             continue
         plain = plain[speaker.end() :] if speaker else plain
         named = [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= len(episodes)]
-        said = statement(plain, language)
-        own_read = [read[number] for number in named]
-        if not named or not said.essence or not Ground.joined([one.ground for one in own_read]).bears(said):
+        line = statement(plain, language)
+        of_named = [evidence[number] for number in named]
+        if not named or not line.essence or not Ground.joined([each.ground for each in of_named]).bears(line):
             continue
         if standing_order(plain) is not None:
             continue
-        own = tuple(episodes[number] for number in sorted(named))
-        recurs = len({episode.session_id for episode in own}) > 1
-        if recurs or kind in ("preference", "decision") or any(one.stresses(said) for one in own_read):
-            found.append(Line(kind, said, own))
-    return _distinct(found)
+        sources = tuple(episodes[number] for number in sorted(named))
+        recurs = len({episode.session_id for episode in sources}) > 1
+        if recurs or kind in ("preference", "decision") or any(each.stresses(line) for each in of_named):
+            supported.append(Line(kind, line, sources))
+    return _distinct(supported)
+
+
+@dataclass(slots=True)
+class _Finding:
+    """A statement of one or more episodes: by the kinds of all its wordings, the highest salience, and its episodes."""
+
+    statement: Statement
+    kinds: frozenset[str]
+    salience: float
+    episodes: list[Summary]
+
+    @property
+    def session_count(self) -> int:
+        return len({episode.session_id for episode in self.episodes})
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        return self.session_count > 1 or bool(self.kinds & TELLING_KINDS and self.salience >= NOTABLE)
 
 
 def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
@@ -104,53 +122,68 @@ def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
     Important is something to remember, a decision or a preference that a person would note. What the assistant said is
     nobody's: "I decided" would become the owner's. Of two statements that contradict each other the later one is kept.
     """
-    found: list[tuple[Statement, frozenset[str], float, list[Summary]]] = []
-    # By what each was first found as, and then said again.
-    index, places = TermIndex(), list[int]()
-    expected = cues_in("\n".join(episode.text for episode in episodes), language)
-    for episode in episodes:
-        for text, score in _stated(episode, expected):
-            if standing_order(text) is not None:
-                continue
-            said = statement(fact_of(text, expected), language)
-            kinds = kinds_of(text, expected)
-            alike = sorted({places[number] for number in index.alike(said)})
-            known = next((place for place in alike if same(found[place][0], said)), None)
-            places.append(len(found) if known is None else known)
-            index.add(said)
-            if known is not None:
-                _, before, best, own = found[known]
-                own.append(episode)
-                found[known] = (said, before | kinds, max(best, score), own)
-            else:
-                found.append((said, kinds, score, [episode]))
-    frames = FrameIndex(said for said, _, _, _ in found)
-    kept = [
-        (len({episode.session_id for episode in own}), score, number, kinds, said, own)
-        for number, (said, kinds, score, own) in enumerate(found)
+    findings = _findings(episodes, language)
+    frames = FrameIndex(finding.statement for finding in findings)
+    standing = [
+        finding
+        for number, finding in enumerate(findings)
         if not any(
-            later > number and contradicts(found[later][0], said) and found[later][3][-1].day >= own[-1].day
-            for later in frames.opposed(said)
+            later > number
+            and contradicts(findings[later].statement, finding.statement)
+            and findings[later].episodes[-1].day >= finding.episodes[-1].day
+            for later in frames.opposed(finding.statement)
         )
     ]
-    worth = [one for one in kept if one[0] > 1 or (one[3] & TELLING_KINDS and one[1] >= NOTABLE)]
-    worth.sort(key=lambda one: (-one[0], -one[1], one[2]))
-    return [Line(_kind_of(kinds, sessions), said, _each_once(own)) for sessions, _, _, kinds, said, own in worth]
+    best = sorted(
+        (finding for finding in standing if finding.is_worth_keeping),
+        key=lambda finding: (-finding.session_count, -finding.salience),
+    )
+    return [
+        Line(_kind_of(finding.kinds, finding.session_count), finding.statement, _each_once(finding.episodes))
+        for finding in best
+    ]
+
+
+def _findings(episodes: Sequence[Summary], language: str) -> list[_Finding]:
+    """What the episodes state, statements of one meaning together, in the order in which they are first made."""
+    findings: list[_Finding] = []
+    # Every wording is found by the index, and `finding_of` has the number of its finding.
+    index, finding_of = TermIndex(), list[int]()
+    expected = cues_in("\n".join(episode.text for episode in episodes), language)
+    for episode in episodes:
+        for text, salience in _stated(episode, expected):
+            if standing_order(text) is not None:
+                continue
+            wording = statement(fact_of(text, expected), language)
+            kinds = kinds_of(text, expected)
+            similar = sorted({finding_of[number] for number in index.alike(wording)})
+            known = next((number for number in similar if same(findings[number].statement, wording)), None)
+            finding_of.append(len(findings) if known is None else known)
+            index.add(wording)
+            if known is None:
+                findings.append(_Finding(wording, kinds, salience, [episode]))
+                continue
+            finding = findings[known]
+            finding.statement = wording
+            finding.kinds |= kinds
+            finding.salience = max(finding.salience, salience)
+            finding.episodes.append(episode)
+    return findings
 
 
 def merged(text: str | None, day: date, lines: Sequence[Line], language: str) -> tuple[str, list[Line]]:
-    """The file of a day with the lines that it does not hold yet, below their headings; and these. It loses nothing."""
+    """The file of a day with the lines that it lacks, below their headings; and those lines. No line of it is lost."""
     present = text or f"# Consolidated {day.isoformat()}\n"
     added = _distinct(lines, [statement(undated(line)[0], language) for line in _items(present)])
     for kind, heading in HEADINGS.items():
-        own = ["\n".join(bullet(escaped([line.written]))) for line in added if line.kind == kind]
-        if own:
-            present = _below(present, heading, own)
+        items = ["\n".join(bullet(escaped([line.written]))) for line in added if line.kind == kind]
+        if items:
+            present = _below(present, heading, items)
     return present, added
 
 
 def within_tokens(lines: Sequence[Line], max_tokens: int, count: CountTokens) -> list[Line]:
-    """The first lines that fit into so many tokens; one that does not is left out, not cut."""
+    """The first lines that fit into `max_tokens`. A line that does not fit is left out, not cut."""
     kept: list[Line] = []
     left = max_tokens
     for line in lines:
@@ -162,7 +195,7 @@ def within_tokens(lines: Sequence[Line], max_tokens: int, count: CountTokens) ->
 
 
 def without_forgotten(episodes: Sequence[Summary], clean: Callable[[str], str]) -> list[Summary]:
-    """The episodes as they may be told: without what memory had put in, and without what was forgotten."""
+    """The episodes without injected memory and without forgotten texts, which `clean` removes."""
     return [Summary(e.episode_id, e.session_id, e.day, clean(strip_injected(e.text)).strip()) for e in episodes]
 
 
@@ -171,16 +204,16 @@ def _header(episode: Summary) -> str:
 
 
 def _stated(episode: Summary, expected: Cues | None) -> Iterable[tuple[str, float]]:
-    """What an episode states, but for what the assistant said, with how much that says."""
+    """The statements of an episode, without the assistant's, each with its salience."""
     for line in episode.text.splitlines():
         speaker = _SPEAKER.match(line)
         if speaker and speaker["who"] == "Assistant":
             continue
         rest = line[speaker.end() :] if speaker else line
-        for text, score in stated(rest, expected):
+        for text, salience in stated(rest, expected):
             plain, _ = undated(text)
-            if score >= SAYS_SOMETHING and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
-                yield plain, score
+            if salience >= MIN_SALIENCE and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
+                yield plain, salience
 
 
 def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:
@@ -191,30 +224,30 @@ def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:
     return "fact" if kinds & {"fact", "remember"} or sessions < 2 else "pattern"
 
 
-class _Read:
-    """An episode as lines are checked against it: what follows from it, and what it says as something to keep."""
+class _Evidence:
+    """An episode as lines are checked against it: the ground of what follows from it, and what it states to be kept."""
 
     def __init__(self, episode: Summary, language: str) -> None:
         parts = [statement(part, language) for part in [_header(episode), *episode.text.splitlines()]]
         expected = cues_in(episode.text, language)
         self.ground = Ground(parts)
-        self._telling = [part for part in parts if kinds_of(part.text, expected) & TELLING_KINDS]
+        self._notable = [part for part in parts if kinds_of(part.text, expected) & TELLING_KINDS]
 
-    def stresses(self, said: Statement) -> bool:
-        """Whether a statement was made here as one to keep."""
-        return any(len(part.terms & said.terms) >= GROUNDED_SHARE * len(said.terms) for part in self._telling)
+    def stresses(self, line: Statement) -> bool:
+        """Whether the episode states something to be kept that has most terms of a line."""
+        return any(len(part.terms & line.terms) >= GROUNDED_SHARE * len(line.terms) for part in self._notable)
 
 
-def _distinct(lines: Sequence[Line], held: Sequence[Statement] = ()) -> list[Line]:
-    """The lines without what is held already, and without those that say again what an earlier one says."""
-    known = list(held)
-    index = TermIndex(held)
+def _distinct(lines: Sequence[Line], present: Sequence[Statement] = ()) -> list[Line]:
+    """The lines that repeat neither a statement that is present nor an earlier line."""
+    known = list(present)
+    index = TermIndex(present)
     kept: list[Line] = []
     for line in lines:
-        if not any(same(line.said, known[number]) for number in index.alike(line.said)):
+        if not any(same(line.statement, known[number]) for number in index.alike(line.statement)):
             kept.append(line)
-            known.append(line.said)
-            index.add(line.said)
+            known.append(line.statement)
+            index.add(line.statement)
     return kept
 
 
@@ -231,10 +264,10 @@ def _below(text: str, heading: str, items: Sequence[str]) -> str:
     """The text with items at the end of a section, which is made at the end where it is missing."""
     lines = [line.rstrip("\r\n") for line in lines_of(text)]
     blocks = blocks_of(text)
-    own = next((b for b in blocks if b.kind == "heading" and b.level == 2 and b.title == heading), None)
-    if own is None:
+    section = next((b for b in blocks if b.kind == "heading" and b.level == 2 and b.title == heading), None)
+    if section is None:
         return "\n".join([*lines, "", f"## {heading}", "", *items]).lstrip("\n") + "\n"
-    end = next((b.start for b in blocks if b.kind == "heading" and b.start > own.start), len(lines))
-    last = [block for block in blocks if own.start <= block.start < end][-1]
+    end = next((b.start for b in blocks if b.kind == "heading" and b.start > section.start), len(lines))
+    last = [block for block in blocks if section.start <= block.start < end][-1]
     gap = [] if last.kind == "item" else [""]
     return "\n".join([*lines[: last.end], *gap, *items, *lines[last.end :]]) + "\n"

@@ -14,10 +14,11 @@ from reverie_server.nights.emergence.candidates import Evidence, Recall, Rules, 
 from reverie_server.text.markdown_blocks import without_marker
 from reverie_server.text.redact import essence
 
-# The newest so many entries are looked at, and so many lines of the memory and corrections of it.
+# Of entries the newest are read, of the memory the first lines, of its corrections the newest.
 MAX_ENTRIES = 600
 MAX_LINES = 2000
-Told = tuple[str, int]
+# A message: its session's id and its number there.
+MessageKey = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,7 @@ class NoteFile:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """The long-term memory as it was read: its lines that say something, and the essences of those that the server
-    wrote."""
+    """The long-term memory as it was read. `lines` are those with content, `machine` the essences of the server's."""
 
     path: str
     version: int
@@ -50,40 +50,40 @@ class MemoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage of a file, at lines of it, or of a message (`told`: its session and number)."""
+    """A passage of a file, at lines of it, or of a `message`; with the recalls of it."""
 
     path: str
     start_line: int
     end_line: int
     terms: frozenset[str]
-    told: Told | None = None
+    message: MessageKey | None = None
     recalls: tuple[Recall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """All that a run of emergence goes by, as it was read in one snapshot.
+class EmergenceInput:
+    """All that a run of emergence goes by, read in one snapshot.
 
-    `told` are the messages that entries come from, by path and what stands there, and `message_ids` the callers' own
-    ids of these. `corrections` are lines that a person took out of the memory, with the day. `standing` differs when
-    something was forgotten since.
+    `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the callers'
+    own ids of these messages. `corrections` are lines that a person took out of the memory, with the day.
+    `tombstone_mark` differs when something was forgotten since.
     """
 
     files: Sequence[NoteFile] = ()
     entries: Sequence[Entry] = ()
     memory: MemoryFile | None = None
     recalled: Sequence[Passage] = ()
-    told: Mapping[tuple[str, str], frozenset[Told]] = field(default_factory=dict)
-    message_ids: Mapping[Told, str | None] = field(default_factory=dict)
+    origins: Mapping[tuple[str, str], frozenset[MessageKey]] = field(default_factory=dict)
+    message_ids: Mapping[MessageKey, str | None] = field(default_factory=dict)
     corrections: Sequence[tuple[date, str]] = ()
-    standing: object = None
+    tombstone_mark: object = None
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """What may enter the long-term memory: the best wording, all entries that say it, its score and its gates."""
 
-    said: Statement
+    statement: Statement
     entries: tuple[Entry, ...]
     evidence: Evidence
     scored: Scored
@@ -91,12 +91,12 @@ class Candidate:
     @property
     def text(self) -> str:
         """As it would enter."""
-        return self.said.text
+        return self.statement.text
 
     @property
     def source(self) -> str:
         """Where its wording stands."""
-        return next(entry.source for entry in self.entries if entry.text == self.said.text)
+        return next(entry.source for entry in self.entries if entry.text == self.statement.text)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -105,8 +105,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """By what candidates are judged."""
+class ScoringContext:
+    """The rules and the moment by which candidates are scored."""
 
     rules: Rules
     now: datetime
@@ -117,11 +117,11 @@ class Setting:
 class _Group:
     """Entries that say the same, the latest wording last."""
 
-    def __init__(self, entry: Entry, said: Statement) -> None:
-        self.members = [(entry, said)]
+    def __init__(self, entry: Entry, wording: Statement) -> None:
+        self.members = [(entry, wording)]
 
     @property
-    def said(self) -> Statement:
+    def statement(self) -> Statement:
         """The wording of the newest entry: a note's own before one of the log."""
         return max(self.members, key=lambda member: (not _is_logged(member[0]), _age_key(member[0])))[1]
 
@@ -130,54 +130,56 @@ class _Group:
         return max(_age_key(entry) for entry, _ in self.members)
 
 
-def gather(
-    view: View,
-    setting: Setting,
+def collect(
+    inputs: EmergenceInput,
+    context: ScoringContext,
     *,
     clean: Callable[[str], str] = lambda text: text,
-    wanted: Sequence[Passage] | None = None,
+    topic_passages: Sequence[Passage] | None = None,
 ) -> list[Candidate]:
-    """The candidates of a view, best first. `clean` takes out what was forgotten.
+    """The candidates among the entries, best first. `clean` removes what was forgotten from a text.
 
-    `wanted` are the passages that a person's topic found: with them it is asked for, and nothing else is a candidate.
+    `topic_passages` are what a search for a person's topic found: with them only entries about the topic are
+    candidates, and count as asked for.
     """
-    newest = sorted(view.entries, key=_age_key)[-MAX_ENTRIES:]
+    newest = sorted(inputs.entries, key=_age_key)[-MAX_ENTRIES:]
     entries = [entry for entry in newest if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
-    groups = _grouped(entries, setting.language)
-    if wanted is not None:
-        asked = _matched(groups, wanted, view)
-        groups = [group for group in groups if asked[id(group)]]
-    recalled = _matched(groups, view.recalled, view)
-    # What is not asked for may still contradict what is.
-    others = _grouped(entries, setting.language) if wanted is not None else groups
-    judge = _Judge(view, setting, others)
-    candidates = [judge.candidate(group, recalled[id(group)], is_asked=wanted is not None) for group in groups]
+    groups = all_groups = _grouped(entries, context.language)
+    if topic_passages is not None:
+        on_topic = _match_passages(groups, topic_passages, inputs)
+        groups = [group for group in groups if on_topic[id(group)]]
+    recalled = _match_passages(groups, inputs.recalled, inputs)
+    # What is off the topic may still contradict what is on it.
+    builder = _CandidateBuilder(inputs, context, all_groups)
+    is_asked = topic_passages is not None
+    candidates = [builder.candidate(group, recalled[id(group)], is_asked=is_asked) for group in groups]
     return sorted(candidates, key=lambda candidate: (-candidate.scored.score, candidate.source))
 
 
-class _Judge:
-    """Knows what speaks against a candidate."""
+class _CandidateBuilder:
+    """Makes candidates of groups, with what speaks for and against each."""
 
-    def __init__(self, view: View, setting: Setting, groups: Sequence[_Group]) -> None:
-        self._setting = setting
-        self._consolidated = {file.path for file in view.files if file.is_consolidated}
-        self._told = view.told
-        memory = view.memory
+    def __init__(self, inputs: EmergenceInput, context: ScoringContext, groups: Sequence[_Group]) -> None:
+        self._context = context
+        self._consolidated = {file.path for file in inputs.files if file.is_consolidated}
+        self._origins = inputs.origins
+        memory = inputs.memory
         lines = memory.lines[:MAX_LINES] if memory else ()
-        self._known = [statement(without_marker(line), setting.language) for line in lines]
+        self._known = [statement(without_marker(line), context.language) for line in lines]
         self._known_index = TermIndex(self._known)
-        self._own = [
-            said for line, said in zip(lines, self._known, strict=True) if memory and not memory.is_machine(line)
+        self._by_person = [
+            known for line, known in zip(lines, self._known, strict=True) if memory and not memory.is_machine(line)
         ]
-        self._own_index = FrameIndex(self._own)
-        newest = sorted(view.corrections, reverse=True)[:MAX_LINES]
-        self._corrections = [(day, statement(without_marker(line), setting.language)) for day, line in newest]
-        self._corrections_index = TermIndex(gone for _, gone in self._corrections)
-        self._groups = [(group.latest, group.said) for group in groups]
-        self._groups_index = FrameIndex(said for _, said in self._groups)
+        self._by_person_index = FrameIndex(self._by_person)
+        newest = sorted(inputs.corrections, reverse=True)[:MAX_LINES]
+        self._corrections = [(day, statement(without_marker(line), context.language)) for day, line in newest]
+        self._corrections_index = TermIndex(removed for _, removed in self._corrections)
+        self._groups = [(group.latest, group.statement) for group in groups]
+        self._groups_index = FrameIndex(wording for _, wording in self._groups)
 
     def candidate(self, group: _Group, recalled: Sequence[Passage], *, is_asked: bool) -> Candidate:
-        said = group.said
+        """The candidate that a group makes; `recalled` are the passages of it that searches showed."""
+        wording = group.statement
         entries = tuple(entry for entry, _ in group.members)
         days = self._days(entries)
         evidence = Evidence(
@@ -185,37 +187,38 @@ class _Judge:
             recalls=[recall for passage in recalled for recall in passage.recalls],
             is_asked=is_asked,
             is_telling=any(entry.kinds & TELLING_KINDS or entry.path in self._consolidated for entry in entries),
-            is_known=any(holds(self._known[number], said) for number in self._known_index.alike(said)),
+            is_known=any(holds(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
-                day >= days[-1] and holds(said, gone)
-                for day, gone in map(self._corrections.__getitem__, self._corrections_index.alike(said))
+                day >= days[-1] and holds(wording, removed)
+                for day, removed in map(self._corrections.__getitem__, self._corrections_index.alike(wording))
             ),
-            is_contradicted=self._is_contradicted(group, said),
+            is_contradicted=self._is_contradicted(group, wording),
         )
-        setting = self._setting
-        return Candidate(said, entries, evidence, score(evidence, setting.rules, setting.now, setting.time_zone))
+        context = self._context
+        return Candidate(wording, entries, evidence, score(evidence, context.rules, context.now, context.time_zone))
 
     def _days(self, entries: Sequence[Entry]) -> list[date]:
         """The days on which it was said, in order. What the server wrote of a message is not said again by it."""
-        seen: set[Told] = set()
+        counted: set[MessageKey] = set()
         days: set[date] = set()
-        own = [entry for entry in entries if entry.path not in self._consolidated]
-        for entry in sorted(own, key=lambda entry: (not _is_logged(entry), _age_key(entry))):
-            told = self._told.get((entry.path, entry.raw), frozenset())
-            if not told & seen:
+        notes = [entry for entry in entries if entry.path not in self._consolidated]
+        for entry in sorted(notes, key=lambda entry: (not _is_logged(entry), _age_key(entry))):
+            messages = self._origins.get((entry.path, entry.raw), frozenset())
+            if not messages & counted:
                 days.update(entry.days)
-            seen |= told
+            counted |= messages
         # A conversation may end on the day after, and what it came to has that one.
         near = {day + timedelta(days=away) for day in days for away in (-1, 0, 1)}
-        copies = (day for entry in entries if entry not in own for day in entry.days)
+        copies = (day for entry in entries if entry not in notes for day in entry.days)
         return sorted(days | {day for day in copies if day not in near})
 
-    def _is_contradicted(self, group: _Group, said: Statement) -> bool:
+    def _is_contradicted(self, group: _Group, wording: Statement) -> bool:
         """By what was noted later, or by what a person wrote into the memory, which is not for a stage to correct."""
         latest = group.latest
-        return any(contradicts(self._own[number], said) for number in self._own_index.opposed(said)) or any(
-            at > latest and contradicts(other, said)
-            for at, other in map(self._groups.__getitem__, self._groups_index.opposed(said))
+        of_person = (self._by_person[number] for number in self._by_person_index.opposed(wording))
+        of_groups = (self._groups[number] for number in self._groups_index.opposed(wording))
+        return any(contradicts(known, wording) for known in of_person) or any(
+            at > latest and contradicts(other, wording) for at, other in of_groups
         )
 
 
@@ -224,43 +227,49 @@ def _grouped(entries: Sequence[Entry], language: str) -> list[_Group]:
     groups: list[_Group] = []
     index = TermIndex()
     for entry in entries:
-        said = statement(entry.text, language)
-        alike = (groups[number] for number in index.alike(said))
-        home = next((group for group in alike if same(group.members[-1][1], said)), None)
-        if home is not None:
-            home.members.append((entry, said))
+        wording = statement(entry.text, language)
+        similar = (groups[number] for number in index.alike(wording))
+        group = next((group for group in similar if same(group.members[-1][1], wording)), None)
+        if group is not None:
+            group.members.append((entry, wording))
             continue
-        groups.append(_Group(entry, said))
-        index.add(said)
+        groups.append(_Group(entry, wording))
+        index.add(wording)
     return groups
 
 
-def _matched(groups: Sequence[_Group], passages: Iterable[Passage], view: View) -> dict[int, list[Passage]]:
-    """The passages that are, or tell, what a group says: by the place of its entries, by the messages these come from,
-    and messages by their words."""
-    by_place: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    by_told: dict[Told, list[int]] = defaultdict(list)
+def _match_passages(
+    groups: Sequence[_Group], passages: Iterable[Passage], inputs: EmergenceInput
+) -> dict[int, list[Passage]]:
+    """The passages that are, or say, what a group says, by the group's `id`.
+
+    A passage of a file matches by the lines of the group's entries; one of a message by the messages that these come
+    from, and by having all terms of an entry.
+    """
+    by_path: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    by_message: dict[MessageKey, list[int]] = defaultdict(list)
     # Each under one of its terms, without which a passage does not have them all.
     by_term: dict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
-    found: dict[int, list[Passage]] = {id(group): [] for group in groups}
+    matches: dict[int, list[Passage]] = {id(group): [] for group in groups}
     for group in groups:
-        for entry, said in group.members:
-            by_place[entry.path].append((entry.start_line, entry.end_line, id(group)))
-            for told in view.told.get((entry.path, entry.raw), ()):
-                by_told[told].append(id(group))
-            if len(said.terms) >= TELLING_TERMS:
-                by_term[max(said.terms, key=lambda term: (len(term), term))].append((id(group), said.terms))
+        for entry, wording in group.members:
+            by_path[entry.path].append((entry.start_line, entry.end_line, id(group)))
+            for message in inputs.origins.get((entry.path, entry.raw), ()):
+                by_message[message].append(id(group))
+            if len(wording.terms) >= TELLING_TERMS:
+                longest = max(wording.terms, key=lambda term: (len(term), term))
+                by_term[longest].append((id(group), wording.terms))
     for passage in passages:
-        if passage.told is None:
-            spans = by_place.get(passage.path, ())
-            numbers = {n for start, end, n in spans if start <= passage.end_line and passage.start_line <= end}
+        if passage.message is None:
+            spans = by_path.get(passage.path, ())
+            ids = {g for start, end, g in spans if start <= passage.end_line and passage.start_line <= end}
         else:
-            numbers = set(by_told.get(passage.told, ()))
-            near = (found_by for term in passage.terms for found_by in by_term.get(term, ()))
-            numbers |= {number for number, terms in near if terms <= passage.terms}
-        for number in numbers:
-            found[number].append(passage)
-    return found
+            ids = set(by_message.get(passage.message, ()))
+            by_terms = (group_terms for term in passage.terms for group_terms in by_term.get(term, ()))
+            ids |= {group_id for group_id, terms in by_terms if terms <= passage.terms}
+        for group_id in ids:
+            matches[group_id].append(passage)
+    return matches
 
 
 def _is_logged(entry: Entry) -> bool:

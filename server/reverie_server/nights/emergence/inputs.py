@@ -1,4 +1,4 @@
-"""Reads what a run of emergence goes by. Every function works inside the caller's transaction."""
+"""Reads the input of a run of emergence. Every function works inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reverie_indexer.model import Document, Place
 from reverie_server.heuristics.entries import Entry, entries_of
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall
-from reverie_server.nights.emergence.collect import MAX_LINES, MemoryFile, NoteFile, Passage, Told, View
+from reverie_server.nights.emergence.collect import MAX_LINES, EmergenceInput, MemoryFile, MessageKey, NoteFile, Passage
 from reverie_server.provenance import record as derive
 from reverie_server.provenance.tombstones import standing
 from reverie_server.text.redact import essence
@@ -32,10 +32,10 @@ _CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to look at: the newest so many notes, and files of dreaming, none older than `max_age_days`.
+class InputWindow:
+    """Which notes and files of dreaming a run reads: none older than `max_age_days`, of notes the newest `note_count`.
 
-    The first is None for every note that is not too old.
+    A `note_count` of None reads every note that is not too old.
     """
 
     now: datetime
@@ -50,41 +50,41 @@ def consolidated_path(day: date) -> str:
     return f"_system/dreaming/{day:%Y%m%d}-consolidated.md"
 
 
-async def read_view(connection: Connection, place: Place, wanted: Wanted) -> View:
-    """All that a run goes by; empty for a place that has nothing."""
+async def read_input(connection: Connection, place: Place, window: InputWindow) -> EmergenceInput:
+    """All that a run goes by; empty for a place without a slice."""
     own = await own_slices(connection, place)
     if not own:
-        return View()
-    today = wanted.now.astimezone(ZoneInfo(wanted.time_zone)).date()
+        return EmergenceInput()
+    today = window.now.astimezone(ZoneInfo(window.time_zone)).date()
     # A day more: what is exactly as old as may be still is.
-    since = wanted.now - timedelta(days=wanted.max_age_days + 1)
+    since = window.now - timedelta(days=window.max_age_days + 1)
     params: dict[str, Any] = {
         "tenant_id": place.tenant_id,
         "slice_id": own[0],
         "today": today,
         "since": since.date(),
-        "now": wanted.now,
-        "limit": wanted.note_count,
+        "now": window.now,
+        "limit": window.note_count,
     }
     files = await _files(connection, params)
     params["since"] = since
     recalled = await _recalled(connection, params, [file.path for file in files])
-    ids: dict[Told, str | None] = {}
+    ids: dict[MessageKey, str | None] = {}
     entries = {
         file.document_id: await isolated(
-            entries_of, file.path, file.text, file.day, wanted.language, chars=len(file.text)
+            entries_of, file.path, file.text, file.day, window.language, chars=len(file.text)
         )
         for file in files
     }
-    return View(
+    return EmergenceInput(
         files=files,
         entries=[entry for file in files for entry in entries[file.document_id]],
         memory=await _memory(connection, place.tenant_id, own[0]),
         recalled=recalled,
-        told=await _told(connection, place.tenant_id, entries, ids),
+        origins=await _origins(connection, place.tenant_id, entries, ids),
         message_ids=ids,
-        corrections=await _corrections(connection, params, wanted.time_zone),
-        standing=await standing(connection, place.tenant_id, own),
+        corrections=await _corrections(connection, params, window.time_zone),
+        tombstone_mark=await standing(connection, place.tenant_id, own),
     )
 
 
@@ -138,9 +138,9 @@ async def _recalled(connection: Connection, params: dict[str, Any], paths: Seque
 
 
 def passage_of(row: Any, recalls: tuple[Recall, ...] = ()) -> Passage:
-    """A passage from its row; one of a message by its session, the message's number being its line."""
-    told = (row["session_id"], row["start_line"]) if row["tier"] == "message" else None
-    return Passage(row["path"], row["start_line"], row["end_line"], frozenset(row["terms"]), told, recalls)
+    """A passage from its row. The line of a message's passage is the number of the message."""
+    message = (row["session_id"], row["start_line"]) if row["tier"] == "message" else None
+    return Passage(row["path"], row["start_line"], row["end_line"], frozenset(row["terms"]), message, recalls)
 
 
 async def read_passages(
@@ -159,30 +159,30 @@ async def read_passages(
     return [passage_of(row) for row in await (await connection.execute(SQL["passages"], params)).fetchall()]
 
 
-async def _told(
+async def _origins(
     connection: Connection,
     tenant_id: str,
     by_document: Mapping[int, Sequence[Entry]],
-    ids: dict[Told, str | None],
-) -> dict[tuple[str, str], frozenset[Told]]:
+    ids: dict[MessageKey, str | None],
+) -> dict[tuple[str, str], frozenset[MessageKey]]:
     """The messages that the entries of some files come from; their ids go into `ids`."""
-    told: dict[tuple[str, str], frozenset[Told]] = {}
+    origins: dict[tuple[str, str], frozenset[MessageKey]] = {}
     for document_id, entries in by_document.items():
         by_hash = await derive.origins(connection, tenant_id, document_id, _lines(entries))
         for entry in entries:
             rows = [row for line in entry.raw.splitlines() for row in by_hash.get(derive.line_sha256(line), ())]
-            found = {said: message_id for row in rows for said, message_id in _messages(row["sources"])}
-            if found:
-                told[entry.path, entry.raw] = frozenset(found)
-                ids.update(found)
-    return told
+            messages = {key: message_id for row in rows for key, message_id in _messages(row["sources"])}
+            if messages:
+                origins[entry.path, entry.raw] = frozenset(messages)
+                ids.update(messages)
+    return origins
 
 
 def _lines(entries: Sequence[Entry]) -> list[str]:
     return list(dict.fromkeys(line for entry in entries for line in entry.raw.splitlines() if line.strip()))
 
 
-def _messages(sources: Sequence[Any]) -> list[tuple[Told, str | None]]:
+def _messages(sources: Sequence[Any]) -> list[tuple[MessageKey, str | None]]:
     """The messages among sources (`model.message_source`), each with the caller's id."""
     return [
         ((source["session_id"], message["seq"]), message["id"])
@@ -195,7 +195,7 @@ def _messages(sources: Sequence[Any]) -> list[tuple[Told, str | None]]:
 async def _corrections(connection: Connection, params: dict[str, Any], time_zone: str) -> list[tuple[date, str]]:
     """The lines that a person took out of the memory or changed, each with the day, the newest first.
 
-    No more of a long history is read than `gather` looks at, and of texts than `_COMPARED_CHARS`.
+    No more of a long history is read than `collect` looks at, and of texts than `_COMPARED_CHARS`.
     """
     zone = ZoneInfo(time_zone)
     found: list[tuple[date, str]] = []
@@ -209,6 +209,6 @@ async def _corrections(connection: Connection, params: dict[str, Any], time_zone
             if len(found) >= MAX_LINES or compared > _COMPARED_CHARS:
                 break
             day = row["at"].astimezone(zone).date()
-            gone = await isolated(derive.added_lines, row["after"], row["before"], chars=chars)
-            found += [(day, line) for line in gone]
+            removed = await isolated(derive.added_lines, row["after"], row["before"], chars=chars)
+            found += [(day, line) for line in removed]
     return found

@@ -1,4 +1,4 @@
-"""What a run of emergence says of itself: in its report and in the diary."""
+"""The words and figures of a run of emergence, for its report and for the diary."""
 
 from __future__ import annotations
 
@@ -8,73 +8,76 @@ from dataclasses import replace
 from typing import Any
 
 from reverie_server.long_term.longterm import MEMORY
-from reverie_server.nights.emergence.collect import Candidate, View
+from reverie_server.nights.emergence.collect import Candidate, EmergenceInput
 from reverie_server.nights.emergence.text import Proposal
 from reverie_server.nights.reports import Report
 from reverie_server.text.markdown_edit import unified_diff
 
 _DIGITS = 4
-# Of what did not enter, the best so many are told.
-_SHOWN = 50
+# Of candidates that did not enter the best are listed.
+_MAX_REJECTED = 50
 
 
 def candidate_line(candidate: Candidate) -> str:
-    """A candidate as a model is given it."""
+    """A candidate as the model reads it."""
     days = ", ".join(sorted({day.isoformat() for day in candidate.evidence.days}))
     count = len({(recall.query, recall.at) for recall in candidate.evidence.recalls})
     return f"- ({days}; recalled {count} times) {candidate.text}"
 
 
-def seen(view: View, found: Sequence[Candidate]) -> dict[str, Any]:
-    """What a run looked at, by name and number."""
-    stopped = Counter(candidate.scored.stopped_by for candidate in found)
+def seen_counts(inputs: EmergenceInput, candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """What a run read: names of files, and counts."""
+    stopped = Counter(candidate.scored.stopped_by for candidate in candidates)
     return {
-        "notes": [file.path for file in view.files if not file.is_consolidated],
-        "consolidated": [file.path for file in view.files if file.is_consolidated],
-        "memory": None if view.memory is None else f"{view.memory.path}@{view.memory.version}",
-        "entries": len(view.entries),
-        "candidates": len(found),
+        "notes": [file.path for file in inputs.files if not file.is_consolidated],
+        "consolidated": [file.path for file in inputs.files if file.is_consolidated],
+        "memory": None if inputs.memory is None else f"{inputs.memory.path}@{inputs.memory.version}",
+        "entries": len(inputs.entries),
+        "candidates": len(candidates),
         "passed": stopped[None],
         "stopped": {gate: count for gate, count in sorted(stopped.items(), key=str) if gate is not None},
     }
 
 
-def why_nothing(view: View, found: Sequence[Candidate]) -> str:
+def why_nothing(inputs: EmergenceInput, candidates: Sequence[Candidate]) -> str:
     """Why no candidate passed."""
-    if not view.files:
+    if not inputs.files:
         return "there are no notes to look at"
-    if not found:
+    if not candidates:
         return "the notes hold no candidates"
-    stopped = Counter(candidate.scored.stopped_by for candidate in found)
+    stopped = Counter(candidate.scored.stopped_by for candidate in candidates)
     gates = ", ".join(f"{count} at {gate}" for gate, count in stopped.most_common(3))
-    return f"none of {len(found)} candidates passed ({gates})"
+    return f"none of {len(candidates)} candidates passed ({gates})"
 
 
-def told(found: Sequence[Candidate], left: Sequence[tuple[Candidate, str]]) -> list[dict[str, Any]]:
-    """The candidates that did not enter, best first, each with the gate that stopped it."""
-    late = {id(candidate): gate for candidate, gate in left}
-    stopped = [(candidate, late.get(id(candidate)) or candidate.scored.stopped_by) for candidate in found]
-    return [{**_told(candidate), "gate": gate} for candidate, gate in stopped if gate is not None][:_SHOWN]
+def rejected(candidates: Sequence[Candidate], late: Sequence[tuple[Candidate, str]]) -> list[dict[str, Any]]:
+    """The candidates that did not enter, best first, each with the gate that stopped it.
+
+    `late` are those that passed every gate and were left out afterwards, each with the reason.
+    """
+    late_gates = {id(candidate): reason for candidate, reason in late}
+    gates = [(candidate, late_gates.get(id(candidate)) or candidate.scored.stopped_by) for candidate in candidates]
+    return [{**_as_json(candidate), "gate": gate} for candidate, gate in gates if gate is not None][:_MAX_REJECTED]
 
 
 def concluded(
-    report: Report, view: View, found: Sequence[Candidate], proposal: Proposal
+    report: Report, inputs: EmergenceInput, candidates: Sequence[Candidate], proposal: Proposal
 ) -> tuple[Report, list[tuple[str, str]]]:
     """The report of a run that changes the memory, and what the diary says of it."""
-    before = view.memory.text if view.memory else ""
-    path = view.memory.path if view.memory else MEMORY
-    version = view.memory.version if view.memory else None
+    before = inputs.memory.text if inputs.memory else ""
+    path = inputs.memory.path if inputs.memory else MEMORY
+    version = inputs.memory.version if inputs.memory else None
     promoted = [
-        {"key": f"{report.report_id}:{number}", **_told(candidate)}
+        {"key": f"{report.report_id}:{number}", **_as_json(candidate)}
         for number, candidate in enumerate(proposal.promoted, start=1)
     ]
     diff = unified_diff(before, proposal.text or "", f"{path}@{version or 0}", path)
-    looked = report.seen
+    seen = report.seen
     details = [
         (
             "Seen",
-            f"{len(looked['notes'])} notes, {len(looked['consolidated'])} consolidated files, "
-            f"{looked['entries']} entries, {looked['candidates']} candidates",
+            f"{len(seen['notes'])} notes, {len(seen['consolidated'])} consolidated files, "
+            f"{seen['entries']} entries, {seen['candidates']} candidates",
         ),
         *(("Concluded", candidate.text) for candidate in proposal.promoted),
         ("Rewrote", f"{path}, which was at version {version}" if version else f"{path}, which is new"),
@@ -82,9 +85,9 @@ def concluded(
     ]
     report = replace(
         report,
-        reason=f"{len(promoted)} of {len(found)} candidates entered {path}",
+        reason=f"{len(promoted)} of {len(candidates)} candidates entered {path}",
         promoted=promoted,
-        rejected=told(found, proposal.left),
+        rejected=rejected(candidates, proposal.left),
         diff=diff,
         path=path,
         version_before=version,
@@ -92,7 +95,7 @@ def concluded(
     return report, details
 
 
-def _told(candidate: Candidate) -> dict[str, Any]:
+def _as_json(candidate: Candidate) -> dict[str, Any]:
     return {
         "text": candidate.text,
         "source": candidate.source,

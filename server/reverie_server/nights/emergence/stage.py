@@ -28,9 +28,16 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.nights.diary import MAX_CHARS as DIARY_CHARS
 from reverie_server.nights.emergence.candidates import Rules
-from reverie_server.nights.emergence.collect import Candidate, Passage, Setting, View, gather
-from reverie_server.nights.emergence.inputs import Wanted, read_passages, read_view
-from reverie_server.nights.emergence.report import candidate_line, concluded, seen, told, why_nothing
+from reverie_server.nights.emergence.collect import (
+    Candidate,
+    EmergenceInput,
+    MemoryFile,
+    Passage,
+    ScoringContext,
+    collect,
+)
+from reverie_server.nights.emergence.inputs import InputWindow, read_input, read_passages
+from reverie_server.nights.emergence.report import candidate_line, concluded, rejected, seen_counts, why_nothing
 from reverie_server.nights.emergence.text import Proposal, extractive, modelled
 from reverie_server.nights.emergence.write import Conclusion, write_conclusion
 from reverie_server.nights.reported_run import NightDone, ReportedRuns, Run
@@ -68,6 +75,23 @@ class EmergenceDependencies:
     model: LanguageModel | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Collected:
+    """What a run read, and the candidates that it holds, best first."""
+
+    inputs: EmergenceInput
+    candidates: list[Candidate]
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """A proposal, how it was generated, and why not by the configured model (None: by it, or there is none)."""
+
+    proposal: Proposal
+    generation: Made
+    fallback: str | None
+
+
 class Emergence:
     """The stage `emergence`. `now` gives the time, with its zone."""
 
@@ -101,109 +125,101 @@ class Emergence:
 
     async def candidates(self, grant: Grant, place: Place) -> list[Candidate]:
         """The candidates of a place as they are now, best first."""
-        _, found = await self._gathered(grant, place, None)
-        return found
+        return (await self._collect(grant, place, None)).candidates
 
     async def _attempt(self, run: Run) -> Outcome:
         if run.is_nightly and await self._runs.is_night_done(run):
             raise NightDone
-        view, found = await self._gathered(run.grant, run.place, run.work.topic)
-        passing = [candidate for candidate in found if candidate.scored.stopped_by is None]
-        run = replace(run, report=replace(run.report, seen=seen(view, found)))
+        collected = await self._collect(run.grant, run.place, run.work.topic)
+        inputs, candidates = collected.inputs, collected.candidates
+        passing = [candidate for candidate in candidates if candidate.scored.stopped_by is None]
+        run = replace(run, report=replace(run.report, seen=seen_counts(inputs, candidates)))
         if not passing:
-            return await self._nothing(run, view, found, (why_nothing(view, found), ()), None)
-        language = run.grant.settings.language
-        made, fallback, proposal = await self._proposal(run, view, passing, language)
-        if proposal.text is None or not proposal.promoted:
-            reason = proposal.reason or "the model took no candidate"
-            return await self._nothing(run, view, found, (reason, proposal.left), (made, fallback))
-        return await self._conclude(run, view, found, proposal, (made, fallback))
+            return await self._skip(run, collected, why_nothing(inputs, candidates))
+        proposed = await self._propose(run, inputs.memory, passing)
+        if proposed.proposal.text is None or not proposed.proposal.promoted:
+            reason = proposed.proposal.reason or "the model took no candidate"
+            return await self._skip(run, collected, reason, proposed)
+        return await self._conclude(run, collected, proposed)
 
-    async def _proposal(
-        self, run: Run, view: View, passing: Sequence[Candidate], language: str
-    ) -> tuple[Made, str | None, Proposal]:
-        """What the memory is to be, how that was made, and why not by the configured model."""
-        rules, memory = self._rules.guard, view.memory
-        inputs = {
+    async def _propose(self, run: Run, memory: MemoryFile | None, passing: Sequence[Candidate]) -> _Proposed:
+        """What the memory is to be: as the model proposes it, where there is one and its proposal may be written."""
+        rules, language = self._rules.guard, run.grant.settings.language
+        fields = {
             "memory": memory.text if memory else "",
             "candidates": "\n".join(candidate_line(candidate) for candidate in passing),
         }
-        question = Question("emergence", inputs, answers.Emergence, _ANSWER_TOKENS, self._rules.timeout_seconds)
+        question = Question("emergence", fields, answers.Emergence, _ANSWER_TOKENS, self._rules.timeout_seconds)
         answer = await ask(self._dependencies.model, run.work.tenant_id, question)
         fallback = answer.fallback
         if answer.value is not None:
             if not answer.value.should_update:
                 left = tuple((candidate, "model") for candidate in passing)
-                return answer.made, None, Proposal(None, "the model wants no candidate in the memory", left=left)
+                refusal = Proposal(None, "the model wants no candidate in the memory", left=left)
+                return _Proposed(refusal, answer.made, None)
             proposal = await asyncio.to_thread(modelled, memory, passing, answer.value.memory_content, rules, language)
             if proposal.text is not None:
-                return answer.made, None, proposal
+                return _Proposed(proposal, answer.made, None)
             log.warning("emergence_refused", reason=proposal.reason)
             fallback = "refused"
-        return EXTRACTIVE, fallback, await asyncio.to_thread(extractive, memory, passing, rules, language)
+        proposal = await asyncio.to_thread(extractive, memory, passing, rules, language)
+        return _Proposed(proposal, EXTRACTIVE, fallback)
 
-    async def _conclude(
-        self,
-        run: Run,
-        view: View,
-        found: Sequence[Candidate],
-        proposal: Proposal,
-        made: tuple[Made, str | None],
-    ) -> Outcome:
-        report, details = concluded(run.report, view, found, proposal)
-        report = replace(report.made(*made), ended_at=self.now())
+    async def _conclude(self, run: Run, collected: _Collected, proposed: _Proposed) -> Outcome:
+        """Write the proposal with its report and its entry in the diary."""
+        report, details = concluded(run.report, collected.inputs, collected.candidates, proposed.proposal)
+        report = replace(report.generated_by(proposed.generation, proposed.fallback), ended_at=self.now())
         conclusion = Conclusion(
             place=run.place,
-            view=view,
-            proposal=proposal,
+            inputs=collected.inputs,
+            proposal=proposed.proposal,
             report=report,
-            made=made[0],
+            generation=proposed.generation,
             day=run.started_at.date(),
             language=run.grant.settings.language,
         )
         await write_conclusion(self._runs, conclusion, run.diary_entry(report.reason, details))
-        return Outcome("completed", report.reason, made[0].method, made[1], report.report_id)
+        return Outcome("completed", report.reason, proposed.generation.method, proposed.fallback, report.report_id)
 
-    async def _nothing(
-        self,
-        run: Run,
-        view: View,
-        found: Sequence[Candidate],
-        why: tuple[str, Sequence[tuple[Candidate, str]]],
-        made: tuple[Made, str | None] | None,
-    ) -> Outcome:
+    async def _skip(self, run: Run, collected: _Collected, reason: str, proposed: _Proposed | None = None) -> Outcome:
         """Leave the memory as it is, and say why: in the report, and of a night in the diary too."""
-        reason, left = why
-        report = replace(run.report, status="skipped", reason=reason, rejected=told(found, left), ended_at=self.now())
-        if made is not None:
-            report = report.made(*made)
+        late = proposed.proposal.left if proposed else ()
+        report = replace(
+            run.report,
+            status="skipped",
+            reason=reason,
+            rejected=rejected(collected.candidates, late),
+            ended_at=self.now(),
+        )
+        if proposed is not None:
+            report = report.generated_by(proposed.generation, proposed.fallback)
         entry = None
-        if run.is_nightly and (view.files or await self.diary.exists(run.place)):
+        if run.is_nightly and (collected.inputs.files or await self.diary.exists(run.place)):
             entry = run.diary_entry(f"nothing concluded: {reason}")
         await self._runs.keep(run, report, entry)
-        method, fallback = (made[0].method, made[1]) if made else (None, None)
-        return Outcome("skipped", reason, method, fallback, report.report_id)
+        return Outcome("skipped", reason, report.method, report.fallback, report.report_id)
 
-    async def _gathered(self, grant: Grant, place: Place, topic: str | None) -> tuple[View, list[Candidate]]:
+    async def _collect(self, grant: Grant, place: Place, topic: str | None) -> _Collected:
+        """Read the notes and make candidates of them; with a topic of those alone that are about it."""
         settings, rules = grant.settings, self._rules
         now = self.now()
-        count = rules.note_count if topic is None else None
-        wanted = Wanted(now, settings.time_zone, settings.language, count, rules.candidates.max_age_days)
-        chunk_ids = None if topic is None else await self._about(grant, place, topic)
-        asked_for: list[Passage] | None = None
+        note_count = rules.note_count if topic is None else None
+        window = InputWindow(now, settings.time_zone, settings.language, note_count, rules.candidates.max_age_days)
+        chunk_ids = None if topic is None else await self._search_topic(grant, place, topic)
+        topic_passages: list[Passage] | None = None
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
-            view = await read_view(connection, place, wanted)
+            inputs = await read_input(connection, place, window)
             if chunk_ids is not None:
-                asked_for = await read_passages(connection, place, chunk_ids, [file.path for file in view.files])
+                paths = [file.path for file in inputs.files]
+                topic_passages = await read_passages(connection, place, chunk_ids, paths)
         clean = await self._dependencies.tombstones.without_forgotten(place)
-        setting = Setting(rules.candidates, now, settings.time_zone, settings.language)
-        gathering = partial(gather, view, setting, clean=clean, wanted=asked_for)
-        chars = sum(len(file.text) for file in view.files) + (len(view.memory.text) if view.memory else 0)
-        found = await isolated(gathering, chars=chars)
-        return view, found
+        context = ScoringContext(rules.candidates, now, settings.time_zone, settings.language)
+        collecting = partial(collect, inputs, context, clean=clean, topic_passages=topic_passages)
+        chars = sum(len(file.text) for file in inputs.files) + (len(inputs.memory.text) if inputs.memory else 0)
+        return _Collected(inputs, await isolated(collecting, chars=chars))
 
-    async def _about(self, grant: Grant, place: Place, topic: str) -> list[int]:
-        """The passages of a place that are about a topic. The system's own search: no recall of anything."""
+    async def _search_topic(self, grant: Grant, place: Place, topic: str) -> list[int]:
+        """The ids of a place's passages about a topic. The system's own search: it counts as no recall."""
         request = request_for(grant, topic, max_results=_TOPIC_RESULTS, tiers=("document", "message"))
         request = replace(request, owner_key=place.owner_key, leader_agent_id=None)
         outcome = await self._dependencies.search.search(request, rules_for(grant, self._dependencies.search.rules))

@@ -23,9 +23,9 @@ from reverie_server.text.redact import essence
 
 # The section of an entry by what it is; the first that fits.
 _SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("fact", "profile"))
-# A run adds no more than that; each takes a look at the whole memory. The others come with the next one.
+# For each candidate the whole memory is read. Those over the limit come with the next run.
 MAX_ADDED = 100
-# What a candidate is given with, where a model copies it along.
+# The days and recalls that `candidate_line` adds, where a model copies them.
 _OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times\) ")
 
 
@@ -33,8 +33,8 @@ _OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times
 class Proposal:
     """The memory as it may be written (None: not at all, for `reason`), and what became of the candidates.
 
-    `left` are those that did not enter, each with what stopped it: `room` (the caps of the file), `model` (it did not
-    take it), `instruction` (it is an order to the agent). `dropped` are the entries that leave the file.
+    `left` are the candidates that did not enter, each with the reason: `room` (the caps of the file), `model` (the
+    model did not take it), `instruction` (it is an order to the agent). `dropped` are the entries that leave the file.
     """
 
     text: str | None
@@ -59,20 +59,20 @@ def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: G
             reason = order
             left.append((candidate, "instruction"))
             continue
-        base, gone = machine.without_contradicted(candidate)
+        base, contradicted = machine.without_contradicted(candidate)
         is_full = len(base) >= max(rules.max_chars, len(before))
         if is_full or len(promoted) >= MAX_ADDED:
             reason = f"the memory has {len(base)} characters; {rules.max_chars} is the most" if is_full else reason
             left.append((candidate, "room"))
             continue
-        explained = replace(rules, explained=rules.explained | gone)
+        explained = replace(rules, explained=rules.explained | contradicted)
         try:
             longer = add_entry(base or None, _section_of(candidate), entry_of(candidate.text))
         except (DuplicateDetected, ValidationFailed) as error:
             reason = error.detail
             left.append((candidate, "room"))
             continue
-        guarded = check(before, longer, explained, memory.is_machine if memory else _nobody)
+        guarded = check(before, longer, explained, memory.is_machine if memory else _is_never)
         if guarded.text is None:
             reason = guarded.reason
             left.append((candidate, "room"))
@@ -93,44 +93,46 @@ def modelled(
     content = _OF_CANDIDATES.sub("", content)
     rules = _with_title(rules, before)
     known = [statement(line, language) for line in _lines(before)]
-    own = {said.essence for said in known}
-    new = [said for line in _lines(content) if (said := statement(line, language)).essence not in own]
-    ground = Ground([*(candidate.said for candidate in passing), *known])
+    known_essences = {line.essence for line in known}
+    proposed = [statement(line, language) for line in _lines(content)]
+    new = [line for line in proposed if line.essence not in known_essences]
+    ground = Ground([*(candidate.statement for candidate in passing), *known])
     if not all(map(ground.bears, new)):
         return Proposal(None, "the proposal says what nobody said")
-    if any((order := standing_order(said.text)) is not None for said in new):
+    if any((order := standing_order(line.text)) is not None for line in new):
         return Proposal(None, f"the proposal has an instruction: {order}")
-    frames = FrameIndex(candidate.said for candidate in passing)
+    frames = FrameIndex(candidate.statement for candidate in passing)
     explained = frozenset(
-        said.essence
-        for said in known
+        line.essence
+        for line in known
         if memory
-        and memory.is_machine(said.text)
-        and any(contradicts(said, passing[number].said) for number in frames.opposed(said))
+        and memory.is_machine(line.text)
+        and any(contradicts(line, passing[number].statement) for number in frames.opposed(line))
     )
-    guarded = check(before, content, replace(rules, explained=explained), memory.is_machine if memory else _nobody)
+    guarded = check(before, content, replace(rules, explained=explained), memory.is_machine if memory else _is_never)
     if guarded.text is None:
         return Proposal(None, guarded.reason)
     if guarded.text == before:
         return Proposal(None, "the proposal changes nothing")
     lines = [statement(line, language) for line in _lines(guarded.text)]
-    entered = [candidate for candidate in passing if any(_tells(line, candidate.said) for line in lines)]
-    known_ids = set(map(id, entered))
-    left = tuple((candidate, "model") for candidate in passing if id(candidate) not in known_ids)
+    entered = [candidate for candidate in passing if any(_contains(line, candidate.statement) for line in lines)]
+    entered_ids = set(map(id, entered))
+    left = tuple((candidate, "model") for candidate in passing if id(candidate) not in entered_ids)
     return Proposal(guarded.text, "", tuple(entered), left, guarded.dropped)
 
 
-def told_by(line: str, candidates: Sequence[Candidate], language: str) -> list[Candidate]:
-    """The candidates that a line of the memory tells; all of them where that cannot be told."""
-    said = statement(line, language)
-    return [candidate for candidate in candidates if _tells(said, candidate.said)] or list(candidates)
+def candidates_in(line: str, candidates: Sequence[Candidate], language: str) -> list[Candidate]:
+    """The candidates that a line of the memory contains; all candidates where it contains none."""
+    entry = statement(line, language)
+    return [candidate for candidate in candidates if _contains(entry, candidate.statement)] or list(candidates)
 
 
-def _tells(line: Statement, said: Statement) -> bool:
-    if line.essence == said.essence:
+def _contains(line: Statement, other: Statement) -> bool:
+    """Whether a line has most terms and all values of another statement."""
+    if line.essence == other.essence:
         return True
-    shared = len(line.terms & said.terms)
-    return shared >= GROUNDED_SHARE * len(said.terms) > 0 and said.values <= {*line.values, *line.words}
+    shared = len(line.terms & other.terms)
+    return shared >= GROUNDED_SHARE * len(other.terms) > 0 and other.values <= {*line.values, *line.words}
 
 
 def _section_of(candidate: Candidate) -> str:
@@ -147,26 +149,26 @@ class _Machine:
         self._lines = lines_of(text) if memory else []
         self._blocks: list[tuple[Block, str, Statement]] = []
         for block in blocks_of(text) if memory else ():
-            own = text_of(block, self._lines)
-            if memory and block.kind == "item" and all(memory.is_machine(line) for line in own if essence(line)):
-                self._blocks.append((block, essence("\n".join(own)), statement(" ".join(own), language)))
-        self._index = FrameIndex(said for _, _, said in self._blocks)
+            entry = text_of(block, self._lines)
+            if memory and block.kind == "item" and all(memory.is_machine(line) for line in entry if essence(line)):
+                self._blocks.append((block, essence("\n".join(entry)), statement(" ".join(entry), language)))
+        self._index = FrameIndex(entry for _, _, entry in self._blocks)
 
     def without_contradicted(self, candidate: Candidate) -> tuple[str, frozenset[str]]:
         """The text without the entries that a candidate contradicts, and their essences."""
-        alike = map(self._blocks.__getitem__, self._index.opposed(candidate.said))
-        found = [(block, kept) for block, kept, said in alike if contradicts(said, candidate.said)]
-        if not found:
+        similar = map(self._blocks.__getitem__, self._index.opposed(candidate.statement))
+        contradicted = [(block, key) for block, key, entry in similar if contradicts(entry, candidate.statement)]
+        if not contradicted:
             return self._text, frozenset()
         lines = list(self._lines)
-        # The candidates of an index come the last first.
-        for block, _ in found:
+        # An index names the last first.
+        for block, _ in contradicted:
             del lines[block.start : block.end]
-        return "".join(lines), frozenset(kept for _, kept in found)
+        return "".join(lines), frozenset(key for _, key in contradicted)
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of a memory that say something, without their bullets."""
+    """The lines of a memory with content, without headings."""
     lines = lines_of(text)
     for block in blocks_of(text):
         if block.kind not in ("heading", "front_matter"):
@@ -174,12 +176,12 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _with_title(rules: GuardRules, before: str) -> GuardRules:
-    """A memory that a person wrote without the header is none that must have one."""
+    """The rules, which ask for no title where a person wrote the memory without one."""
     has_title = any(
         b.kind == "heading" and b.level == 1 and folded([b.title]) == folded([TITLE]) for b in blocks_of(before)
     )
     return rules if has_title or not before.strip() else replace(rules, title=None)
 
 
-def _nobody(_: str) -> bool:
+def _is_never(_: str) -> bool:
     return False

@@ -18,9 +18,9 @@ from reverie_server.llm.generation import Made
 from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.longterm import MEMORY
 from reverie_server.nights.diary import DiaryEntry
-from reverie_server.nights.emergence.collect import Candidate, View
+from reverie_server.nights.emergence.collect import Candidate, EmergenceInput
 from reverie_server.nights.emergence.inputs import memory_document
-from reverie_server.nights.emergence.text import Proposal, told_by
+from reverie_server.nights.emergence.text import Proposal, candidates_in
 from reverie_server.nights.reported_run import ReportedRuns, keep_report
 from reverie_server.nights.reports import Report
 from reverie_server.provenance.record import Derived, added_lines, record
@@ -31,13 +31,13 @@ _BY = "server"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """What is to be written, and what it was made of. `day` is the local one."""
+    """A proposal that is to be written, its report, and the inputs that it was made of. `day` is the local one."""
 
     place: Place
-    view: View
+    inputs: EmergenceInput
     proposal: Proposal
     report: Report
-    made: Made
+    generation: Made
     day: date
     language: str
 
@@ -48,7 +48,7 @@ async def write_conclusion(runs: ReportedRuns, conclusion: Conclusion, entry: Di
     Raises Superseded where the memory, or an entry that something was concluded from, has changed, NightDone, and what
     `write_many` raises.
     """
-    memory, proposal = conclusion.view.memory, conclusion.proposal
+    memory, proposal = conclusion.inputs.memory, conclusion.proposal
     before, after = memory.text if memory else None, proposal.text or ""
     path = memory.path if memory else MEMORY
 
@@ -79,24 +79,24 @@ def _derived(conclusion: Conclusion, path: str, before: str, after: str) -> list
         Derived(
             path,
             [line],
-            conclusion.made,
+            conclusion.generation,
             "emergence",
-            sources_of(told_by(line, promoted, conclusion.language), conclusion.view),
+            sources_of(candidates_in(line, promoted, conclusion.language), conclusion.inputs),
         )
         for line in added_lines(before, after)
     ]
 
 
-def sources_of(candidates: Sequence[Candidate], view: View) -> list[dict[str, Any]]:
+def sources_of(candidates: Sequence[Candidate], inputs: EmergenceInput) -> list[dict[str, Any]]:
     """Where candidates come from: lines of files, and the messages that these were made of."""
     entries = [entry for candidate in candidates for entry in candidate.entries]
     sources = [lines_source(entry.path, entry.start_line, entry.end_line) for entry in entries]
     by_session: dict[str, set[int]] = defaultdict(set)
     for entry in entries:
-        for session_id, seq in view.told.get((entry.path, entry.raw), ()):
+        for session_id, seq in inputs.origins.get((entry.path, entry.raw), ()):
             by_session[session_id].add(seq)
     sources += [
-        message_source(session_id, [(seq, view.message_ids.get((session_id, seq))) for seq in sorted(numbers)])
+        message_source(session_id, [(seq, inputs.message_ids.get((session_id, seq))) for seq in sorted(numbers)])
         for session_id, numbers in sorted(by_session.items())
     ]
     return sources
@@ -106,7 +106,7 @@ async def _check(connection: Connection, slice_: Slice, conclusion: Conclusion, 
     """What was concluded from is still there, and the file is the memory still: a text may have been forgotten."""
     tenant_id = conclusion.place.tenant_id
     found = await memory_document(connection, tenant_id, slice_.slice_id)
-    is_forgetful = await standing(connection, tenant_id, [slice_.slice_id]) != conclusion.view.standing
+    is_forgetful = await standing(connection, tenant_id, [slice_.slice_id]) != conclusion.inputs.tombstone_mark
     if found is None or found[0].path != path or is_forgetful:
         raise Superseded
     entries = [entry for candidate in conclusion.proposal.promoted for entry in candidate.entries]

@@ -7,7 +7,14 @@ from datetime import UTC, date, datetime
 
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.nights.emergence.candidates import Rules
-from reverie_server.nights.emergence.collect import Candidate, NoteFile, Setting, Told, View, gather
+from reverie_server.nights.emergence.collect import (
+    Candidate,
+    EmergenceInput,
+    MessageKey,
+    NoteFile,
+    ScoringContext,
+    collect,
+)
 
 FACT = "My brother Tom has lived in Bergen since 2019."
 LOGGED = f"[23:50] User: {FACT} | Assistant: Noted."
@@ -23,31 +30,31 @@ def consolidated(number: int, day: date, text: str) -> NoteFile:
     return NoteFile(number, f"_system/dreaming/{day:%Y%m%d}-consolidated.md", 1, day, text, is_consolidated=True)
 
 
-def one(*files: NoteFile, told: Mapping[tuple[int, str], Told]) -> Candidate:
+def one(*files: NoteFile, origins: Mapping[tuple[int, str], MessageKey]) -> Candidate:
     """The one candidate of some files, of which lines come from messages."""
     entries = [entry for file in files for entry in entries_of(file.path, file.text, file.day)]
     paths = {file.document_id: file.path for file in files}
-    known = {(paths[number], raw): frozenset({source}) for (number, raw), source in told.items()}
-    setting = Setting(Rules(), datetime(2026, 4, 10, 2, tzinfo=UTC), "UTC", "english")
-    [found] = gather(View(files=files, entries=entries, told=known), setting)
+    known = {(paths[number], raw): frozenset({source}) for (number, raw), source in origins.items()}
+    setting = ScoringContext(Rules(), datetime(2026, 4, 10, 2, tzinfo=UTC), "UTC", "english")
+    [found] = collect(EmergenceInput(files=files, entries=entries, origins=known), setting)
     return found
 
 
 def test_a_copy_of_what_was_said_once_is_no_second_day() -> None:
     files = (note(1, FIRST, LOGGED), note(2, NEXT, f"- {FACT}"))
-    told: Mapping[tuple[int, str], Told] = {(1, LOGGED): SAID, (2, f"- {FACT}"): SAID}
-    found = one(*files, told=told)
+    origins: Mapping[tuple[int, str], MessageKey] = {(1, LOGGED): SAID, (2, f"- {FACT}"): SAID}
+    found = one(*files, origins=origins)
     assert list(found.evidence.days) == [FIRST]
     assert not found.scored.gates["not_one_off"].passed
     midnight = consolidated(3, LATER, f"- {FACT} ({NEXT.isoformat()})")
-    assert list(one(*files, midnight, told=told).evidence.days) == [FIRST]
+    assert list(one(*files, midnight, origins=origins).evidence.days) == [FIRST]
 
 
 def test_what_is_said_again_on_another_day_is() -> None:
     found = one(
         note(1, FIRST, LOGGED),
         note(2, LATER, LOGGED),
-        told={(1, LOGGED): SAID, (2, LOGGED): AGAIN},
+        origins={(1, LOGGED): SAID, (2, LOGGED): AGAIN},
     )
     assert list(found.evidence.days) == [FIRST, LATER]
     assert found.scored.gates["not_one_off"].passed
@@ -56,7 +63,7 @@ def test_what_is_said_again_on_another_day_is() -> None:
 def test_days_that_no_note_tells_any_more_count_by_what_was_consolidated() -> None:
     before = date(2026, 3, 20)
     line = f"- {FACT} ({before.isoformat()}, {FIRST.isoformat()})"
-    found = one(note(1, FIRST, LOGGED), consolidated(2, LATER, line), told={(1, LOGGED): SAID})
+    found = one(note(1, FIRST, LOGGED), consolidated(2, LATER, line), origins={(1, LOGGED): SAID})
     assert list(found.evidence.days) == [before, FIRST]
 
 
