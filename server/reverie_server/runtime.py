@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.database.database import Database
@@ -18,8 +18,8 @@ from reverie_server.browse.sources import LineSources
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_search import KeywordSearch
 from reverie_server.files.snapshots import Snapshots
+from reverie_server.forgettable import Forgettable
 from reverie_server.forgetting.clear import Clearing
-from reverie_server.forgetting.derived import DerivedForgetting
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.owners import Owners
 from reverie_server.graph.search import GraphSearch
@@ -73,7 +73,7 @@ class Consolidation:
     health: Health
     episodes: Episodes
     graph: KnowledgeGraph
-    forgetting: DerivedForgetting
+    stores: Sequence[Forgettable]
     emergence: Emergence
     reports: Reports
     morning_cards: MorningCards

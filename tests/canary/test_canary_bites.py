@@ -28,10 +28,11 @@ from reverie_server.access.keys import Caller, Keys
 from reverie_server.episodes import store as episodes
 from reverie_server.extraction import store as extraction_store
 from reverie_server.files.files import Workspace, Write
-from reverie_server.forgetting import episode_removal, forget
-from reverie_server.graph import erase as graph_forgetting
+from reverie_server.forgettable import Findings
+from reverie_server.forgetting import files as forgotten_files
 from reverie_server.graph import known as graph_known
 from reverie_server.graph import search as graph_search
+from reverie_server.graph.erase import ForgettableGraph
 from reverie_server.llm import ask as asking
 from reverie_server.nights import reports
 from reverie_server.prompt import context_files
@@ -123,7 +124,7 @@ def caches_answers_by_query(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forgets_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is forgotten stays in the versions before."""
-    edit_sql(monkeypatch, forget.SQL, "rewrite_version", lambda text: text.replace("WHERE", "WHERE false AND"))
+    edit_sql(monkeypatch, forgotten_files.SQL, "rewrite_version", lambda text: text.replace("WHERE", "WHERE false AND"))
 
 
 def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,19 +230,19 @@ def logs_what_it_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
 def forgets_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is forgotten stays in the graph."""
 
-    async def nothing(*args: Any, **named: Any) -> graph_forgetting.Held:
-        return graph_forgetting.Held()
+    async def nothing(*args: Any, **named: Any) -> Findings:
+        return Findings("fact")
 
-    monkeypatch.setattr(graph_forgetting, "take_out", nothing)
+    monkeypatch.setattr(ForgettableGraph, "erase", nothing)
 
 
 def keeps_episodes_of_what_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session is deleted, and what the graph has of it is not."""
 
-    async def nothing(*args: Any, **named: Any) -> int:
-        return 0
+    async def nothing(*args: Any, **named: Any) -> None:
+        return None
 
-    monkeypatch.setattr(episode_removal, "drop_episodes", nothing)
+    monkeypatch.setattr(ForgettableGraph, "drop_episodes", nothing)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,10 +23,11 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
+from reverie_server.app.stores import wire_stores
 from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
+from reverie_server.forgettable import Forgettable, Selection
 from reverie_server.forgetting import forget
-from reverie_server.forgetting.clear import Clearing, Selection
-from reverie_server.forgetting.derived import DerivedForgetting
+from reverie_server.forgetting.clear import Clearing
 from reverie_server.jobs.defer import Delays
 from reverie_server.provenance import tombstones
 from reverie_server.search.request import SearchRules
@@ -63,7 +64,6 @@ def arm(instant: str) -> None:
     module, _, name = instant.partition(".")
     modules = {
         "appending": appending,
-        "forget": forget,
         "document_index": document_index,
         "sessions": sessions,
         "store": store,
@@ -84,10 +84,15 @@ def arm(instant: str) -> None:
     psycopg.AsyncConnection.execute = execute_or_die  # type: ignore[method-assign]
 
 
+def stores() -> Sequence[Forgettable]:
+    """The stores of a server without a model."""
+    making = EpisodeMaking(None, estimate_tokens, EpisodicRules())
+    return wire_stores(making, Delays()).forgettable
+
+
 async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> forget.Receipt:
     """Forget the passage that is not in both texts."""
-    derived = DerivedForgetting(EpisodeMaking(None, estimate_tokens, EpisodicRules()), Delays())
-    forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database), derived)
+    forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database), stores())
     grant = Grant(OPERATOR, Principal("default", "wren", None), AgentSettings())
     return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 
@@ -137,7 +142,7 @@ async def main(conninfo: str, work: str, instant: str) -> None:
         elif work == "forget":
             await forget_new(database, pipeline, Search(database, slot, SearchRules()))
         elif work == "clear":
-            await Clearing(database).clear(TEAM, Selection(None, "notes/", ("document",)), dry_run=False)
+            await Clearing(database, stores()).clear(TEAM, Selection(None, "notes/", ("document",)), dry_run=False)
         elif work == "compact":
             await compact_session(database, slot)
         else:

@@ -17,7 +17,7 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace
 from reverie_server.files.retention import prune_history
-from reverie_server.forgetting.clear import Selection
+from reverie_server.forgettable import Selection
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search

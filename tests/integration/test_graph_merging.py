@@ -15,7 +15,7 @@ from reverie_indexer.errors import Conflict, EmbeddingRejected, NotFound, Valida
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
-from reverie_server.graph.erase import drop_episodes
+from reverie_server.graph import store
 from reverie_server.graph.vectors import embed_waiting
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
@@ -182,7 +182,10 @@ async def test_a_chain_of_merges_comes_apart_link_by_link(talking: Runtime, scri
     # With the last that was said of them they are gone, merged or not.
     async with talking.database.tenant("default") as connection:
         slice_ = await lock_slice(connection, place)
-        assert await drop_episodes(connection, place, slice_, [episode_id]) == 9
+        assert (
+            await store.drop_episodes(store.Graph(connection, place.tenant_id, slice_.slice_id, day(99)), [episode_id])
+            == 9
+        )
     assert await graph.names() == []
     [left] = await graph.rows(
         "SELECT (SELECT count(*) FROM entities) + (SELECT count(*) FROM relations) + "

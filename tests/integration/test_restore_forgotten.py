@@ -13,7 +13,7 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline, Within
 from reverie_server.files.files import Write
-from reverie_server.forgetting.clear import Selection
+from reverie_server.forgettable import Selection
 from reverie_server.forgetting.forget import Target
 from reverie_server.runtime import Runtime
 

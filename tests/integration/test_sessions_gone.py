@@ -30,7 +30,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Tier
-from reverie_server.forgetting.clear import Selection
+from reverie_server.forgettable import Selection
 from reverie_server.forgetting.forget import Receipt, Target
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest

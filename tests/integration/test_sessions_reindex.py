@@ -13,9 +13,9 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.reindex import Reindexed
 from reverie_server.access.principal import Principal
-from reverie_server.forgetting import retention as keeping
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
+from reverie_server.sessions import reindex
 from reverie_server.sessions.model import Message, NewMessage, Session
 from reverie_server.settings.agent import AgentSettings
 
@@ -25,8 +25,9 @@ NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 async def again(runtime: Runtime, principal: Principal = ADA, **settings: Any) -> Reindexed:
     """Index anew with settings that the agent then has."""
     await runtime.agents.put("default", "wren", None, None, settings)
-    return await keeping.reindex_messages(
-        runtime.database, runtime.pipeline, place_of(principal), AgentSettings(**settings)
+    # Pages of five: the twelve messages of a talk are more than one.
+    return await reindex.reindex_messages(
+        runtime.database, runtime.pipeline, place_of(principal), AgentSettings(**settings), page_messages=5
     )
 
 
@@ -53,10 +54,7 @@ async def test_by_the_same_rules_nothing_changes(runtime: Runtime, conninfo: str
 @pytest.mark.parametrize(
     "settings", [{"language": "german"}, {"chunk_max_chars": 100}, {"time_zone": "Pacific/Kiritimati"}]
 )
-async def test_new_rules_are_followed(
-    runtime: Runtime, conninfo: str, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
-) -> None:
-    monkeypatch.setattr(keeping, "PAGE", 5)
+async def test_new_rules_are_followed(runtime: Runtime, conninfo: str, settings: dict[str, Any]) -> None:
     await talk(runtime)
     done = await again(runtime, **settings)
     # The short ones are not cut otherwise.
@@ -71,9 +69,8 @@ async def test_new_rules_are_followed(
 
 
 async def test_an_agent_that_keeps_what_is_said_out_of_search_does_so_for_the_past(
-    runtime: Runtime, conninfo: str, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, conninfo: str
 ) -> None:
-    monkeypatch.setattr(keeping, "PAGE", 5)
     await talk(runtime)
     assert (await again(runtime, index_messages=False)).chunks == 0
     assert_index_consistent(conninfo)
@@ -94,7 +91,7 @@ async def test_a_message_that_is_forgotten_meanwhile_does_not_come_back(
     runtime: Runtime, database: Database, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await talk(runtime)
-    read = keeping._page
+    read = reindex._page
 
     async def read_then_forget(*arguments: Any) -> list[Message]:
         page = await read(*arguments)
@@ -103,9 +100,9 @@ async def test_a_message_that_is_forgotten_meanwhile_does_not_come_back(
             await connection.execute("UPDATE messages SET content = 'forgotten' WHERE seq = 1")
         return page
 
-    monkeypatch.setattr(keeping, "_page", read_then_forget)
+    monkeypatch.setattr(reindex, "_page", read_then_forget)
     await again(runtime, chunk_max_chars=100)
-    monkeypatch.setattr(keeping, "_page", read)
+    monkeypatch.setattr(reindex, "_page", read)
     await again(runtime, chunk_max_chars=100)
     assert_index_consistent(conninfo)
 
@@ -114,14 +111,14 @@ async def test_a_session_that_is_deleted_meanwhile_is_passed_over(
     runtime: Runtime, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await talk(runtime)
-    read = keeping._sessions
+    read = reindex._sessions
 
     async def read_then_delete(*arguments: Any) -> list[Session]:
         sessions = await read(*arguments)
         await runtime.sessions.delete(ADA, SESSION)
         return sessions
 
-    monkeypatch.setattr(keeping, "_sessions", read_then_delete)
+    monkeypatch.setattr(reindex, "_sessions", read_then_delete)
     try:
         assert (await again(runtime)).chunks == 0
     except ReverieError:

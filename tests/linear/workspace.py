@@ -12,6 +12,7 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.files import keyword_match as keyword_text
 from reverie_server.files import snapshot_format as archive
 from reverie_server.files import strict_zip
+from reverie_server.forgetting import files as forgotten_files
 from reverie_server.forgetting import forget
 from reverie_server.long_term import compaction_text, memory_text
 from reverie_server.provenance import tombstones
@@ -79,14 +80,18 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.redact.Sought.held_by:short": lambda text: redaction.Sought(
         ["a a", "a\u0301", "- a", "''", "a b"]
     ).held_by(text),
-    "reverie_server.forgetting.forget._without": lambda text: forget._without("a.md", [_middle(text)], text),
-    "reverie_server.forgetting.forget._without:short": lambda text: forget._without(
-        "a.md", ["a", "a a", "''", "漢"], text
+    "reverie_server.forgetting.files.without_texts": lambda text: forgotten_files.without_texts(
+        "a.md", text, redaction.Eraser([_middle(text)])
     ),
-    "reverie_server.forgetting.forget._without:json": lambda text: forget._without(
-        "a.json", ["a", "a a", "''", "漢"], text
+    "reverie_server.forgetting.files.without_texts:short": lambda text: forgotten_files.without_texts(
+        "a.md", text, redaction.Eraser(["a", "a a", "''", "漢"])
     ),
-    "reverie_server.forgetting.forget._hashes": lambda text: forget._hashes("a.md", text, ["a a", "Ada"], Rules()),
+    "reverie_server.forgetting.files.without_texts:json": lambda text: forgotten_files.without_texts(
+        "a.json", text, redaction.Eraser(["a", "a a", "''", "漢"])
+    ),
+    "reverie_server.forgetting.files.hashes_of_version": lambda text: forgotten_files.hashes_of_version(
+        "a.md", text, redaction.Sought(["a a", "Ada"]), Rules()
+    ),
     "reverie_server.files.keyword_match.terms_of": keyword_text.terms_of,
     "reverie_server.files.keyword_match.score_of": lambda text: keyword_text.score_of(text, 3),
     "reverie_server.files.keyword_match.hits_of": lambda text: keyword_text.hits_of(

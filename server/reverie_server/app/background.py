@@ -11,6 +11,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate
+from reverie_server.app.stores import wire_stores
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.sources import LineSources
 from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
@@ -18,8 +19,6 @@ from reverie_server.episodes.stage import Episodic, EpisodicDependencies
 from reverie_server.extraction.stage import Extraction
 from reverie_server.extraction.text import ExtractionRules
 from reverie_server.extraction.write import ExtractionDependencies
-from reverie_server.forgetting.derived import DerivedForgetting
-from reverie_server.forgetting.episode_removal import remove_of_session
 from reverie_server.graph.dedup import Dedup, DedupDependencies, DedupRules
 from reverie_server.graph.search import GraphRules, GraphSearch
 from reverie_server.graph.stage import Semantic, SemanticDependencies, SemanticRules
@@ -96,7 +95,8 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         "emergence": guarded(emergence, "emergence_enabled"),
         "compaction": guarded(_memory_compaction(system, compaction), "compaction_enabled", by_hand_anyway=True),
     }
-    system.sessions.on_delete = remove_of_session
+    stores = wire_stores(episode_making, delays_of(settings), system.count_tokens, now)
+    system.sessions.on_delete = stores.episode_removal.remove_of_session
     queue = Queue(database, _job_rules(settings))
     return Consolidation(
         delays=delays_of(settings),
@@ -110,9 +110,16 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         morning_cards=MorningCards(database, now=now),
         sources=LineSources(database, now=now),
         compaction=compaction,
-        episodes=Episodes(database, system.pipeline, system.search, has_model=system.llm is not None, now=now),
+        episodes=Episodes(
+            database,
+            system.pipeline,
+            system.search,
+            stores.episode_removal,
+            has_model=system.llm is not None,
+            now=now,
+        ),
         graph=_graph(system),
-        forgetting=DerivedForgetting(episode_making, delays_of(settings), now),
+        stores=stores.forgettable,
     )
 
 

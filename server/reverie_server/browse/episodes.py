@@ -18,9 +18,9 @@ from reverie_indexer.reindex import Reindexed
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal
 from reverie_server.episodes import store as stored
+from reverie_server.episodes.removal import EpisodeRemoval
 from reverie_server.episodes.stage import entry_of, passages_of_stored
 from reverie_server.episodes.store import Episode, parse_id
-from reverie_server.forgetting.episode_removal import remove_episodes
 from reverie_server.search.request import Mode, SearchOutcome, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.settings.agent import AgentSettings
@@ -66,6 +66,7 @@ class Episodes:
         database: Database,
         pipeline: Pipeline,
         search: Search,
+        removal: EpisodeRemoval,
         *,
         has_model: bool,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -73,6 +74,7 @@ class Episodes:
         self._database = database
         self._pipeline = pipeline
         self._search = search
+        self._removal = removal
         self._has_model = has_model
         self._now = now
 
@@ -98,7 +100,7 @@ class Episodes:
             )
             if not found:
                 raise NotFound(f"there is no episode {public_id!r}")
-            await remove_episodes(connection, place, await lock_slice(connection, place), [number])
+            await self._removal.remove(connection, place, await lock_slice(connection, place), [number])
 
     async def search(self, grant: Grant, asked: EpisodeQuery) -> tuple[list[FoundEpisode], SearchOutcome]:
         """The episodes whose passages answer a query best, best first, and how it was searched.

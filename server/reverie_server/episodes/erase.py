@@ -17,11 +17,13 @@ from reverie_indexer.index.document_index import forget_embeddings
 from reverie_indexer.index.episode_index import index_episode
 from reverie_indexer.model import Place
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
+from reverie_server.episodes.removal import EpisodeRemoval
 from reverie_server.episodes.source import messages_of
 from reverie_server.episodes.stage import defer_again, entry_of, passages_of, replaced
 from reverie_server.episodes.store import SQL as EPISODES
-from reverie_server.episodes.store import Episode, remove
+from reverie_server.episodes.store import Episode, clearable, remove
 from reverie_server.episodes.text import abstract_of
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.jobs.defer import Delays, publish
 from reverie_server.jobs.model import Event
 from reverie_server.llm.generation import Made
@@ -33,8 +35,6 @@ from reverie_server.text.redact import INVISIBLE, anchor_of, is_in
 SQL = Queries(__file__)
 # Why an episode was made without the model: what it was made of is not what it was.
 FORGOTTEN = "forgotten"
-# A message, by its session and its number.
-Said = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -48,12 +48,50 @@ class HeldEpisodes:
     embeddings: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What is forgotten: texts, and the messages that held one of them."""
+class ForgettableEpisodes(Forgettable):
+    """The episodes of sessions. `removal` removes those that are cleared."""
 
-    texts: Sequence[str]
-    messages: Sequence[Said]
+    tables = frozenset({"episodes"})
+    cleared_with = "episodic"
+
+    def __init__(self, making: EpisodeMaking, delays: Delays, removal: EpisodeRemoval) -> None:
+        self._making = making
+        self._delays = delays
+        self._removal = removal
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """The episodes that hold one of the texts, or were made of a message that does."""
+        return _findings(await survey(connection, tenant_id, slice_ids, forgotten))
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Make the episodes again without the texts."""
+        held = await take_out(connection, place, slice_, forgotten, settings, self._making, self._delays)
+        return _findings(held)
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove episodes by the time of their last message and their path; how many."""
+        episode_ids = await clearable(
+            connection,
+            place.tenant_id,
+            slice_.slice_id,
+            older_than_days=selection.older_than_days,
+            path_prefix=selection.path_prefix or None,
+        )
+        if not dry_run:
+            await self._removal.remove(connection, place, slice_, episode_ids)
+        return len(episode_ids)
+
+
+def _findings(held: HeldEpisodes) -> Findings:
+    removed = Removed(len(held.episode_ids), held.passages, 0, 0) if held.episode_ids else None
+    items = [Item("episodic", path, text, True, count) for (path, text), count in sorted(held.texts.items())]
+    return Findings("episodic", items, removed, held.embeddings, episode_ids=held.episode_ids)
 
 
 async def survey(

@@ -1,13 +1,10 @@
-"""Taking texts out of the knowledge graph: names, descriptions and aliases that hold them, and what stands on them.
-
-Every function works inside the caller's transaction, in which the slices are open.
-"""
+"""Forgetting in the knowledge graph: names, descriptions and aliases that hold a text, and what rests on them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,83 +14,78 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
-from reverie_server.episodes.erase import Forgotten, Said
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, MessageKey, Removed
 from reverie_server.graph.heuristics import SPEAKER
 from reverie_server.graph.names import holds_name, windows
-from reverie_server.graph.store import Graph, drop_said, of_episodes
-from reverie_server.graph.store import drop_episodes as drop_from
+from reverie_server.graph.store import Graph, drop_episodes, drop_said, of_episodes
 from reverie_server.sessions.erase import without_texts
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, anchor_of, is_in
 
 SQL = Queries(__file__)
 
 
-@dataclass(slots=True)
-class Held:
-    """How many things of the graph hold the texts or stand on them alone, and each text by the name of the entity that
-    holds it. Nothing of the graph is a passage of the index."""
+class ForgettableGraph(Forgettable):
+    """The knowledge graph. Nothing of it is a passage of the index. `now` gives the time, with its zone."""
 
-    count: int = 0
-    passages: int = 0
-    texts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    tables = frozenset(
+        {"mentions", "statements", "entities", "entity_terms", "entity_names", "entity_vectors", "relations"}
+    )
 
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
 
-async def survey(connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]) -> Held:
-    """What in the graphs of some slices holds one of the texts."""
-    held = Held()
-    for row in await _holding(connection, tenant_id, slice_ids, texts):
-        held.count += 1
-        held.texts.update((f"graph/{row['external_id']}", text) for text in texts if _holds(row, text))
-    return held
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """The mentions that hold one of the texts."""
+        rows = await _holding(connection, tenant_id, slice_ids, forgotten.texts)
+        return _findings(rows, forgotten.texts, len(rows))
 
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Take the texts out of the graph, after they were taken out of messages and episodes.
 
-async def take_out(
-    connection: Connection,
-    place: Place,
-    slice_: Slice,
-    forgotten: Forgotten,
-    episode_ids: Sequence[int],
-    *,
-    at: datetime | None = None,
-) -> Held:
-    """Take the texts out of the graph of a locked slice, after they were taken out of messages and episodes.
+        An entity whose name holds one loses the mentions that call it so, with its relations there. A description or an
+        alias goes, and the rest stays. Mentions and statements of the episodes that were made again or are gone are
+        dropped, and read again from what is left of these. Others that rest on changed messages alone go unless the
+        messages still name their entities.
+        """
+        graph = Graph(connection, place.tenant_id, slice_.slice_id, self._now())
+        rows = await _holding(connection, graph.tenant_id, [graph.slice_id], forgotten.texts)
+        mentions, statements = await of_episodes(graph, forgotten.episode_ids)
+        named, changed = await _take_out_of_mentions(graph, rows, forgotten.texts)
+        of_named = await _statements_on(graph, named)
+        unnamed = await _no_longer_named(graph, forgotten.messages, {*mentions, *named})
+        mentions |= {*named, *unnamed.mentions}
+        statements |= of_named | unnamed.statements
+        await drop_said(graph, sorted(mentions), sorted(statements), also=changed)
+        return _findings(rows, forgotten.texts, len(mentions) + len(statements) + len(changed))
 
-    An entity whose name holds one is said no more where it is called so, with its relations there; a description or an
-    alias goes, and the rest stays. What `episode_ids`, which are made again or gone, say is taken out, and read again
-    from what is left of them. What else stands on messages that were changed goes unless they still name what it is of.
-    """
-    graph = Graph(connection, place.tenant_id, slice_.slice_id, at or datetime.now(UTC))
-    held = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
-    mentions, statements = await of_episodes(graph, episode_ids)
-    named, changed = await _take_out_of_mentions(graph, forgotten.texts)
-    values = {**graph.key, "entity_ids": [e for e, _ in named.values()], "episode_ids": [e for _, e in named.values()]}
-    rows = await (await connection.execute(SQL["statements_on"], values)).fetchall()
-    unsaid = await _no_longer_said(graph, forgotten.messages, {*mentions, *named})
-    mentions |= {*named, *unsaid[0]}
-    statements |= {*(row["statement_id"] for row in rows), *unsaid[1]}
-    await drop_said(graph, sorted(mentions), sorted(statements), also=changed)
-    held.count = len(mentions) + len(statements) + len(changed)
-    return held
+    async def drop_episodes(
+        self, connection: Connection, place: Place, slice_: Slice, episode_ids: Sequence[int]
+    ) -> None:
+        """Drop the mentions and statements of the episodes, with the entities and relations that rest on them alone."""
+        await drop_episodes(Graph(connection, place.tenant_id, slice_.slice_id, self._now()), episode_ids)
 
 
-async def drop_episodes(
-    connection: Connection, place: Place, slice_: Slice, episode_ids: Sequence[int], *, at: datetime | None = None
-) -> int:
-    """Take out what the graph of a locked slice has from episodes alone; how much was said there.
-
-    For episodes and sessions that are deleted; what expires leaves the graph as it is.
-    """
-    graph = Graph(connection, place.tenant_id, slice_.slice_id, at or datetime.now(UTC))
-    return await drop_from(graph, episode_ids)
+def _findings(rows: Sequence[DictRow], texts: Sequence[str], count: int) -> Findings:
+    """`rows` are mentions that hold one of the texts; `count` of how many things of the graph the receipt speaks."""
+    held = Counter((f"graph/{row['external_id']}", text) for row in rows for text in texts if _holds(row, text))
+    items = [Item("fact", path, text, True, times) for (path, text), times in sorted(held.items())]
+    return Findings("fact", items, Removed(count, 0, 0, 0) if count else None)
 
 
-async def _take_out_of_mentions(graph: Graph, texts: Sequence[str]) -> tuple[dict[int, tuple[int, int]], set[int]]:
-    """Mentions that call an entity by a text, each with (entity, episode); and the entities of those changed."""
-    named: dict[int, tuple[int, int]] = {}
+async def _take_out_of_mentions(
+    graph: Graph, rows: Sequence[DictRow], texts: Sequence[str]
+) -> tuple[dict[int, DictRow], set[int]]:
+    """The mentions that call an entity by a text, by their ids; and the entities of those that were rewritten."""
+    named: dict[int, DictRow] = {}
     changed: set[int] = set()
-    for row in await _holding(graph.connection, graph.tenant_id, [graph.slice_id], texts):
+    for row in rows:
         if any(is_in(name, text) for name in _names(row) for text in texts):
-            named[row["mention_id"]] = (row["entity_id"], row["episode_id"])
+            named[row["mention_id"]] = row
             continue
         values = {
             **graph.key,
@@ -113,19 +105,38 @@ async def _take_out_of_mentions(graph: Graph, texts: Sequence[str]) -> tuple[dic
     return named, changed
 
 
-async def _no_longer_said(graph: Graph, messages: Sequence[Said], dropped: set[int]) -> tuple[set[int], set[int]]:
-    """Mentions and statements that stand on changed messages alone, which do not name any more what they are of."""
+async def _statements_on(graph: Graph, mentions: Mapping[int, DictRow]) -> set[int]:
+    """The statements about the entities of some mentions in the same episodes."""
+    params = {
+        **graph.key,
+        "entity_ids": [row["entity_id"] for row in mentions.values()],
+        "episode_ids": [row["episode_id"] for row in mentions.values()],
+    }
+    rows = await (await graph.connection.execute(SQL["statements_on"], params)).fetchall()
+    return {row["statement_id"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unnamed:
+    """Mentions and statements whose messages do not name their entities any more."""
+
+    mentions: set[int]
+    statements: set[int]
+
+
+async def _no_longer_named(graph: Graph, messages: Sequence[MessageKey], dropped: set[int]) -> _Unnamed:
+    """What rests on changed messages alone, which do not name its entities any more; `dropped` mentions left out."""
     if not messages:
-        return set(), set()
-    told = set(messages)
-    keys = {"session_keys": [key for key, _ in messages], "seqs": [seq for _, seq in messages]}
-    contents = await (await graph.connection.execute(SQL["messages"], {**graph.key, **keys})).fetchall()
+        return _Unnamed(set(), set())
+    changed = set(messages)
+    params = {**graph.key, "session_keys": [key for key, _ in messages], "seqs": [seq for _, seq in messages]}
+    contents = await (await graph.connection.execute(SQL["messages"], params)).fetchall()
     now = {(row["session_key"], row["seq"]): windows(row["content"]) for row in contents}
-    rows = await (await graph.connection.execute(SQL["of_sessions"], {**graph.key, **keys})).fetchall()
-    alone = [row for row in rows if {(row["session_key"], seq) for seq in row["seqs"]} <= told]
-    gone = [row for row in alone if not _still_named(row, now)]
-    statements = {row["id"] for row in gone if row["kind"] == "statement"}
-    left = {
+    rows = await (await graph.connection.execute(SQL["of_sessions"], params)).fetchall()
+    on_changed_alone = [row for row in rows if {(row["session_key"], seq) for seq in row["seqs"]} <= changed]
+    unnamed = [row for row in on_changed_alone if not _still_named(row, now)]
+    statements = {row["id"] for row in unnamed if row["kind"] == "statement"}
+    ends_of_kept_statements = {
         (end, row["episode_id"])
         for row in rows
         if row["kind"] == "statement" and row["id"] not in statements
@@ -133,18 +144,20 @@ async def _no_longer_said(graph: Graph, messages: Sequence[Said], dropped: set[i
     }
     mentions = {
         row["id"]
-        for row in gone
-        if row["kind"] == "mention" and (row["source_id"], row["episode_id"]) not in left and row["id"] not in dropped
+        for row in unnamed
+        if row["kind"] == "mention"
+        and (row["source_id"], row["episode_id"]) not in ends_of_kept_statements
+        and row["id"] not in dropped
     }
-    return mentions, statements
+    return _Unnamed(mentions, statements)
 
 
-def _still_named(row: DictRow, now: Mapping[Said, set[str]]) -> bool:
-    """Whether the messages still name all that something is said of, the speaker aside, who needs no name."""
-    held: set[str] = set().union(*(now.get((row["session_key"], seq), set()) for seq in row["seqs"]))
+def _still_named(row: DictRow, now: Mapping[MessageKey, set[str]]) -> bool:
+    """Whether its messages name all entities of a mention or statement, the speaker aside, who needs no name."""
+    names_now: set[str] = set().union(*(now.get((row["session_key"], seq), set()) for seq in row["seqs"]))
     ends = ((row["source"], row["source_external_id"]), (row["target"], row["target_external_id"]))
     names = [name for name, external_id in ends if name is not None and external_id != SPEAKER]
-    return bool(held) and all(holds_name(held, name) for name in names)
+    return bool(names_now) and all(holds_name(names_now, name) for name in names)
 
 
 async def _holding(

@@ -11,8 +11,11 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.database.database import Connection
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.model import Place
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, anchor_of, erase, is_in
 
 SQL = Queries(__file__)
@@ -26,6 +29,44 @@ class Held:
 
     reports: int = 0
     texts: Counter[str] = field(default_factory=Counter)
+
+
+class ForgettableReports(Forgettable):
+    """The reports of nights. What they tell of files is as old as they are: they are cleared with files."""
+
+    tables = frozenset({"reports"})
+    cleared_with = "document"
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """The reports that hold one of the texts."""
+        return _findings(await survey(connection, tenant_id, slice_ids, forgotten.texts))
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Rewrite the reports without the texts."""
+        return _findings(await take_out(connection, place.tenant_id, slice_.slice_id, forgotten.texts))
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove reports by their age, unless the selection has a path; 0, since reports are no files."""
+        if not selection.path_prefix:
+            await clear(
+                connection,
+                place.tenant_id,
+                slice_.slice_id,
+                older_than_days=selection.older_than_days,
+                dry_run=dry_run,
+            )
+        return 0
+
+
+def _findings(held: Held) -> Findings:
+    items = [Item("report", "reports", text, True, count) for text, count in sorted(held.texts.items())]
+    return Findings("report", items, Removed(held.reports, 0, 0, 0) if held.reports else None)
 
 
 async def survey(connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]) -> Held:

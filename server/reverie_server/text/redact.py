@@ -133,13 +133,13 @@ class Eraser:
     def __init__(self, texts: Iterable[str]) -> None:
         self._patterns = [(text, pattern_of(text)) for text in texts]
 
-    def erase(self, content: str) -> tuple[str, list[str]]:
-        """A content without the texts, as `erase` by line does it, and those of them that were found."""
+    def erase(self, content: str, *, by_line: bool = True) -> tuple[str, list[str]]:
+        """A content without the texts, taken out one after the other as `erase` does it, and those that were found."""
         found: list[str] = []
         folded = Folded.of(content)
         for text, pattern in self._patterns:
             if spans := folded.spans_of(pattern):
-                content = _remove(content, spans, by_line=True)
+                content = _remove(content, spans, by_line=by_line)
                 folded = Folded.of(content)
                 found.append(text)
         return content, found

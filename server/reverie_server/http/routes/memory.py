@@ -8,12 +8,12 @@ from fastapi import APIRouter, Body, Depends
 
 from reverie_indexer.reindex import reindex
 from reverie_server.access.audit import Action, counted
-from reverie_server.forgetting.retention import reindex_messages
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas import common as wire
 from reverie_server.http.schemas import memory as wire_memory
 from reverie_server.http.schemas.search_answer import search_response
+from reverie_server.sessions.reindex import reindex_messages
 from reverie_server.text.spans import span
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))

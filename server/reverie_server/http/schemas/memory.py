@@ -10,8 +10,8 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
-from reverie_server.forgetting.clear import Selection
-from reverie_server.forgetting.forget import ForgetTier, Target
+from reverie_server.forgettable import ForgetTier, Selection
+from reverie_server.forgetting.forget import Target
 from reverie_server.http.schemas.common import Owner, example, shown
 from reverie_server.text.fields import Text
 

@@ -1,4 +1,4 @@
-"""Upkeep of what was said: clearing it by age and path, and indexing it anew by the rules of today."""
+"""Indexing the messages of sessions anew, by the rules of today."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import transcript
 from reverie_indexer.index.slices import lock_slice, own_slices
@@ -16,67 +16,12 @@ from reverie_indexer.index.transcript import Indexed, Said
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
-from reverie_server.episodes.store import has_episodes
 from reverie_server.sessions.chunk import cut
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import SQL as SESSIONS
-from reverie_server.sessions.sessions import empty
 from reverie_server.settings.agent import AgentSettings
 
 SQL = Queries(__file__)
-PAGE = 200
-
-
-async def clear_messages(
-    connection: Connection,
-    place: Place,
-    slice_: Slice,
-    *,
-    older_than_days: int | None,
-    path_prefix: str | None,
-    dry_run: bool,
-) -> int:
-    """Remove what was said so long ago, in sessions under such a path, for good; how many messages.
-
-    In a transaction that holds the slice's lock. A session of which nothing is left, no episode either, goes too. Where
-    a message goes that was compacted, so does the summary, which may tell of it.
-    """
-    params = {
-        "tenant_id": place.tenant_id,
-        "slice_id": slice_.slice_id,
-        "older_than_days": older_than_days,
-        "path_prefix": path_prefix,
-    }
-    rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
-    count = 0
-    for row in rows:
-        seqs, is_old = row.pop("seqs"), row.pop("is_old")
-        count += len(seqs)
-        session = Session(**row)
-        if dry_run:
-            continue
-        # An empty session that is in use, by a change of its state, say, stays.
-        if len(seqs) == session.message_count and (seqs or is_old):
-            await empty(connection, place, slice_, session)
-            # Its episodes, which are another tier, would go with it.
-            if not await has_episodes(connection, place.tenant_id, session.session_key):
-                key = {"tenant_id": place.tenant_id, "session_key": session.session_key}
-                await connection.execute(SESSIONS["drop_session"], key)
-        elif seqs:
-            await _remove_some(connection, place, slice_, session, seqs)
-    return count
-
-
-async def _remove_some(
-    connection: Connection, place: Place, slice_: Slice, session: Session, seqs: Sequence[int]
-) -> None:
-    params = {"tenant_id": place.tenant_id, "session_key": session.session_key, "seqs": list(seqs)}
-    await transcript.remove_messages(connection, place, slice_, session.session_key, seqs)
-    await connection.execute(SQL["remove_messages"], params)
-    await connection.execute(SESSIONS["drop_window_summary"], params)
-    if min(seqs) <= session.compacted_through:
-        await connection.execute(SESSIONS["drop_compactions"], params)
-        await connection.execute(SQL["drop_summary"], params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +34,10 @@ class _Cut:
     model_id: int | None
 
 
-async def reindex_messages(database: Database, pipeline: Pipeline, place: Place, settings: AgentSettings) -> Reindexed:
-    """Cut and embed anew all that was said in a place, a page at a time, each in one transaction.
+async def reindex_messages(
+    database: Database, pipeline: Pipeline, place: Place, settings: AgentSettings, *, page_messages: int = 200
+) -> Reindexed:
+    """Cut and embed anew the messages of a place, `page_messages` at a time, each page in one transaction.
 
     `documents` counts sessions. With `index_messages` off nothing of them is left in the index. A message that changes
     meanwhile is left as whoever changed it left it.
@@ -100,7 +47,7 @@ async def reindex_messages(database: Database, pipeline: Pipeline, place: Place,
     for session in sessions:
         after = 0
         while True:
-            page = await _page(database, place, session, after)
+            page = await _page(database, place, session, after, page_messages)
             if not page:
                 break
             passages = await asyncio.to_thread(cut, settings, page)
@@ -122,19 +69,19 @@ async def _sessions(database: Database, place: Place) -> list[Session]:
     return [Session(**row) for row in rows]
 
 
-async def _page(database: Database, place: Place, session: Session, after: int) -> list[Message]:
+async def _page(database: Database, place: Place, session: Session, after: int, limit: int) -> list[Message]:
     async with database.tenant(place.tenant_id, snapshot=True) as connection:
         await own_slices(connection, place)
-        return await _read(connection, place, session, after)
+        return await _read(connection, place, session, after, limit)
 
 
-async def _read(connection: Connection, place: Place, session: Session, after: int) -> list[Message]:
+async def _read(connection: Connection, place: Place, session: Session, after: int, limit: int) -> list[Message]:
     params = {
         "tenant_id": place.tenant_id,
         "session_key": session.session_key,
         "slice_id": session.slice_id,
         "after": after,
-        "limit": PAGE,
+        "limit": limit,
         "max_bytes": None,
     }
     rows: list[DictRow] = await (await connection.execute(SESSIONS["messages"], params)).fetchall()
@@ -144,7 +91,7 @@ async def _read(connection: Connection, place: Place, session: Session, after: i
 async def _replace(database: Database, place: Place, cut_: _Cut) -> Indexed:
     async with database.tenant(place.tenant_id) as connection:
         slice_ = await lock_slice(connection, place)
-        now = await _read(connection, place, cut_.session, cut_.messages[0].seq - 1)
+        now = await _read(connection, place, cut_.session, cut_.messages[0].seq - 1, len(cut_.messages))
         present = {(message.seq, message.content) for message in now}
         said = [
             Said(message.seq, message.at, passages)

@@ -1,0 +1,163 @@
+"""The protocol of every store that forgetting and clearing reach, and the types that it speaks in.
+
+`app` lists the stores. Forgetting and clearing go through that list and know none of them by name.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Protocol
+
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.model import Place, Tier
+from reverie_server.settings.agent import AgentSettings
+
+ForgetTier = Tier | Literal["report"]
+# A message, by the key of its session and its number there.
+MessageKey = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text in one file. `present`: the file holds it now; `versions`: how many versions hold it, now or before.
+
+    Of the tier `message`, the path is a session's and `versions` counts its messages. Of derived tiers, `versions`
+    counts the things at a path.
+    """
+
+    tier: ForgetTier
+    path: str
+    text: str
+    present: bool
+    versions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Counts of one tier: files, their passages in the index, of now and of before, versions, backups of MEMORY.md.
+
+    Of the tier `message`, `files` counts sessions and `versions` messages. Of derived tiers, `files` counts the things
+    that were made again, changed or removed.
+    """
+
+    files: int
+    passages: int
+    versions: int
+    backups: int
+
+    def __add__(self, other: Removed) -> Removed:
+        return Removed(
+            self.files + other.files,
+            self.passages + other.passages,
+            self.versions + other.versions,
+            self.backups + other.backups,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one store holds of the texts, or what was erased from it.
+
+    `removed` is None where the receipt does not name the tier. `embeddings` counts cached vectors, `lines` are those of
+    messages that were changed, as they were. `remnants` are other texts that tell of the forgotten ones and go with
+    them. `messages` and `episode_ids` hold one of the texts, or rest on what does: the stores after this one derive
+    from them.
+    """
+
+    tier: ForgetTier
+    items: Sequence[Item] = ()
+    removed: Removed | None = None
+    embeddings: int = 0
+    lines: Collection[str] = ()
+    remnants: Collection[str] = ()
+    messages: Sequence[MessageKey] = ()
+    episode_ids: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What is forgotten: the texts, and what the stores that came before found of them.
+
+    `edited_paths` are the files whose newest version was written without the texts in the same transaction.
+    """
+
+    texts: Sequence[str]
+    edited_paths: frozenset[str] = frozenset()
+    messages: Sequence[MessageKey] = ()
+    episode_ids: Sequence[int] = ()
+
+    def after(self, findings: Findings) -> Forgotten:
+        """As the store after the one of these findings sees it."""
+        return replace(
+            self,
+            messages=[*self.messages, *findings.messages],
+            episode_ids=[*self.episode_ids, *findings.episode_ids],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to clear: everything that all given conditions fit.
+
+    A daily note is as old as its day, a message as its time, an episode as its last message. The path of a message is
+    its session's, `sessions/<id>`, that of an episode `episodes/<id>/<number of its last message>`.
+    """
+
+    older_than_days: int | None
+    path_prefix: str | None
+    tiers: Sequence[Tier]
+
+
+class Forgettable(Protocol):
+    """A store with texts of people, or with what was derived from them.
+
+    Every method works inside the caller's transaction, in which the slices are open. Stores are called in the order of
+    the list of `app`: each after those that it derives from.
+    """
+
+    tables: ClassVar[frozenset[str]]
+    """The tables of `schema.sql` that this store takes texts out of."""
+
+    cleared_with: ClassVar[Tier | None] = None
+    """With which tier a selection clears this store; None where it is cleared with the rows that it rests on."""
+
+    async def remnants(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    ) -> Collection[str]:
+        """Other texts of this store that tell of the given ones, and go with them. A store may have none."""
+        return ()
+
+    @abstractmethod
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """What the store holds of the texts in some slices. Changes nothing."""
+
+    @abstractmethod
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Take the texts out of the store, for a slice that the transaction has locked.
+
+        Raises Superseded where what was surveyed has changed: forgetting then begins again.
+        """
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove what a selection fits, of a locked slice; how many things of the tier `cleared_with`.
+
+        With `dry_run` nothing is removed.
+        """
+        return 0
+
+    async def drop_episodes(
+        self, connection: Connection, place: Place, slice_: Slice, episode_ids: Sequence[int]
+    ) -> None:
+        """Remove what the store has from some episodes of a locked slice alone: they are about to be removed for good.
+
+        It is not called for episodes that expire.
+        """
+        return

@@ -1,0 +1,197 @@
+"""Forgetting and clearing in files: their versions, the provenance of their lines, and their passages in the index."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Any
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.change import Change
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.file_rules import SEARCHABLE, is_backup
+from reverie_indexer.index.document_index import forget_embeddings, purge_chunks, purge_documents
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
+from reverie_indexer.model import Place
+from reverie_indexer.retry import Superseded
+from reverie_indexer.text.passages import Rules, passages_of
+from reverie_server.files.well_known import INSTRUCTIONS
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.provenance.record import forget_lines
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.redact import INVISIBLE, Eraser, Sought, anchor_of
+
+SQL = Queries(__file__)
+
+
+class ForgettableFiles(Forgettable):
+    """Files with their history. The newest versions are rewritten before, by the write of `changes_without`."""
+
+    # What the index, its past and the recalls have of a file goes with its passages.
+    tables = frozenset(
+        {"documents", "versions", "chunks", "postings", "vectors", "embedding_cache", "recalls", "derivations"}
+    )
+    cleared_with = "document"
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """The versions and passages that hold one of the texts."""
+        sought = Sought(forgotten.texts)
+        present: set[str] = set()
+        versions: Counter[tuple[str, str]] = Counter()
+        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, sought):
+            versions.update((row["path"], text) for text in texts)
+            if row["is_present"]:
+                present.add(row["path"])
+        passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, sought)
+        return _findings(forgotten.texts, versions, present, passages=len(passages), embeddings=len(_hashes(passages)))
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Rewrite the history; purge index and cache. Raises Superseded where a file holds a text again."""
+        tenant_id = place.tenant_id
+        own = await own_slices(connection, place, with_past=True)
+        rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
+        sought, eraser = Sought(forgotten.texts), Eraser(forgotten.texts)
+        versions: Counter[tuple[str, str]] = Counter()
+        hashes: set[bytes] = set()
+        async for row, texts in _holding_versions(connection, tenant_id, own, forgotten.texts, sought):
+            if row["is_present"]:
+                raise Superseded("the text came back")
+            versions.update((row["path"], text) for text in texts)
+            size = len(row["content"])
+            hashes |= await isolated(hashes_of_version, row["path"], row["content"], sought, rules, chars=size)
+            content = await isolated(without_texts, row["path"], row["content"], eraser, chars=size)
+            params = {
+                "tenant_id": tenant_id,
+                "document_id": row["document_id"],
+                "version": row["version"],
+                "content": content,
+                "size": len(content.encode()),
+                "sha256": hashlib.sha256(content.encode()).digest(),
+            }
+            await connection.execute(SQL["rewrite_version"], params)
+            await forget_lines(connection, tenant_id, row["document_id"], row["content"], forgotten.texts)
+        passages = await _holding_passages(connection, tenant_id, own, forgotten.texts, sought)
+        embeddings = await forget_embeddings(connection, tenant_id, hashes | _hashes(passages))
+        await purge_chunks(connection, tenant_id, passages)
+        return _findings(
+            forgotten.texts, versions, forgotten.edited_paths, passages=len(passages), embeddings=embeddings
+        )
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove files with their history; how many. A team's instructions go only where the prefix names them."""
+        params = {
+            "tenant_id": place.tenant_id,
+            "slice_id": slice_.slice_id,
+            "path_prefix": selection.path_prefix or None,
+            "older_than_days": selection.older_than_days,
+            "kept": [] if place.scope == "personal" else list(INSTRUCTIONS),
+        }
+        rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
+        if rows and not dry_run:
+            await purge_documents(connection, place.tenant_id, [row["document_id"] for row in rows])
+        return len(rows)
+
+
+def changes_without(paths: Sequence[str], texts: Sequence[str], author: str) -> list[Change]:
+    """The changes that write the newest version of some files without the texts.
+
+    A change raises Superseded where the file was deleted meanwhile.
+    """
+    eraser = Eraser(texts)
+
+    def change(path: str) -> Change:
+        def edit(content: str | None) -> str:
+            if content is None:
+                raise Superseded("the file was deleted meanwhile")
+            return without_texts(path, content, eraser)
+
+        return Change(path, edit, author, "forget", reserved=True)
+
+    return [change(path) for path in paths]
+
+
+async def shared_files_holding(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> list[str]:
+    """The paths of the files of some shared slices whose newest version holds one of the texts, sorted."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
+    rows = await (await connection.execute(SQL["sharing_files"], params)).fetchall()
+    sought = Sought(texts)
+    return sorted({row["path"] for row in rows if sought.held_by(row["content"])})
+
+
+def without_texts(path: str, content: str, eraser: Eraser) -> str:
+    """A version of a file without the eraser's texts. Pure."""
+    return eraser.erase(content, by_line=path.endswith(SEARCHABLE))[0]
+
+
+def hashes_of_version(path: str, content: str, sought: Sought, rules: Rules) -> set[bytes]:
+    """By which the cache may know passages of an old version that hold one of the texts. Pure."""
+    return {passage.sha256 for passage in passages_of(path, content, rules) if sought.held_by(passage.text)}
+
+
+def _findings(
+    texts: Sequence[str],
+    versions: Counter[tuple[str, str]],
+    present: Collection[str],
+    *,
+    passages: int,
+    embeddings: int,
+) -> Findings:
+    """`versions` counts the versions that hold a text, by (path, text); `present` are the paths that hold one now."""
+    items = [
+        Item("document", path, text, path in present, count)
+        for text in texts
+        for (path, held_text), count in sorted(versions.items())
+        if held_text == text
+    ]
+    backups = {item.path for item in items if is_backup(item.path)}
+    removed = Removed(
+        files=len(set(present) - backups),
+        passages=passages,
+        versions=sum(item.versions for item in items),
+        backups=len(backups),
+    )
+    return Findings("document", items, removed, embeddings)
+
+
+def _hashes(passages: Sequence[DictRow]) -> set[bytes]:
+    """By which the cache knows the passages."""
+    return {row["passage_sha256"] for row in passages}
+
+
+async def _holding_versions(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], sought: Sought
+) -> AsyncIterator[tuple[DictRow, list[str]]]:
+    """The versions that hold one of the texts, one after the other: a history may be larger than memory."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
+    async with connection.cursor(name="holding_versions") as cursor:
+        cursor.itersize = 10
+        await cursor.execute(SQL["holding_versions"], params)
+        async for row in cursor:
+            if held := await isolated(sought.held_by, row["content"], chars=len(row["content"])):
+                yield row, held
+
+
+async def _holding_passages(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], sought: Sought
+) -> list[DictRow]:
+    """The passages in the index, of now and of before, that hold one of the texts, in themselves or above them."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
+    rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
+    return [row for row in rows if sought.held_by(row["text"]) or sought.held_by(row["above"])]
+
+
+def _prefilter(texts: Sequence[str]) -> dict[str, Any]:
+    """The parameters of the statements' prefilters: a word of each text, and the characters that they overlook."""
+    return {"anchors": [anchor_of(text) for text in texts], "invisible": INVISIBLE}

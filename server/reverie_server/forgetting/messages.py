@@ -1,0 +1,112 @@
+"""Forgetting and clearing in conversations: messages, the summaries that stand for them, and their passages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import transcript
+from reverie_indexer.model import Place
+from reverie_server.episodes.store import has_episodes
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.sessions import erase as session_erase
+from reverie_server.sessions.model import Session
+from reverie_server.sessions.sessions import SQL as SESSIONS
+from reverie_server.sessions.sessions import empty
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.tokens import CountTokens, estimate_tokens
+
+SQL = Queries(__file__)
+
+
+class ForgettableMessages(Forgettable):
+    """The messages of sessions. A session of which nothing is left by clearing, no episode either, goes too."""
+
+    tables = frozenset({"sessions", "messages", "compactions", "window_summaries"})
+    cleared_with = "message"
+
+    def __init__(self, count_tokens: CountTokens = estimate_tokens) -> None:
+        self._count_tokens = count_tokens
+
+    async def remnants(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    ) -> Collection[str]:
+        """What lines of the daily log have of the texts where they cut the message."""
+        return (await session_erase.survey(connection, tenant_id, slice_ids, texts)).remnants
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """The messages that hold one of the texts."""
+        return _findings(await session_erase.survey(connection, tenant_id, slice_ids, forgotten.texts), forgotten.texts)
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Rewrite the messages, and the summaries that stand for them."""
+        texts = forgotten.texts
+        held = await session_erase.take_out(connection, place, slice_, texts, settings, self._count_tokens)
+        return _findings(held, texts)
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove messages by their age and the path of their session; how many.
+
+        Where a message goes that was compacted, so does the summary, which may tell of it.
+        """
+        params = {
+            "tenant_id": place.tenant_id,
+            "slice_id": slice_.slice_id,
+            "older_than_days": selection.older_than_days,
+            "path_prefix": selection.path_prefix or None,
+        }
+        rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
+        count = 0
+        for row in rows:
+            seqs, is_old = row.pop("seqs"), row.pop("is_old")
+            count += len(seqs)
+            session = Session(**row)
+            if dry_run:
+                continue
+            # An empty session that is in use, by a change of its state, say, stays.
+            if len(seqs) == session.message_count and (seqs or is_old):
+                await empty(connection, place, slice_, session)
+                # Its episodes, which are another tier, would go with it.
+                if not await has_episodes(connection, place.tenant_id, session.session_key):
+                    key = {"tenant_id": place.tenant_id, "session_key": session.session_key}
+                    await connection.execute(SESSIONS["drop_session"], key)
+            elif seqs:
+                await _remove_some(connection, place, slice_, session, seqs)
+        return count
+
+
+def _findings(held: session_erase.Held, texts: Sequence[str]) -> Findings:
+    items = [
+        Item("message", path, text, True, count)
+        for text in texts
+        for (path, held_text), count in sorted(held.messages.items())
+        if held_text == text
+    ]
+    return Findings(
+        "message",
+        items,
+        Removed(len(held.sessions), held.passages, held.count, 0) if held.count else None,
+        held.embeddings,
+        lines=held.lines,
+        remnants=held.remnants,
+        messages=held.found,
+    )
+
+
+async def _remove_some(
+    connection: Connection, place: Place, slice_: Slice, session: Session, seqs: Sequence[int]
+) -> None:
+    params = {"tenant_id": place.tenant_id, "session_key": session.session_key, "seqs": list(seqs)}
+    await transcript.remove_messages(connection, place, slice_, session.session_key, seqs)
+    await connection.execute(SQL["remove_messages"], params)
+    await connection.execute(SESSIONS["drop_window_summary"], params)
+    if min(seqs) <= session.compacted_through:
+        await connection.execute(SESSIONS["drop_compactions"], params)
+        await connection.execute(SQL["drop_summary"], params)

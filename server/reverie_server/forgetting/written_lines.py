@@ -1,0 +1,73 @@
+"""Lines of files that the server wrote out of conversations: what they say of a text, which is another text."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Sequence
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.model import Place
+from reverie_server.forgettable import Findings, Forgettable, Forgotten
+from reverie_server.provenance.line_identity import entry_lines, line_sha256
+from reverie_server.sessions.spoken import spoken
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, is_telling, pattern_of
+
+SQL = Queries(__file__)
+# When a line of a file was learned.
+_DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)$")
+
+
+class ForgettableWrittenLines(Forgettable):
+    """The lines that the server wrote. They and their provenance are erased and cleared with their files."""
+
+    tables = frozenset({"derivations"})
+
+    async def remnants(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    ) -> Collection[str]:
+        """What lines that the server wrote say, where a text says all of that.
+
+        "Remember that I like tea." became "I like tea.", in which the text is not found. Each as the line has it, with
+        and without its date.
+        """
+        params = {
+            "tenant_id": tenant_id,
+            "slice_ids": list(slice_ids),
+            "words": sorted({anchor for text in texts for word in text.split() if (anchor := anchor_of(word))}),
+            "invisible": INVISIBLE,
+        }
+        rows = await (await connection.execute(SQL["machine_written"], params)).fetchall()
+        return await asyncio.to_thread(_statements_in, rows, texts)
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """Nothing: the lines are counted with their files."""
+        return Findings("document")
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Nothing is left to erase: the provenance of a line went with the version that had it."""
+        return Findings("document")
+
+
+def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
+    found: dict[str, None] = {}
+    folded = [Folded.of(text).text for text in texts]
+    for row in rows:
+        hashes = {bytes(sha256) for sha256 in row["hashes"]}
+        for line in entry_lines(row["content"]):
+            if line_sha256(line) not in hashes:
+                continue
+            statement = spoken(line)
+            undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
+            # A word or two stand in many texts, and tell nothing of any.
+            if is_telling(undated) and any(map(pattern_of(undated).search, folded)):
+                found |= dict.fromkeys((statement, undated))
+    return list(found)
