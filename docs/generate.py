@@ -130,8 +130,8 @@ def _named(names: Sequence[str], required: set[str]) -> str:
     for name in names:
         if name in OWNER or (name in PAGE and "*page*" in found):
             continue
-        shown = "If-Match" if name == "if-match" else name
-        found.append(f"**`{shown}`**" if name in required else f"`{shown}`")
+        label = "If-Match" if name == "if-match" else name
+        found.append(f"**`{label}`**" if name in required else f"`{label}`")
     return ", ".join(found)
 
 
@@ -229,8 +229,8 @@ def _sentence(text: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Each generated page with its whole text."""
-    made = {"http.md": http_tables(), "settings.md": settings_tables(), "commands.md": commands_table()}
-    return {DOCS / name: f"{_by_hand(DOCS / name)}{MARK}\n\n{text}\n" for name, text in made.items()}
+    tables = {"http.md": http_tables(), "settings.md": settings_tables(), "commands.md": commands_table()}
+    return {DOCS / name: f"{_by_hand(DOCS / name)}{MARK}\n\n{text}\n" for name, text in tables.items()}
 
 
 def _by_hand(page: Path) -> str:

@@ -118,24 +118,24 @@ def test_every_name_in_a_page_is_one_of_the_code(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_every_command_and_route_in_a_page_exists(page: Path) -> None:
-    shown = code_of(page)
-    for words in re.findall(r"^ *(?:\S*/)?reverie ((?:[a-z]+ ?)+)(?![\w/])", shown, re.MULTILINE):
+    code = code_of(page)
+    for words in re.findall(r"^ *(?:\S*/)?reverie ((?:[a-z]+ ?)+)(?![\w/])", code, re.MULTILINE):
         group: Any = typer.main.get_command(cli)
         for word in words.split():
             if not getattr(group, "commands", None):
                 break
             assert word in group.commands, f"reverie {words}"
             group = group.commands[word]
-    for route in re.findall(r"(?:GET|PUT|POST|PATCH|DELETE) /[^\s?`]+", shown):
+    for route in re.findall(r"(?:GET|PUT|POST|PATCH|DELETE) /[^\s?`]+", code):
         assert route in routes(), route
 
 
 def test_every_module_in_contributing_exists() -> None:
     roots = [CHECKOUT, CHECKOUT / "server/reverie_server", CHECKOUT / "indexer/reverie_indexer"]
-    shown = re.findall(r"`([^`\n]+)`", (CHECKOUT / "CONTRIBUTING.md").read_text())
+    code = re.findall(r"`([^`\n]+)`", (CHECKOUT / "CONTRIBUTING.md").read_text())
     named = {
         name
-        for each in shown
+        for each in code
         for name in each.split(" → ")
         if " → " in each or re.fullmatch(r"[a-z_]+(/[a-z0-9_.]+)+", name)
     }
