@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from reverie_bench.recall.report import rounded
+from reverie_bench.report import rounded
 
 FOUND_HEADS = ("version", "R@10", "nDCG@10", "MRR@10", "leaks", "lost by kill")
 COST_HEADS = ("p50 ms", "p95 ms", "× embed", "8 at once /s", "share", "ingest", "RSS MB", "disk MB")

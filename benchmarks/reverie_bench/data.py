@@ -61,6 +61,11 @@ class Corpus:
     dropped: int
     left_out: int
 
+    @property
+    def questions(self) -> list[Question]:
+        """The questions of all collections, in order."""
+        return [question for collection in self.collections for question in collection.questions]
+
 
 def load(path: Path) -> Corpus:
     """Read a data file; the format is told by its shape. ValidationFailed when it is neither."""

@@ -6,8 +6,8 @@ import asyncio
 import secrets
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -54,17 +54,20 @@ async def scratch_database(database_url: str | None) -> AsyncIterator[tuple[str,
 
 @asynccontextmanager
 async def _embedded() -> AsyncIterator[str]:
-    home = await asyncio.to_thread(_reachable_directory)
-    server = EmbeddedPostgres(home / "data")
-    try:
-        yield await asyncio.to_thread(server.start)
-    finally:
-        await asyncio.to_thread(server.stop)
-        await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
+    with reachable_directory() as home:
+        server = EmbeddedPostgres(home / "data")
+        try:
+            yield await asyncio.to_thread(server.start)
+        finally:
+            await asyncio.to_thread(server.stop)
 
 
-def _reachable_directory() -> Path:
-    """Directly in the temporary directory and open to others: as root the server runs as another user."""
+@contextmanager
+def reachable_directory() -> Iterator[Path]:
+    """Directly in the temporary directory and open to others: as root PostgreSQL runs as another user. Gone after."""
     home = Path(tempfile.mkdtemp(prefix="reverie-bench-"))
     home.chmod(0o711)
-    return home
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from reverie_bench.recall.calibrate import CalibrationOptions, run_calibration
-from reverie_bench.recall.calibration_report import render, write_result
+from reverie_bench.recall.report import relevance_content
+from reverie_bench.report import write_result
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
+
+from .bench_reports import shown_text
 
 # Who speaks, what was said, what is asked of it. No word but the speaker's is in two of the conversations.
 TALKS = {
@@ -66,7 +69,7 @@ def options(tmp_path: Path, server_conninfo: str) -> CalibrationOptions:
     turns = tmp_path / "turns"
     turns.mkdir()
     (turns / "english.json").write_text(json.dumps(TURNS))
-    return CalibrationOptions(path, load_hashing, turns=turns, database_url=server_conninfo)
+    return CalibrationOptions(data=(path,), embedder=load_hashing, turns=turns, database_url=server_conninfo)
 
 
 async def load_hashing() -> HashingEmbedder:
@@ -76,7 +79,7 @@ async def load_hashing() -> HashingEmbedder:
 async def test_both_formulas_are_fitted_on_what_search_gives(options: CalibrationOptions) -> None:
     report = await run_calibration(options)
     assert (report.sizes["collections"], report.sizes["questions"], report.sizes["turns"]) == (3, 9, 5)
-    with_vector, without = report.calibrations["with_vector"], report.calibrations["without_vector"]
+    with_vector, without = report["calibrations"].values()
     assert with_vector.formula.contrast is not None
     assert without.formula.contrast is None
     assert without.formula.idf_share > 0
@@ -92,15 +95,12 @@ async def test_both_formulas_are_fitted_on_what_search_gives(options: Calibratio
 
 async def test_the_same_run_gives_the_same_fit(options: CalibrationOptions) -> None:
     first, again = [await run_calibration(options) for _ in range(2)]
-    assert first.calibrations == again.calibrations
+    assert first["calibrations"] == again["calibrations"]
 
 
 async def test_a_calibration_holds_figures_and_no_text_of_the_data(options: CalibrationOptions, tmp_path: Path) -> None:
     report = await run_calibration(options)
-    with (tmp_path / "out.txt").open("w") as file:
-        console = Console(record=True, width=160, file=file)
-        render(report, console)
-    shown = console.export_text()
+    shown = shown_text(report, relevance_content(report))
     path = write_result(report, tmp_path / "results")
     written = path.read_text()
     for secret in (*TALKS, "Marek", "kiln", "comet", "parrot", "conv-secret", "D1:1", str(tmp_path)):
@@ -124,4 +124,4 @@ async def test_two_conversations_or_paragraphs_are_too_little_to_fit_on(
         path = tmp_path / f"{number}.json"
         path.write_text(json.dumps(raw))
         with pytest.raises(ValidationFailed, match="3 LoCoMo conversations"):
-            await run_calibration(CalibrationOptions(path, load_hashing, database_url=options.database_url))
+            await run_calibration(replace(options, data=(path,)))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from reverie_bench.inject.report import render, write_result
+from reverie_bench.inject.report import inject_content
 from reverie_bench.inject.run import InjectOptions, run_inject
+from reverie_bench.report import write_result
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import ValidationFailed
 
+from .bench_reports import shown_text
 from .test_bench_calibrate import TALKS, TURNS, talk
 
 
@@ -28,31 +30,23 @@ def options(tmp_path: Path, server_conninfo: str) -> InjectOptions:
     (turns / "english.json").write_text(json.dumps({**TURNS, "turns": [*TURNS["turns"], greeting]}))
     data = tmp_path / "made_up.json"
     data.write_text(json.dumps([talk(speaker) for speaker in ("Xanthe", "Yorick")]))
-    return InjectOptions(turns, load_hashing, data=data, database_url=server_conninfo)
+    return InjectOptions(turns=turns, embedder=load_hashing, data=(data,), database_url=server_conninfo, name="made up")
 
 
 async def test_what_is_injected_for_turns_and_questions_is_counted(options: InjectOptions, tmp_path: Path) -> None:
     report = await run_inject(options)
     assert report.sizes["turns"] == 6
     assert report.sizes["conversation_questions"] == {"own": 6, "elsewhere": 6, "names swapped": 6}
-    overall = report.overall
-    assert overall.recall is not None
+    overall = report["overall"]
     assert (overall.recall.count, overall.recall.of) == (2, 2)
-    assert overall.unrelated is not None
     assert (overall.unrelated.count, overall.unrelated.of) == (0, 2)
     assert overall.evidence == 1
-    assert report.trivial["unrelated"] is not None
-    assert report.trivial["unrelated"].count == 1
-    assert report.conversations is not None
-    assert report.conversations.recall is not None
-    assert report.conversations.recall.share == 1
+    assert report["trivial"]["unrelated"].count == 1
+    assert report["conversations"].recall.share == 1
     # At threshold 1 nothing is injected, whatever it is.
-    assert (report.curve[-1].recall, report.curve[-1].unrelated) == (0, 0)
-    with (tmp_path / "out.txt").open("w") as file:
-        console = Console(record=True, width=160, file=file)
-        render(report, console)
-    shown = console.export_text()
-    path = write_result(report, tmp_path / "results", "made up")
+    assert (report["curve"][-1].recall, report["curve"][-1].unrelated) == (0, 0)
+    shown = shown_text(report, inject_content(report))
+    path = write_result(report, tmp_path / "results")
     assert path.name == "inject-made-up.json"
     for secret in (*TALKS, "parrot", "kiln", "conv-secret"):
         assert secret not in path.read_text()
@@ -61,4 +55,4 @@ async def test_what_is_injected_for_turns_and_questions_is_counted(options: Inje
 
 async def test_a_folder_without_turns_is_refused(options: InjectOptions, tmp_path: Path) -> None:
     with pytest.raises(ValidationFailed, match="no turns"):
-        await run_inject(InjectOptions(tmp_path / "none", load_hashing))
+        await run_inject(replace(options, turns=tmp_path / "none"))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from reverie_bench.cli import load_configured
-from reverie_bench.latency.report import render, write_result
+from reverie_bench.latency.report import latency_content
 from reverie_bench.latency.run import LatencyOptions, run_latency
+from reverie_bench.report import write_result
 from reverie_server.settings.server import Settings
+
+from .bench_reports import shown_text
 
 HASHING = Settings(embedder="hashing", embedder_dimension=64)
 SAID = [
@@ -37,7 +36,6 @@ async def test_a_run_measures_the_floor_and_every_way_of_asking(
 ) -> None:
     options = LatencyOptions(
         settings=HASHING,
-        load_embedder=partial(load_configured, HASHING),
         chunks=6,
         clients=(1, 2),
         data=(data,),
@@ -49,24 +47,24 @@ async def test_a_run_measures_the_floor_and_every_way_of_asking(
     )
     report = await run_latency(options)
     assert report.sizes["chunks"] == 6
-    assert {(cell["mode"], cell["cache"], cell["clients"]) for cell in report.http} == {
+    assert {(cell["mode"], cell["cache"], cell["clients"]) for cell in report["http"]} == {
         (mode, cache, clients)
         for mode, cache in (
             ("hybrid", "cold"), ("hybrid", "warm"), ("vector", "cold"), ("vector", "warm"), ("text", None)
         )
         for clients in (1, 2)
     }  # fmt: skip
-    assert set(report.floor) == {
+    assert set(report["floor"]) == {
         "embed", "round_trip", "exact_scan", "raw_sql hybrid", "raw_sql text", "raw_sql vector",
         "two_core_embeddings_per_second",
     }  # fmt: skip
     # PostgreSQL runs on this machine, so its CPU is told too.
-    assert set(report.floor["raw_sql hybrid"]["cpu_ms_per_call"]) == {"floor", "postgresql"}
-    assert [goal["goal"] for goal in report.goals] == ["at most 1.5", "at most 2.0", "at least 0.8"]
-    assert set(report.client) == {"this", "httpx"}
-    assert report.breakdown["cold"]["name"] == "request"
-    assert report.breakdown["cold"]["count"] == 1
-    render(report, Console(file=io.StringIO()))
+    assert set(report["floor"]["raw_sql hybrid"]["cpu_ms_per_call"]) == {"floor", "postgresql"}
+    assert [goal["goal"] for goal in report["goals"]] == ["at most 1.5", "at most 2.0", "at least 0.8"]
+    assert set(report["client"]) == {"this", "httpx"}
+    assert report["breakdown"]["cold"]["name"] == "request"
+    assert report["breakdown"]["cold"]["count"] == 1
+    assert "two processes embed" in shown_text(report, latency_content(report))
     written = write_result(report, tmp_path / "results")
     assert written.name == "latency-6.json"
     result = written.read_text()

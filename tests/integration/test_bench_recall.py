@@ -9,15 +9,17 @@ import numpy as np
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from rich.console import Console
 
-from reverie_bench.recall.recipe import Recipe
-from reverie_bench.recall.report import render, write_result
+from reverie_bench.recall.baselines import Recipe
+from reverie_bench.recall.report import recall_content
 from reverie_bench.recall.run import RecallOptions, run_recall
+from reverie_bench.report import write_result
 from reverie_bench.scratch import scratch_database
 from reverie_indexer.embed import Embedding
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import DatabaseUnavailable, EmbedderUnavailable, SetupError
+
+from .bench_reports import shown_text
 
 SAID = [
     "The pottery kiln broke during the glaze firing",
@@ -60,7 +62,9 @@ def exists(conninfo: str, name: str) -> bool:
 
 
 async def test_a_run_measures_every_way_on_the_same_questions(data: Path, server_conninfo: str) -> None:
-    report = await run_recall(RecallOptions(data, load_hashing, database_url=server_conninfo, resamples=100))
+    report = await run_recall(
+        RecallOptions(data=(data,), embedder=load_hashing, database_url=server_conninfo, resamples=100)
+    )
     assert report.sizes == {
         "collections": 2,
         "notes": 2,
@@ -71,23 +75,23 @@ async def test_a_run_measures_every_way_on_the_same_questions(data: Path, server
         "dropped_without_evidence": 2,
         "left_out_unanswerable": 2,
     }
-    assert set(report.ways) == {
+    assert set(report["ways"]) == {
         "reverie", "reverie, text only", "reverie, vector only", "random", "grep", "BM25", "vector", "plain recipe",
     }  # fmt: skip
-    assert set(report.differences) == set(report.ways) - {"reverie"}
-    assert report.ways["reverie"].overall["any@5"] == 1
-    assert report.ways["reverie, text only"].by_category["4 single-hop"]["mrr"] == 1
+    assert set(report["differences"]) == set(report["ways"]) - {"reverie"}
+    assert report["ways"]["reverie"].overall["any@5"] == 1
+    assert report["ways"]["reverie, text only"].by_category["4 single-hop"]["mrr"] == 1
     # Four units a collection: whoever lists them all finds all within five.
-    assert report.ways["random"].overall["all@5"] == 1
+    assert report["ways"]["random"].overall["all@5"] == 1
     assert report.origin["model"]["provider"] == "hashing"
-    assert report.relevance.found_elsewhere is not None
+    assert report["relevance"].found_elsewhere is not None
 
 
 async def test_the_same_run_gives_the_same_figures(data: Path, server_conninfo: str) -> None:
-    options = RecallOptions(data, load_hashing, database_url=server_conninfo, resamples=100)
+    options = RecallOptions(data=(data,), embedder=load_hashing, database_url=server_conninfo, resamples=100)
     first, again = [await run_recall(options) for _ in range(2)]
-    assert first.differences == again.differences
-    assert {n: w.overall for n, w in first.ways.items()} == {n: w.overall for n, w in again.ways.items()}
+    assert first["differences"] == again["differences"]
+    assert {n: w.overall for n, w in first["ways"].items()} == {n: w.overall for n, w in again["ways"].items()}
 
 
 async def test_the_scratch_database_is_gone_even_after_a_failure(server_conninfo: str) -> None:
@@ -108,20 +112,25 @@ async def test_overrides_are_measured_against_the_rules_as_they_are(
     data: Path, server_conninfo: str, tmp_path: Path
 ) -> None:
     report = await run_recall(
-        RecallOptions(data, load_hashing, database_url=server_conninfo, overrides=("text_weight=1",), resamples=50)
+        RecallOptions(
+            data=(data,),
+            embedder=load_hashing,
+            database_url=server_conninfo,
+            overrides=("text_weight=1",),
+            resamples=50,
+        )
     )
     assert report.settings["search"]["weights"]["text"] == 1
-    assert report.ways["reverie"].overall == report.ways["reverie, text only"].overall
-    assert "reverie without overrides" in report.differences
+    assert report["ways"]["reverie"].overall == report["ways"]["reverie, text only"].overall
+    assert "reverie without overrides" in report["differences"]
     assert write_result(report, tmp_path).name == "recall-made_up-text_weight-1.json"
 
 
 async def test_a_result_holds_figures_and_no_text_of_the_data(data: Path, server_conninfo: str, tmp_path: Path) -> None:
-    report = await run_recall(RecallOptions(data, load_hashing, database_url=server_conninfo, resamples=50))
-    console = Console(record=True, width=160, file=(tmp_path / "out.txt").open("w"))
-    render(report, console)
-    console.file.close()
-    shown = console.export_text()
+    report = await run_recall(
+        RecallOptions(data=(data,), embedder=load_hashing, database_url=server_conninfo, resamples=50)
+    )
+    shown = shown_text(report, recall_content(report))
     written = write_result(report, tmp_path / "results").read_text()
     for secret in ("Xanthe", "Marek", "kiln", "broke", "conv-secret", "D1:1", str(tmp_path)):
         assert secret not in written
@@ -138,16 +147,20 @@ async def test_a_paragraph_file_is_searched_in_the_language_of_its_name(tmp_path
     texts = {"河边的老桥在春天修好了。": "老桥什么时候修好？", "图书馆每天晚上九点关门。": "图书馆几点关门？"}
     paragraphs = [{"context": text, "qas": [{"question": question}]} for text, question in texts.items()]
     path.write_text(json.dumps({"data": [{"title": "-", "paragraphs": paragraphs}]}))
-    report = await run_recall(RecallOptions(path, load_hashing, database_url=server_conninfo, resamples=50))
+    report = await run_recall(
+        RecallOptions(data=(path,), embedder=load_hashing, database_url=server_conninfo, resamples=50)
+    )
     assert report.data["language"] == "chinese"
-    assert report.ways["reverie, text only"].overall["hit@1"] == 1
-    assert report.relevance.found_elsewhere is None
+    assert report["ways"]["reverie, text only"].overall["hit@1"] == 1
+    assert report["relevance"].found_elsewhere is None
 
 
 async def test_an_unreachable_server_is_an_expected_error(data: Path) -> None:
     with pytest.raises(DatabaseUnavailable):
         await run_recall(
-            RecallOptions(data, load_hashing, database_url="host=127.0.0.1 port=1 connect_timeout=2 dbname=x")
+            RecallOptions(
+                data=(data,), embedder=load_hashing, database_url="host=127.0.0.1 port=1 connect_timeout=2 dbname=x"
+            )
         )
 
 
@@ -161,7 +174,7 @@ async def test_a_memory_without_vectors_is_not_measured(data: Path, server_conni
         return UnreachableEmbedder(64)
 
     with pytest.raises(SetupError, match="not everything was embedded"):
-        await run_recall(RecallOptions(data, load_unreachable, database_url=server_conninfo))
+        await run_recall(RecallOptions(data=(data,), embedder=load_unreachable, database_url=server_conninfo))
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from psycopg import sql
 from pydantic import SecretStr
 
 from reverie_bench import scratch
+from reverie_bench.report import write_result
 from reverie_bench.tune.say import say_tuned
-from reverie_bench.tune.tune import TuneOptions, tune, write_result
+from reverie_bench.tune.tune import TuneOptions, tune
 from reverie_indexer.errors import DatabaseUnavailable, SetupError
 from reverie_server.settings.server import Settings
 
@@ -37,22 +38,22 @@ async def test_both_ways_find_the_same_and_nothing_is_left_behind(
     tag = uuid.uuid4().hex
     monkeypatch.setattr(scratch, "secrets", SimpleNamespace(token_hex=lambda _: tag))
     tuned = await tune(options(conninfo))
-    assert [each.chunks for each in tuned.measured] == [60, 120]
+    assert [each.chunks for each in tuned["measured"]] == [60, 120]
     # HNSW's candidates are as many as there are passages, nearly: it finds all of the ten best.
-    assert [each.recall for each in tuned.measured] == [1.0, 1.0]
-    assert all(each.exact_ms > 0 and each.hnsw_ms > 0 for each in tuned.measured)
+    assert [each.recall for each in tuned["measured"]] == [1.0, 1.0]
+    assert all(each.exact_ms > 0 and each.hnsw_ms > 0 for each in tuned["measured"])
     assert not any(tag in name for name in databases(conninfo))
     with psycopg.connect(conninfo) as connection:
         assert connection.execute("SELECT count(*) FROM models").fetchone() == (0,)
     written = json.loads(write_result(tuned, tmp_path).read_text())
-    assert written["crossover"]["exact_max_chunks"] == tuned.crossover.exact_max_chunks
+    assert written["crossover"]["exact_max_chunks"] == tuned["crossover"].exact_max_chunks
     assert written["settings"]["dimension"] == 16
 
 
 async def test_it_ends_in_time_with_what_it_has(conninfo: str) -> None:
     told: list[str] = []
     tuned = await tune(options(conninfo, budget_seconds=0.0, progress=told.append))
-    assert [each.chunks for each in tuned.measured] == [60]
+    assert [each.chunks for each in tuned["measured"]] == [60]
     assert told[-1] == "no time for 120 chunks"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reverie_bench.recall.baselines import Bm25, Grep, best, by_chance, by_vector
-from reverie_bench.recall.relevance import Bucket, bucketed
+from reverie_bench.recall.metrics import Bucket, bucketed
 from reverie_bench.recall.variant import default_variant, with_overrides
 from reverie_indexer.errors import ValidationFailed
 
@@ -66,9 +66,10 @@ def test_rules_of_a_result_can_be_written_down() -> None:
 
 
 def test_relevance_is_counted_in_steps_and_1_belongs_to_the_last() -> None:
-    judged = [(0.0, False), (0.04, True), (0.3, True), (0.34, False), (1.0, True)]
+    judged = [(0.0, False), (0.04, True), (0.3, True), (0.34, False), (0.35, True), (1.0, True)]
     assert bucketed(judged) == [
         Bucket(0.0, 0.05, 2, 1),
         Bucket(0.3, 0.35, 2, 1),
+        Bucket(0.35, 0.4, 1, 1),
         Bucket(0.95, 1.0, 1, 1),
     ]

@@ -12,7 +12,7 @@ import pytest
 from reverie_bench.data import Collection, Unit
 from reverie_bench.recall.calibrate import name_swapper
 from reverie_bench.recall.logistic import Flags, auc, fit, logit, sigmoid
-from reverie_bench.recall.relevance_fit import Group, Sample, Step, calibrate, curve, fitted
+from reverie_bench.recall.relevance_fit import Group, Sample, calibrate, fitted
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.search import rank
 
@@ -68,11 +68,6 @@ def test_rows_count_as_often_as_their_weight_says() -> None:
     weighted = fit(feature, outcomes, np.array([900.0, 100.0, 700.0, 300.0]))
     assert weighted.intercept == pytest.approx(-2.1972, abs=5e-4)
     assert weighted.slopes == (pytest.approx(1.3499, abs=5e-4),)
-
-
-def test_the_curve_by_hand() -> None:
-    steps = curve(np.array([0.31, 0.34, 0.35, 1.0]), flags(0, 1, 1, 1), 20)
-    assert steps == [Step(0.3, 0.35, 2, 1), Step(0.35, 0.4, 1, 1), Step(0.95, 1.0, 1, 1)]
 
 
 def sample(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_bench.ingest.figures import appends_figures, folder_figures, memory_figures, resume_figures
+from reverie_bench.ingest.figures import Indexing, appends_figures, folder_figures, memory_figures, resume_figures
 from reverie_bench.ingest.folder import made_up_notes, notes_of, parts_of, texts_of
-from reverie_bench.ingest.process import Indexing
-from reverie_bench.startup.process import Took
+from reverie_bench.load.command import Usage
 from reverie_bench.startup.run import MODEL, PYTHON, figures
 from reverie_indexer.text.passages import Rules, passages_of
 
@@ -57,11 +56,11 @@ def test_a_passage_that_two_notes_share_is_embedded_once() -> None:
 
 
 def test_start_up_is_told_in_medians_and_ratios() -> None:
-    took = {
-        PYTHON: [Took(0.01, 0.01), Took(0.02, 0.02), Took(0.3, 0.3)],
-        MODEL: [Took(1.0, 0.5)],
-        "serve": [Took(2.0, 1.5)],
+    usages = {
+        PYTHON: [Usage(0.01, 0.01), Usage(0.02, 0.02), Usage(0.3, 0.3)],
+        MODEL: [Usage(1.0, 0.5)],
+        "serve": [Usage(2.0, 1.5)],
     }
-    found = figures(took)["serve"]
+    found = figures(usages)["serve"]
     assert (found["seconds_to_python"], found["seconds_to_model"]) == (100.0, 2.0)
     assert (found["cpu_to_python"], found["cpu_to_model"]) == (75.0, 3.0)

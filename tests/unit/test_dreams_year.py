@@ -22,10 +22,10 @@ def test_what_stands_is_the_latest_of_each_subject_that_was_not_forgotten() -> N
     returning = [s for s in year.statements if any(t.value == s.value and t.day < s.day for t in year.statements)]
     assert returning
     for night in (30, 200, 364):
-        standing = year.standing(night)
-        assert len({(s.owner, s.subject) for s in standing}) == len(standing)
-        assert not {s.value for s in standing} & {s.value for s in year.superseded(night)}
-        assert not {s.value for s in standing} & {s.value for s in year.forgotten(night)}
+        valid = year.valid(night)
+        assert len({(s.owner, s.subject) for s in valid}) == len(valid)
+        assert not {s.value for s in valid} & {s.value for s in year.superseded(night)}
+        assert not {s.value for s in valid} & {s.value for s in year.forgotten(night)}
     assert year.superseded(364)
     assert year.forgotten(364)
 

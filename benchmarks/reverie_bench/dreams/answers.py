@@ -1,4 +1,4 @@
-"""What the model of a made-up year answers to each prompt: honestly, or with what it loses and invents. Pure."""
+"""The answers of the model of a made-up year to each prompt: honest, or with lines lost and invented. Pure."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 from reverie_server.text.markdown_edit import append
 
-Answer = Callable[[Mapping[str, str], "Said"], Any]
+Answer = Callable[[Mapping[str, str], "Honesty"], Any]
 _LOST_SHARE = 1 / 3
 _INVENTED = "The user owns a boat that is called Invented-{number}."
-# What of a transcript is a statement: a line of the user's that is no question.
+# A line of the user's in a transcript; one that is no question may be a statement.
 _USER_LINE = re.compile(r"^(?:\[[^\]]*\]\s*)*(?:user|User|USER)\s*:\s*(?P<text>.+)$", re.MULTILINE)
 _CANDIDATE = re.compile(r"^- \((?P<note>[^)]*)\) (?P<text>.+)$", re.MULTILINE)
 _EPISODE = re.compile(r"^\[(?P<number>\d+)\][^\n]*\n(?P<text>.*?)(?=^\[\d+\]|\Z)", re.DOTALL | re.MULTILINE)
 _LASTING = re.compile(r"\b(?:prefer|always|favourite|remember|live in|manager)\b")
-_TELLING = re.compile(r"\b(?:prefer|always|favourite|called|named|remember|decided|agreed|live in|manager|doctor)\b")
+_NOTEWORTHY = re.compile(r"\b(?:prefer|always|favourite|called|named|remember|decided|agreed|live in|manager|doctor)\b")
 _NUMBERED = re.compile(r"^\[(\d+)\] \([^)]*\) User: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """What of a statement is a relation of the user's."""
+    """A relation of the user's, with the pattern of the statements that express it."""
 
     name: str
     pattern: re.Pattern[str]
@@ -41,7 +41,7 @@ _RELATIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Honesty:
     """How one answer goes wrong, if it does."""
 
     random: Random
@@ -54,60 +54,62 @@ class Said:
         return [*kept, _INVENTED.format(number=self.random.randrange(10_000))] if self.invents else kept
 
 
-def _stated(transcript: str) -> list[str]:
-    said = (match["text"].strip() for match in _USER_LINE.finditer(transcript))
-    return list(dict.fromkeys(text for text in said if _TELLING.search(text) and not text.endswith("?")))
+def _statements(transcript: str) -> list[str]:
+    texts = (match["text"].strip() for match in _USER_LINE.finditer(transcript))
+    return list(dict.fromkeys(text for text in texts if _NOTEWORTHY.search(text) and not text.endswith("?")))
 
 
-def _telling(text: str) -> list[str]:
+def _noteworthy_lines(text: str) -> list[str]:
     lines = (line.strip().removeprefix("- ").strip() for line in text.splitlines())
-    return list(dict.fromkeys(line for line in lines if _TELLING.search(line) and not line.endswith("?")))
+    return list(dict.fromkeys(line for line in lines if _NOTEWORTHY.search(line) and not line.endswith("?")))
 
 
-def _flush(inputs: Mapping[str, str], said: Said) -> Any:
-    return {"lines": [line for line in said.lines(_stated(inputs["transcript"])) if line not in inputs["previous"]]}
+def _flush(inputs: Mapping[str, str], honesty: Honesty) -> Any:
+    return {
+        "lines": [line for line in honesty.lines(_statements(inputs["transcript"])) if line not in inputs["previous"]]
+    }
 
 
-def _summary(inputs: Mapping[str, str], said: Said) -> str:
-    lines = said.lines([*_telling(inputs["previous"]), *_stated(inputs["transcript"])])
+def _summary(inputs: Mapping[str, str], honesty: Honesty) -> str:
+    lines = honesty.lines([*_noteworthy_lines(inputs["previous"]), *_statements(inputs["transcript"])])
     return "\n".join(f"- {line}" for line in lines) or "- Nothing of note was said."
 
 
-def _episodic(inputs: Mapping[str, str], said: Said) -> Any:
-    lines = said.lines([*_telling(inputs["previous"]), *_stated(inputs["transcript"])])
+def _episodic(inputs: Mapping[str, str], honesty: Honesty) -> Any:
+    lines = honesty.lines([*_noteworthy_lines(inputs["previous"]), *_statements(inputs["transcript"])])
     return {"summary": "\n".join(lines) or "The user and the assistant exchanged greetings.", "key_topics": []}
 
 
-def _dreaming(inputs: Mapping[str, str], said: Said) -> Any:
-    held: dict[str, list[int]] = {}
+def _dreaming(inputs: Mapping[str, str], honesty: Honesty) -> Any:
+    episodes: dict[str, list[int]] = {}
     for episode in _EPISODE.finditer(inputs["episodes"]):
-        for line in _telling(episode["text"]):
-            held.setdefault(line, []).append(int(episode["number"]))
-    lines = said.lines(list(held))[:40]
-    return {"lines": [{"kind": "preference", "text": line, "episodes": held.get(line, [1])} for line in lines]}
+        for line in _noteworthy_lines(episode["text"]):
+            episodes.setdefault(line, []).append(int(episode["number"]))
+    lines = honesty.lines(list(episodes))[:40]
+    return {"lines": [{"kind": "preference", "text": line, "episodes": episodes.get(line, [1])} for line in lines]}
 
 
-def _emergence(inputs: Mapping[str, str], said: Said) -> Any:
+def _emergence(inputs: Mapping[str, str], honesty: Honesty) -> Any:
     found = [match["text"] for match in _CANDIDATE.finditer(inputs["candidates"])]
     memory = inputs["memory"]
     kept = memory.splitlines()
-    if said.loses:
-        kept = [line for line in kept if not line.startswith("- ") or said.random.random() >= _LOST_SHARE]
-    new = [line for line in Said(said.random, invents=said.invents).lines(found) if line not in memory]
-    if not new and not said.loses:
+    if honesty.loses:
+        kept = [line for line in kept if not line.startswith("- ") or honesty.random.random() >= _LOST_SHARE]
+    new = [line for line in Honesty(honesty.random, invents=honesty.invents).lines(found) if line not in memory]
+    if not new and not honesty.loses:
         return {"should_update": False, "reason": "all of it is there", "memory_content": ""}
     text = "\n".join(kept) or "# Long-term Memory\n\n## Notes\n"
     content = append(text, "\n".join(f"- {line}" for line in new), "MEMORY.md") if new else text
     return {"should_update": True, "reason": "what was recalled often", "memory_content": content}
 
 
-def _extraction(inputs: Mapping[str, str], said: Said) -> Any:
-    told = said.lines(_stated(inputs["transcript"]))
-    daily = [line for line in told if line not in inputs["note"]]
-    lasting = [line for line in told if _LASTING.search(line) and line not in inputs["memory"]]
+def _extraction(inputs: Mapping[str, str], honesty: Honesty) -> Any:
+    stated = honesty.lines(_statements(inputs["transcript"]))
+    daily = [line for line in stated if line not in inputs["note"]]
+    lasting = [line for line in stated if _LASTING.search(line) and line not in inputs["memory"]]
     memory = ""
     if lasting and "MEMORY.md" in inputs.get("replaceable", "MEMORY.md"):
-        kept = said.lines(inputs["memory"].splitlines()) if said.loses else inputs["memory"].splitlines()
+        kept = honesty.lines(inputs["memory"].splitlines()) if honesty.loses else inputs["memory"].splitlines()
         start = "\n".join(kept) or "# Long-term Memory\n\n## Notes\n"
         memory = append(start, "\n".join(f"- {line}" for line in lasting), "MEMORY.md")
     return {
@@ -119,16 +121,16 @@ def _extraction(inputs: Mapping[str, str], said: Said) -> Any:
     }
 
 
-def _compaction(inputs: Mapping[str, str], said: Said) -> Any:
+def _compaction(inputs: Mapping[str, str], honesty: Honesty) -> Any:
     kept: list[str] = []
     for line in inputs["memory"].splitlines():
         is_twice = line.startswith("- ") and line in kept
-        if not is_twice and (not said.loses or not line.startswith("- ") or said.random.random() >= _LOST_SHARE):
+        if not is_twice and (not honesty.loses or not line.startswith("- ") or honesty.random.random() >= _LOST_SHARE):
             kept.append(line)
     return {"memory": "\n".join(kept), "replaced": []}
 
 
-def _semantic(inputs: Mapping[str, str], said: Said) -> Any:
+def _semantic(inputs: Mapping[str, str], honesty: Honesty) -> Any:
     """The user, and what the user is said to live in or be managed by."""
     entities = {"user": {"external_id": "user", "name": "The user", "type": "person"}}
     relations = []
@@ -141,11 +143,11 @@ def _semantic(inputs: Mapping[str, str], said: Said) -> Any:
             entities[value] = {"external_id": value.casefold(), "name": value, "type": relation.of_type}
             ends = ("user", value.casefold()) if relation.forwards else (value.casefold(), "user")
             relations.append({"source": ends[0], "target": ends[1], "name": relation.name, "messages": [int(seq)]})
-    if said.invents:
+    if honesty.invents:
         entities["Invented"] = {"external_id": "invented", "name": "Invented", "type": "dragon"}
     return {
         "entities": [{**entity, "description": "", "confidence": 0.9} for entity in entities.values()],
-        "relations": [{**relation, "confidence": 0.9} for relation in relations if said.lines(["x"])],
+        "relations": [{**relation, "confidence": 0.9} for relation in relations if honesty.lines(["x"])],
     }
 
 

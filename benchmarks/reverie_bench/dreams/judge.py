@@ -1,4 +1,4 @@
-"""What memory holds of a made-up year: kept, found, promoted, forgotten, leaked."""
+"""Counts the statements of a made-up year in memory: kept, found, promoted, forgotten, leaked."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _TOP = 10
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Of the statements that stand on a night: how many there are, how many stand in the owner's files, how many search
-    finds within ten, how many MEMORY.md holds. Of MEMORY.md: its largest size in characters, and how many statements it
-    holds that no longer stand (contradicted), or that another owner made. `forgotten_left`: values that were forgotten
-    and stand anywhere in the owner's memory. `diary_entries` and `diary_chars` are those of all owners' DREAMS.md.
+    """Counts after a night. `standing` are the statements that are neither contradicted nor forgotten; of these,
+    `in_files` are in their owner's files, `found` within ten results, `promoted` in MEMORY.md. `stale` are in MEMORY.md
+    although contradicted; `leaked` are in another owner's files; `forgotten_left` are anywhere in the owner's memory
+    although forgotten. `memory_chars` is the largest MEMORY.md, `diary_chars` are all owners' DREAMS.md.
     """
 
     night: int
@@ -47,18 +47,18 @@ class Judge:
         self._year = year
 
     async def look(self, night: int) -> Findings:
-        """What there is after a night, counted from 0."""
+        """The findings after a night, counted from 0."""
         texts = {owner: await self._files(owner) for owner in self._year.owners}
-        standing = self._year.standing(night)
+        valid = self._year.valid(night)
         memories = {owner: files.get(_MEMORY, "") for owner, files in texts.items()}
         stated = {statement.value: statement for statement in self._year.statements}
         superseded = {s.value for s in self._year.superseded(night)}
         return Findings(
             night=night,
-            standing=len(standing),
-            in_files=sum(self._is_in(texts[s.owner], s) for s in standing),
-            found=sum([await self._finds(s) for s in standing]),
-            promoted=sum(s.value in memories[s.owner] for s in standing),
+            standing=len(valid),
+            in_files=sum(self._is_in(texts[s.owner], s) for s in valid),
+            found=sum([await self._finds(s) for s in valid]),
+            promoted=sum(s.value in memories[s.owner] for s in valid),
             stale=sum(value in memories[stated[value].owner] for value in superseded),
             leaked=sum(
                 s.value in text
@@ -70,28 +70,24 @@ class Judge:
             forgotten_left=sum(self._is_in(texts[s.owner], s) for s in self._year.forgotten(night)),
             memory_chars=max(map(len, memories.values())),
             diary_chars=sum(len(files.get(_DIARY, "")) for files in texts.values()),
-            reports=await self._count_reports(),
+            reports=await self._count("reports", tenant_id=OPERATOR.tenant_id, agent_id=self._agent_id),
         )
 
     async def lost(self, night: int) -> list[str]:
-        """What stands after a night and no file of its owner holds: the statements, as they were made."""
+        """The texts of the valid statements that no file of their owner holds after a night."""
         texts = {owner: await self._files(owner) for owner in self._year.owners}
-        return [s.text for s in self._year.standing(night) if not self._is_in(texts[s.owner], s)]
+        return [s.text for s in self._year.valid(night) if not self._is_in(texts[s.owner], s)]
 
     async def failed_jobs(self) -> int:
-        """How many jobs failed for good."""
-        async with self._runtime.database.maintenance() as connection:
-            row = await (await connection.execute(SQL["failed_jobs"])).fetchone()
-        return int((row or {})["count"])
+        """The number of jobs that failed for good."""
+        return await self._count("failed_jobs")
 
     async def most_calls_a_day(self) -> int:
-        """How many calls of the model were made on the day that had the most."""
-        async with self._runtime.database.maintenance() as connection:
-            row = await (await connection.execute(SQL["most_calls"])).fetchone()
-        return int((row or {})["calls"])
+        """The number of model calls on the day that had the most."""
+        return await self._count("most_calls")
 
     async def unexplained_nights(self, first_day: date) -> int:
-        """Of all owners' nights, from their first conversation on, those that no diary or archive of it speaks of."""
+        """The number of owners' nights, from the first conversation on, that no diary or archive of one mentions."""
         count = 0
         for owner in self._year.owners:
             files = await self._files(owner)
@@ -116,8 +112,7 @@ class Judge:
             rows: Sequence[Mapping[str, str]] = await (await connection.execute(SQL["files"], params)).fetchall()
         return {row["path"]: row["content"] for row in rows}
 
-    async def _count_reports(self) -> int:
-        params = {"tenant_id": OPERATOR.tenant_id, "agent_id": self._agent_id}
+    async def _count(self, statement: str, **params: str) -> int:
         async with self._runtime.database.maintenance() as connection:
-            row = await (await connection.execute(SQL["reports"], params)).fetchone()
+            row = await (await connection.execute(SQL[statement], params)).fetchone()
         return int((row or {})["count"])

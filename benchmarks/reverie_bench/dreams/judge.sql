@@ -15,4 +15,4 @@ WHERE s.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s;
 SELECT count(*) AS count FROM procrastinate_jobs WHERE status = 'failed';
 
 -- most_calls: the calls of the model on the day with the most
-SELECT coalesce(max(calls), 0) AS calls FROM model_calls;
+SELECT coalesce(max(calls), 0) AS count FROM model_calls;

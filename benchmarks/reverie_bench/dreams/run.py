@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
-from reverie_bench import origin
+from rich.console import RenderableType
+
 from reverie_bench.dreams.judge import Findings, Judge
 from reverie_bench.dreams.model import Faults, ScriptedEndpoint
 from reverie_bench.dreams.year import Talk, Year, simulate
-from reverie_bench.scratch import scratch_database
-from reverie_indexer.database.database import Database
-from reverie_indexer.embed import Embedder
-from reverie_indexer.errors import SetupError
-from reverie_indexer.model_slot import ModelSlot
+from reverie_bench.frame import Options, open_bench
+from reverie_bench.report import Report, table
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
-from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
 from reverie_server.jobs.model import Work
 from reverie_server.llm.budget import CallBudget
@@ -28,51 +23,28 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.sessions.model import NewMessage
-from reverie_server.settings.server import Settings
 
 AGENT = "bench"
 # In the past as long as a year is: nobody has said anything in the future.
 _FIRST_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _PRUNE_EVERY = 7
-_EMBED_SECONDS = 600.0
 _CALLS_PER_DAY = 100
 _SEARCH_RESULTS = 6
 ModelKind = Literal["scripted", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class DreamsOptions:
-    """What to run. `load_embedder` makes the model; the run closes it. `progress` is told what is being done.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamsOptions(Options):
+    """A run of so many nights of so many owners. `model` none: every stage goes its way without a model.
 
-    `model` none: everything goes its extractive way. Every `judge_every` nights it is looked at what memory has.
+    Memory is looked at every `judge_every` nights, and at the end.
     """
 
-    settings: Settings
-    load_embedder: Callable[[], Awaitable[Embedder]]
-    database_url: str | None = None
     nights: int = 365
     owners: int = 3
-    seed: int = 20261122
     model: ModelKind = "scripted"
     faults: Faults = field(default_factory=Faults)
     judge_every: int = 30
-    progress: Callable[[str], None] = lambda _: None
-
-
-@dataclass(frozen=True, slots=True)
-class DreamsReport:
-    """What was found, at intervals of nights and at the end, and what the model did."""
-
-    settings: Mapping[str, Any]
-    origin: Mapping[str, Any]
-    said: Mapping[str, int]
-    nights: Sequence[Findings]
-    at_end: Findings
-    lost: Sequence[str]
-    failed_jobs: int
-    most_calls_a_day: int
-    unexplained_nights: int
-    model: Mapping[str, Mapping[str, int]]
 
 
 class _Clock:
@@ -88,67 +60,46 @@ class _Clock:
         return self.at.date()
 
 
-async def run_dreams(options: DreamsOptions) -> DreamsReport:
+async def run_dreams(options: DreamsOptions) -> Report:
     """Live through the nights in a database of the run's own. SetupError when model or database cannot be used."""
-    started = time.perf_counter()
-    code = await asyncio.to_thread(origin.commit)
     year = simulate(options.seed, options.nights, options.owners)
     clock = _Clock()
-    async with scratch_database(options.database_url) as (conninfo, _), Database(conninfo) as database:
-        models = ModelSlot(options.load_embedder, query_cache_size=options.settings.query_cache_size)
+    async with open_bench(options, query_cache_size=options.settings.query_cache_size) as bench:
         endpoint = ScriptedEndpoint(options.seed, options.faults)
-        llm = LanguageModel(endpoint, CallBudget(database, _CALLS_PER_DAY, clock.today))
-        try:
-            await models.fill(database)
-            if models.ready is None:
-                raise SetupError(f"the benchmark needs an embedding model: {models.error}")
-            own = {"llm_base_url": None, "llm_model": None, "worker_enabled": False}
-            runtime = assemble(
-                options.settings.model_copy(update=own),
-                database,
-                models,
-                embed_wait_seconds=_EMBED_SECONDS,
-                llm=llm if options.model == "scripted" else None,
-                now=clock.now,
-            )
-            judge = Judge(runtime, AGENT, year)
-            found = [await _night(runtime, year, clock, night, options, judge) for night in range(options.nights)]
-            at_end = await judge.look(options.nights - 1)
-            lost = await judge.lost(options.nights - 1)
-            failed = await judge.failed_jobs()
-            calls = await judge.most_calls_a_day()
-            unexplained = await judge.unexplained_nights(_FIRST_DAY.date())
-            await runtime.compactions.aclose()
-            name = models.ready.embedder.identity.name
-        finally:
-            await models.aclose()
-    return DreamsReport(
-        settings={
-            **{name: getattr(options, name) for name in ("nights", "owners", "seed", "model")},
-            "faults": options.faults.as_dict(),
-            "calls_per_day": _CALLS_PER_DAY,
-        },
-        origin={
-            **dict(zip(("commit", "dirty"), code, strict=True)),
-            "versions": origin.versions(),
-            "machine": origin.machine(),
-            "model": name,
-            "duration_seconds": round(time.perf_counter() - started, 1),
-        },
-        said={
-            "statements": len(year.statements),
-            "conversations": len(year.talks),
-            "superseded": len(year.superseded(options.nights)),
-            "forgotten": len(year.forgets),
-        },
-        nights=[findings for findings in found if findings is not None],
-        at_end=at_end,
-        lost=lost,
-        failed_jobs=failed,
-        most_calls_a_day=calls,
-        unexplained_nights=unexplained,
-        model=endpoint.report(),
-    )
+        llm = LanguageModel(endpoint, CallBudget(bench.database, _CALLS_PER_DAY, clock.today))
+        without_model = {"llm_base_url": None, "llm_model": None, "worker_enabled": False}
+        runtime = bench.runtime(
+            options.settings.model_copy(update=without_model),
+            llm=llm if options.model == "scripted" else None,
+            now=clock.now,
+        )
+        judge = Judge(runtime, AGENT, year)
+        nights = [await _night(runtime, year, clock, night, options, judge) for night in range(options.nights)]
+        last = options.nights - 1
+        figures = {
+            "said": {
+                "statements": len(year.statements),
+                "conversations": len(year.talks),
+                "superseded": len(year.superseded(options.nights)),
+                "forgotten": len(year.forgets),
+            },
+            "nights": [findings for findings in nights if findings is not None],
+            "at_end": await judge.look(last),
+            "lost": await judge.lost(last),
+            "failed_jobs": await judge.failed_jobs(),
+            "most_calls_a_day": await judge.most_calls_a_day(),
+            "unexplained_nights": await judge.unexplained_nights(_FIRST_DAY.date()),
+            "model": endpoint.report(),
+        }
+        await runtime.compactions.aclose()
+        settings = {name: getattr(options, name) for name in ("nights", "owners", "seed", "model")}
+        return Report(
+            name=f"dreams-{options.model}",
+            sizes={"nights": options.nights, "owners": options.owners},
+            settings={**settings, "faults": asdict(options.faults), "calls_per_day": _CALLS_PER_DAY},
+            origin=bench.origin(),
+            figures=figures,
+        )
 
 
 async def _night(
@@ -185,14 +136,57 @@ async def _night(
 async def _converse(runtime: Runtime, talk: Talk, day: datetime) -> None:
     grant, place = await runtime.gate.write(OPERATOR, AGENT, talk.owner, None)
     session_id = f"bench:{talk.owner.partition(':')[2]}-{talk.day}"
-    said: list[NewMessage] = []
+    messages: list[NewMessage] = []
     for number, (user, assistant) in enumerate(talk.exchanges):
         at = day.replace(hour=9, minute=number)
-        said += [NewMessage("user", user, at=at), NewMessage("assistant", assistant, at=at + timedelta(seconds=20))]
-    for question in talk.asked:
+        messages += [NewMessage("user", user, at=at), NewMessage("assistant", assistant, at=at + timedelta(seconds=20))]
+    for question in talk.questions:
         request = replace(request_for(grant, question), max_results=_SEARCH_RESULTS)
         outcome = await runtime.search.search(request, rules_for(grant, runtime.search.rules))
         runtime.recalls.note(grant.principal.tenant_id, question, outcome.relevances(), "search")
     await runtime.recalls.flush()
-    await runtime.sessions.append(grant, place, session_id, said)
+    await runtime.sessions.append(grant, place, session_id, messages)
     await runtime.sessions.complete(grant.principal, session_id, "api")
+
+
+_COLUMNS = {
+    "standing": "stands",
+    "in_files": "in files",
+    "found": "found",
+    "promoted": "promoted",
+    "stale": "stale",
+    "leaked": "leaked",
+    "forgotten_left": "not forgotten",
+    "memory_chars": "MEMORY.md",
+    "diary_chars": "diaries",
+    "reports": "reports",
+}
+_LEGEND = (
+    "what people stated and nobody contradicted or forgot; how much of it their files hold, search finds within ten "
+    "results, MEMORY.md holds; what MEMORY.md holds that is contradicted, what is in another owner's memory, what was "
+    "forgotten and is there; characters of the largest MEMORY.md and of all diaries; reports of the nights"
+)
+
+
+def dreams_content(report: Report) -> Iterator[RenderableType]:
+    """The counts at intervals, what the model did, and what was lost."""
+    settings, said = report.settings, report["said"]
+    yield (
+        f"{settings['nights']} nights of {settings['owners']} owners, model {settings['model']}: "
+        f"{said['conversations']} conversations, {said['statements']} statements, {said['superseded']} contradicted "
+        f"for good, {said['forgotten']} forgotten"
+    )
+    yield _LEGEND
+    every = [*report["nights"], report["at_end"]]
+    rows = ([str(each.night + 1), *(str(getattr(each, name)) for name in _COLUMNS)] for each in every)
+    yield table("what becomes of it", list(_COLUMNS.values()), rows, label="night")
+    yield (
+        f"jobs that failed for good: {report['failed_jobs']}; nights that no diary speaks of: "
+        f"{report['unexplained_nights']}; model calls on the day with the most: {report['most_calls_a_day']} of "
+        f"{settings['calls_per_day']}"
+    )
+    for name, counts in report["model"].items():
+        listed = ", ".join(f"{key} {count}" for key, count in counts.items())
+        yield f"the model, {name}: {listed or 'nothing'}"
+    for text in report["lost"]:
+        yield f"lost: {text}"

@@ -1,7 +1,7 @@
-"""A made-up year of conversations: what people state, repeat, correct, take up again, ask for and have forgotten. Pure.
+"""A made-up year of conversations: people state, repeat, correct, take up again, ask for and forget things. Pure.
 
-Every value is an invented word that stands for one fact of one owner, so that whether a fact is kept, lost, found or
-leaked is told by that word.
+Every value is an invented word that stands for one fact of one owner, so that the word shows whether a fact is kept,
+lost, found or leaked.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Talk:
     owner: str
     day: int
     exchanges: Sequence[tuple[str, str]]
-    asked: Sequence[str]
+    questions: Sequence[str]
 
 
 @dataclass(slots=True)
 class Year:
-    """All that is said, by day from 0, and what is to be forgotten when: (day, statement)."""
+    """All that is said, by day from 0. `forgets` are the statements to be forgotten, each with the day."""
 
     nights: int
     owners: Sequence[str]
@@ -64,8 +64,8 @@ class Year:
         """The conversations of a day, in the order of the owners."""
         return [talk for talk in self.talks if talk.day == day]
 
-    def standing(self, day: int) -> list[Statement]:
-        """What was stated up to a day, and neither contradicted since nor forgotten, in the order it was stated."""
+    def valid(self, day: int) -> list[Statement]:
+        """The statements up to a day that are neither contradicted since nor forgotten, in the order they were made."""
         latest = {}
         for statement in self.statements:
             if statement.day <= day:
@@ -74,46 +74,46 @@ class Year:
         return [statement for statement in latest.values() if statement.value not in forgotten]
 
     def superseded(self, day: int) -> list[Statement]:
-        """What a later statement of the same subject contradicted up to a day and that did not return."""
-        standing = {statement.value for statement in self.standing(day)}
+        """The statements that a later one of the same subject contradicted up to a day and that did not return."""
+        valid = {statement.value for statement in self.valid(day)}
         stated = {s.value: s for s in self.statements if s.day <= day and s.kind == "changing"}
-        return [statement for value, statement in stated.items() if value not in standing]
+        return [statement for value, statement in stated.items() if value not in valid]
 
     def forgotten(self, day: int) -> list[Statement]:
-        """What was forgotten up to a day."""
+        """The statements that were forgotten up to a day."""
         return [statement for at, statement in self.forgets if at <= day]
 
 
 def simulate(seed: int, nights: int, owners: int) -> Year:
-    """A year, or as many nights, of so many owners. The same seed gives the same year.
+    """Simulate `nights` days of `owners` people. The same seed gives the same year.
 
     About every fifth day an owner states something new; a third of what is stated is said again on other days, and
-    asked for; what changes does so after some weeks, and every second time returns to what it was before.
+    asked for; what changes does so after some weeks, and every second time returns to its first value.
     """
     random = Random(seed)  # noqa: S311  (a made-up year protects nothing)
     names = [f"user:{number + 1}" for number in range(owners)]
     year = Year(nights, names)
     words = _invented(random)
-    spoken: dict[tuple[str, int], list[Statement]] = {}
+    by_day: dict[tuple[str, int], list[Statement]] = {}
     for owner in names:
-        for statement in _stated(random, words, owner, nights):
+        for statement in _statements(random, words, owner, nights):
             year.statements.append(statement)
-            spoken.setdefault((owner, statement.day), []).append(statement)
+            by_day.setdefault((owner, statement.day), []).append(statement)
             if statement.kind == "forgotten" and statement.day + 20 < nights:
                 year.forgets.append((statement.day + random.randrange(5, 20), statement))
     year.statements.sort(key=lambda statement: (statement.day, statement.owner))
     gone = {statement.value: at for at, statement in year.forgets}
     for day in range(nights):
         for owner in names:
-            new = spoken.get((owner, day), [])
-            known = [s for s in year.standing(day - 1) if s.owner == owner and gone.get(s.value, nights) > day]
+            new = by_day.get((owner, day), [])
+            known = [s for s in year.valid(day - 1) if s.owner == owner and gone.get(s.value, nights) > day]
             talk = _talk(random, owner, day, new, known)
             if talk is not None:
                 year.talks.append(talk)
     return year
 
 
-def _stated(random: Random, words: Iterator[str], owner: str, nights: int) -> Iterator[Statement]:
+def _statements(random: Random, words: Iterator[str], owner: str, nights: int) -> Iterator[Statement]:
     day = random.randrange(0, 3)
     number = 0
     while day < nights:
@@ -128,9 +128,9 @@ def _stated(random: Random, words: Iterator[str], owner: str, nights: int) -> It
         at = day
         for value in values:
             if at < nights:
-                asked = [question.format(s=subject) for question in template["asked"]]
-                said = template["said"].format(x=value, s=subject)
-                yield Statement(owner, f"{number}:{subject}", kind, value, said, (asked[0], asked[1]), at)
+                first, second = (question.format(s=subject) for question in template["asked"])
+                text = template["said"].format(x=value, s=subject)
+                yield Statement(owner, f"{number}:{subject}", kind, value, text, (first, second), at)
             at += random.randrange(15, 60)
         number += 1
         day += random.randrange(3, 8)
@@ -145,15 +145,15 @@ def _talk(random: Random, owner: str, day: int, new: Sequence[Statement], known:
     # People come back to some things and never to others.
     recurring = [s for s in known if s.kind != "forgotten" and sum(map(ord, s.value)) % 3 == 0]
     recent = [s for s in recurring if day - s.day <= 25]
-    asked = []
+    questions = []
     for statement in random.sample(recent, min(2, len(recent))):
         question = random.choice(statement.questions)
-        asked.append(question)
+        questions.append(question)
         exchanges.append((question, "Let me look that up."))
         if random.random() < 0.5:
             exchanges.append((statement.text, "Yes, so you said before."))
     exchanges.append(random.choice(small_talk))
-    return Talk(owner, day, exchanges, asked)
+    return Talk(owner, day, exchanges, questions)
 
 
 def _invented(random: Random) -> Iterator[str]:

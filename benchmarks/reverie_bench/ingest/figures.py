@@ -1,16 +1,26 @@
-"""The figures of the ingest benchmark, from what was timed. Pure."""
+"""The figures of the ingest benchmark, from its timings. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from reverie_bench.ingest.process import Indexing
+from typing import Any
 
 GOAL_RATIO = 0.85
 GOAL_TIMES_FASTER = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """One run of `reverie index`: files and chunks, and the usage. `peak_mb` is the highest resident memory."""
+
+    new: int
+    unchanged: int
+    chunks: int
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float
 
 
 def folder_figures(chunks: Sequence[int], whole: Sequence[float], alone: Sequence[float]) -> dict[str, Any]:
@@ -56,7 +66,7 @@ def memory_figures(one: tuple[Indexing, Indexing], every: tuple[Indexing, Indexi
 
 
 def resume_figures(before: Mapping[str, Any], after: Mapping[str, Any], second: Indexing) -> dict[str, Any]:
-    """What was there when the first run was killed, and what the second did with it.
+    """The rows when the first run was killed, and what the second run did with them.
 
     `done_again` counts files that were there and were written once more; 0 is right.
     """

@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
+from rich.console import RenderableType
 
-from reverie_bench import origin
 from reverie_bench.data import load
-from reverie_bench.ingest import process as ingest_process
-from reverie_bench.ingest.figures import appends_figures, folder_figures, memory_figures, resume_figures
+from reverie_bench.frame import Bench, Options, digests, open_bench
+from reverie_bench.ingest.figures import (
+    GOAL_RATIO,
+    GOAL_TIMES_FASTER,
+    Indexing,
+    appends_figures,
+    folder_figures,
+    memory_figures,
+    resume_figures,
+)
 from reverie_bench.ingest.folder import Notes, made_up_notes, notes_of, parts_of, texts_of, write_folder
-from reverie_bench.latency.server import environment_of
+from reverie_bench.load.command import REVERIE, environment_of, run_command, run_until
+from reverie_bench.report import Report, table
 from reverie_bench.scratch import scratch_database
-from reverie_indexer.database.database import Database, DatabaseReport
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
 from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity, Place
-from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.text.passages import Rules
-from reverie_server.app.wiring import assemble, data_dir_of
+from reverie_server.app.wiring import data_dir_of
 from reverie_server.files.files import Write
 from reverie_server.files.ingest import Summary, index_folder
 from reverie_server.runtime import Runtime
-from reverie_server.settings.server import Settings
 
 SQL = Queries(__file__)
 PARTS = 4
@@ -41,38 +48,11 @@ APPENDS = 120
 APPENDED_FILES = 12
 _TENANT = "default"
 _PLACE = Place(_TENANT, "bench", "team")
-_NO_LIMIT_SECONDS = 24 * 3600.0
+_SUMMARY = re.compile(r"^(\d+) new, (\d+) changed, (\d+) unchanged, .*; (\d+) chunks written", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IngestOptions:
-    """What to run. Without `data` the notes are made up. `progress` is told what is being done."""
-
-    settings: Settings
-    load_embedder: Callable[[], Awaitable[Embedder]]
-    data: tuple[Path, ...] = ()
-    database_url: str | None = None
-    seed: int = 20261122
-    progress: Callable[[str], None] = lambda _: None
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """A run's result, without any text or name of the data."""
-
-    data: Sequence[Mapping[str, Any]]
-    sizes: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    origin: Mapping[str, Any]
-    folder: Mapping[str, Any]
-    unchanged: Mapping[str, Any]
-    appends: Mapping[str, Any]
-    memory: Mapping[str, Any]
-    resume: Mapping[str, Any]
-
-
-class Noting:
-    """An embedder that notes what it is asked, call by call."""
+class NotingEmbedder:
+    """An embedder that notes the texts of each call."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -99,31 +79,29 @@ class Noting:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """What a run measures with: a server of databases, the system in this process, notes as folders."""
+    """What a run measures with: the product in this process, and notes as folders below `home`."""
 
-    conninfo: str
-    report: DatabaseReport
+    bench: Bench
     runtime: Runtime
-    embedder: Noting
+    embedder: NotingEmbedder
     rules: Rules
     parts: Sequence[Notes]
     home: Path
-    options: IngestOptions
+    options: Options
 
 
-async def run_ingest(options: IngestOptions) -> IngestReport:
+async def run_ingest(options: Options) -> Report:
     """Measure it all; SetupError when the model, the database or the command cannot be used."""
-    started = time.perf_counter()
-    code = await asyncio.to_thread(origin.commit)
+    settings = options.settings
     async with _staged(options) as stage:
-        folder, unchanged = await _folders(stage)
-        appends = await _appends(stage)
-        memory = await _memory(stage)
-        resume = await _resume(stage)
-        commit, dirty = code
-        versions = {"postgresql": stage.report.server_version, "pgvector extension": stage.report.vector_version}
-        return IngestReport(
-            data=[{"file": path.name, "sha256": origin.sha256_of(path)} for path in options.data],
+        figures: dict[str, Any] = {}
+        figures["folder"], figures["unchanged"] = await _folders(stage)
+        figures["appends"] = await _appends(stage)
+        figures["memory"] = await _memory(stage)
+        figures["resume"] = await _resume(stage)
+        return Report(
+            name="ingest",
+            data=digests(options.data),
             sizes={
                 "notes": sum(map(len, stage.parts)),
                 "passages": sum(len(texts_of(part, stage.rules)) for part in stage.parts),
@@ -132,53 +110,33 @@ async def run_ingest(options: IngestOptions) -> IngestReport:
             },
             settings={
                 "seed": options.seed,
-                "embedder_threads": options.settings.embedder_threads,
-                "embedder_batch_size": options.settings.embedder_batch_size,
-                "chunk_max_chars": options.settings.chunk_max_chars,
+                "embedder_threads": settings.embedder_threads,
+                "embedder_batch_size": settings.embedder_batch_size,
+                "chunk_max_chars": settings.chunk_max_chars,
             },
-            origin={
-                "commit": commit,
-                "dirty": dirty,
-                "versions": {**origin.versions(), **versions},
-                "machine": origin.machine(),
-                "model": asdict(stage.embedder.identity),
-                "duration_seconds": round(time.perf_counter() - started, 1),
-            },
-            folder=folder,
-            unchanged=unchanged,
-            appends=appends,
-            memory=memory,
-            resume=resume,
+            origin=stage.bench.origin(),
+            figures=figures,
         )
 
 
 @asynccontextmanager
-async def _staged(options: IngestOptions) -> AsyncIterator[_Stage]:
+async def _staged(options: Options) -> AsyncIterator[_Stage]:
     settings = options.settings
     corpora = [load(path) for path in options.data]
     notes = notes_of(corpora) if corpora else made_up_notes(options.seed)
     rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
-    async with AsyncExitStack() as stack:
-        options.progress("starting the database and the model")
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reverie-bench-notes-")))
-        conninfo, report = await stack.enter_async_context(scratch_database(options.database_url))
-        database = await stack.enter_async_context(Database(conninfo, pool_size=settings.pool_size))
-        embedder = Noting(await options.load_embedder())
+    embedder = NotingEmbedder(await options.load_embedder())
 
-        async def loaded() -> Embedder:
-            return embedder
+    async def loaded() -> Embedder:
+        return embedder
 
-        models = ModelSlot(loaded)
-        stack.push_async_callback(models.aclose)
-        await models.fill(database)
-        if models.ready is None:
-            raise models.error or SetupError("the benchmark needs an embedding model")
-        runtime = assemble(settings, database, models, embed_wait_seconds=_NO_LIMIT_SECONDS)
-        # The agent with its seed files, and the first use of everything.
-        await runtime.pipeline.write_many(_PLACE, [])
-        yield _Stage(
-            conninfo, report, runtime, embedder, rules, parts_of(notes, PARTS, options.seed, rules), home, options
-        )
+    with tempfile.TemporaryDirectory(prefix="reverie-bench-notes-") as home:
+        async with open_bench(replace(options, embedder=loaded)) as bench:
+            runtime = bench.runtime(settings)
+            # The agent with its seed files, and the first use of everything.
+            await runtime.pipeline.write_many(_PLACE, [])
+            parts = parts_of(notes, PARTS, options.seed, rules)
+            yield _Stage(bench, runtime, embedder, rules, parts, Path(home), options)
 
 
 async def _folders(stage: _Stage) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -259,10 +217,9 @@ async def _memory(stage: _Stage) -> dict[str, Any]:
     for name, parts in (("one part", stage.parts[:1]), ("all parts", stage.parts)):
         stage.options.progress(f"running `reverie index` on {name}")
         folder = write_folder(stage.home / name.replace(" ", "-"), *parts)
-        async with scratch_database(stage.conninfo) as (conninfo, _):
-            environment = _environment(stage, conninfo)
-            first = await asyncio.to_thread(ingest_process.index, folder, environment)
-            runs[name] = (first, await asyncio.to_thread(ingest_process.index, folder, environment))
+        async with scratch_database(stage.bench.conninfo) as (conninfo, _):
+            first = await asyncio.to_thread(_index_command, stage, folder, conninfo)
+            runs[name] = (first, await asyncio.to_thread(_index_command, stage, folder, conninfo))
     return memory_figures(runs["one part"], runs["all parts"])
 
 
@@ -272,21 +229,35 @@ async def _resume(stage: _Stage) -> dict[str, Any]:
     parts = stage.parts[: PARTS // 2]
     folder = write_folder(stage.home / "killed", *parts)
     half = sum(map(len, parts)) // 2
-    async with scratch_database(stage.conninfo) as (conninfo, _):
-        environment = _environment(stage, conninfo)
+    async with scratch_database(stage.bench.conninfo) as (conninfo, _):
         with psycopg.connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
-            killed = await ingest_process.index_until(
-                folder, environment, lambda: _found(connection, "indexed")["files"] >= half
-            )
-            if not killed:
+
+            def enough() -> bool:
+                return bool(_row(connection, "indexed")["files"] >= half)
+
+            if not await asyncio.to_thread(run_until, _command(folder), _environment(stage, conninfo), enough):
                 raise SetupError("`reverie index` ended before it could be killed")
-            before = _found(connection, "indexed") | _found(connection, "cached")
-            second = await asyncio.to_thread(ingest_process.index, folder, environment)
-            after = _found(connection, "indexed") | _found(connection, "cached")
+            before = _row(connection, "indexed") | _row(connection, "cached")
+            second = await asyncio.to_thread(_index_command, stage, folder, conninfo)
+            after = _row(connection, "indexed") | _row(connection, "cached")
     return resume_figures(before, after, second)
 
 
-def _found(connection: psycopg.Connection[Any], name: str) -> dict[str, Any]:
+def _command(folder: Path) -> tuple[str, ...]:
+    return (*REVERIE, "index", str(folder), "--agent", "bench")
+
+
+def _index_command(stage: _Stage, folder: Path, conninfo: str) -> Indexing:
+    """Run `reverie index` to its end. SetupError when it fails."""
+    usage, output = run_command(_command(folder), _environment(stage, conninfo), watch_memory=True)
+    summary = _SUMMARY.search(output)
+    if summary is None:
+        raise SetupError("`reverie index` ended without its summary")
+    new, _, unchanged, chunks = map(int, summary.groups())
+    return Indexing(new, unchanged, chunks, usage.seconds, usage.cpu_seconds, usage.peak_mb)
+
+
+def _row(connection: psycopg.Connection[Any], name: str) -> dict[str, Any]:
     with connection.transaction():
         connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
         row: dict[str, Any] | None = connection.execute(SQL[name], {"tenant_id": _TENANT}).fetchone()
@@ -296,3 +267,31 @@ def _found(connection: psycopg.Connection[Any], name: str) -> dict[str, Any]:
 def _environment(stage: _Stage, conninfo: str) -> dict[str, str]:
     settings = stage.options.settings
     return environment_of(settings, database_url=conninfo, data_dir=str(data_dir_of(settings)), log_level="warning")
+
+
+def ingest_content(report: Report) -> Iterator[RenderableType]:
+    """The figures beside their goals."""
+    sizes, folder, appends, memory = report.sizes, report["folder"], report["appends"], report["memory"]
+    unchanged, resume = report["unchanged"], report["resume"]
+    peak, faster = memory["peak_mb"], memory["command_times_faster_unchanged"]["all parts"]
+    yield f"{sizes['notes']} notes, {sizes['passages']} passages"
+    yield table(
+        "ingest",
+        ("", "goal"),
+        (
+            ("folder: chunks a second / the model's own", f"{folder['ratio']:.2f}", f"≥ {GOAL_RATIO}"),
+            ("folder: chunks a second", f"{folder['chunks_per_second']:.0f}", ""),
+            ("appends: / the same calls of the model", f"{appends['ratio_to_the_same_calls']:.2f}", ""),
+            ("appends: / one batch of the model", f"{appends['ratio_to_one_batch']:.2f}", ""),
+            ("unchanged: times faster than first", f"{unchanged['times_faster']:.0f}", f"≥ {GOAL_TIMES_FASTER:.0f}"),
+            ("the command, unchanged: times faster than first", f"{faster:.0f}", ""),
+            ("the command: peak memory, MB", f"{peak['one part']:.0f} → {peak['all parts']:.0f}", ""),
+            (
+                f"the command: peak memory for {memory['chunks_ratio']:.1f} × the chunks",
+                f"× {memory['growth']:.2f}",
+                "",
+            ),
+            ("killed half way: files written again", f"{resume['done_again']}", "0"),
+            ("killed half way: chunks made anew", f"{resume['chunks_made_anew']}", "0"),
+        ),
+    )

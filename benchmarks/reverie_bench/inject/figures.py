@@ -1,4 +1,4 @@
-"""What injection is worth, from what was injected for each message. Pure."""
+"""The worth of injection, from the memories that were injected for each message. Pure."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ _Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A memory in the section: its relevance, and which pieces of evidence it holds."""
+class Injected:
+    """A memory in the section: its relevance, and the pieces of evidence that it holds."""
 
     relevance: float
     evidence: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A message and what was injected for it at threshold 0, best first; `evidence` is how many pieces there are."""
+class Message:
+    """A message and the memories injected for it at threshold 0, best first; `evidence` counts the pieces there are."""
 
     group: str
     category: str
     kind: Kind
     is_trivial: bool
-    shown: tuple[Shown, ...] = ()
+    injected: tuple[Injected, ...] = ()
     evidence: int = 0
 
-    def at(self, threshold: float) -> Sequence[Shown]:
-        """What is injected at a threshold: memories come by relevance, so a higher one only ends the list sooner."""
-        return [memory for memory in self.shown if memory.relevance >= threshold]
+    def at(self, threshold: float) -> Sequence[Injected]:
+        """The memories at a threshold: they come by relevance, so a higher one only ends the list sooner."""
+        return [memory for memory in self.injected if memory.relevance >= threshold]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a threshold does to some messages; None where there is none of their kind.
+    """The effect of a threshold on some messages; None where there is none of their kind.
 
     `recall`: of messages for which memory has something, those with a piece of it in the section. `fired`: with
     anything. `false`: of the others, unrelated and near misses, those with anything; `unrelated` and `near_miss` are
@@ -70,7 +70,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A threshold and what it does: shares, None without messages of the kind."""
+    """A threshold and its effect: shares, None without messages of the kind."""
 
     threshold: float
     recall: float | None
@@ -92,32 +92,38 @@ def share(flags: Iterable[bool]) -> Share | None:
     return Share(k, n, p, max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale))
 
 
-def figures(messages: Sequence[Said], threshold: float) -> Figures:
-    """What a threshold does to the messages."""
-    should = [m for m in messages if m.kind == "should"]
-    others = [m for m in messages if m.kind in ("unrelated", "near miss")]
-    fired = [m for m in (*should, *others) if m.at(threshold)]
-    covered = [_covered(m, threshold) for m in should]
+def figures(messages: Sequence[Message], threshold: float) -> Figures:
+    """The effect of a threshold on the messages."""
+
+    def of_kind(*kinds: Kind) -> list[Message]:
+        return [message for message in messages if message.kind in kinds]
+
+    def share_injected(*kinds: Kind) -> Share | None:
+        return share(bool(message.at(threshold)) for message in of_kind(*kinds))
+
+    should = of_kind("should")
+    covered = [_covered(message, threshold) for message in should]
+    sections = [message for message in of_kind("should", "unrelated", "near miss") if message.at(threshold)]
     return Figures(
-        recall=share(bool(found) for found in covered),
-        fired=share(bool(m.at(threshold)) for m in should),
-        false=share(bool(m.at(threshold)) for m in others),
-        unrelated=share(bool(m.at(threshold)) for m in others if m.kind == "unrelated"),
-        near_miss=share(bool(m.at(threshold)) for m in others if m.kind == "near miss"),
-        apart=share(bool(m.at(threshold)) for m in messages if m.kind == "apart"),
-        precision=share(bool(_covered(m, threshold)) for m in fired),
-        evidence=sum(len(f) / m.evidence for f, m in zip(covered, should, strict=True)) / len(should)
+        recall=share(bool(pieces) for pieces in covered),
+        fired=share_injected("should"),
+        false=share_injected("unrelated", "near miss"),
+        unrelated=share_injected("unrelated"),
+        near_miss=share_injected("near miss"),
+        apart=share_injected("apart"),
+        precision=share(bool(_covered(message, threshold)) for message in sections),
+        evidence=sum(len(pieces) / m.evidence for pieces, m in zip(covered, should, strict=True)) / len(should)
         if should
         else None,
     )
 
 
-def curve(messages: Sequence[Said], steps: int = 50) -> list[Point]:
+def curve(messages: Sequence[Message], steps: int = 50) -> list[Point]:
     """Thresholds from 0 to 1 in equal steps."""
     return [_point(messages, step / steps) for step in range(steps + 1)]
 
 
-def _point(messages: Sequence[Said], threshold: float) -> Point:
+def _point(messages: Sequence[Message], threshold: float) -> Point:
     at = figures(messages, threshold)
     recall, unrelated, near_miss, precision = (
         None if each is None else each.share for each in (at.recall, at.unrelated, at.near_miss, at.precision)
@@ -125,11 +131,11 @@ def _point(messages: Sequence[Said], threshold: float) -> Point:
     return Point(threshold, recall, unrelated, near_miss, precision, at.evidence)
 
 
-def trivial_confusion(messages: Sequence[Said]) -> dict[str, Share | None]:
+def trivial_confusion(messages: Sequence[Message]) -> dict[str, Share | None]:
     """How many messages of each kind the trivial filter kept from being looked up; of `should` none ought to be."""
     kinds: tuple[Kind, ...] = ("should", "unrelated", "near miss", "apart")
     return {kind: share(m.is_trivial for m in messages if m.kind == kind) for kind in kinds}
 
 
-def _covered(message: Said, threshold: float) -> frozenset[int]:
+def _covered(message: Message, threshold: float) -> frozenset[int]:
     return frozenset(piece for memory in message.at(threshold) for piece in memory.evidence)

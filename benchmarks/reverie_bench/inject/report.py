@@ -1,19 +1,14 @@
-"""An injection report for people (tables) and for the record (JSON)."""
+"""The tables of an injection run."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from rich.console import Console
+from rich.console import RenderableType
 from rich.table import Table
 
 from reverie_bench.inject.figures import Figures, Share
-from reverie_bench.inject.run import InjectReport
-from reverie_bench.recall.report import rounded
+from reverie_bench.report import Report, number, table
 
 _COLUMNS: Mapping[str, str] = {
     "recall": "right",
@@ -27,57 +22,44 @@ _COLUMNS: Mapping[str, str] = {
 _LEGEND = (
     "where memory has something: the right thing is injected, anything is, share of the evidence that is; of all "
     "sections, those with evidence; where it has nothing: anything is injected, for unrelated messages, for near "
-    "misses, and for those told apart (no answer in memory; in LoCoMo names swapped)"
+    "misses, and for those set apart (no answer in memory; in LoCoMo names swapped)"
 )
 
 
-def render(report: InjectReport, console: Console) -> None:
-    """Print what was measured, the figures at the default threshold, and some of the curve."""
-    sizes, origin, settings = report.sizes, report.origin, report.settings
-    changed = "" if not origin["dirty"] else ", changed since"
-    console.print(
-        f"{sizes['turns']} turns; threshold {settings['threshold']}, {settings['max_tokens']} tokens, agents' language "
-        f"{settings['agent_language']}; model {origin['model']['name']}, commit {origin['commit']}{changed}, "
-        f"{origin['duration_seconds']} s",
-        highlight=False,
+def inject_content(report: Report) -> Iterator[RenderableType]:
+    """The figures at the default threshold, by language and by category, and some of the curve."""
+    settings = report.settings
+    yield (
+        f"{report.sizes['turns']} turns; threshold {settings['threshold']}, {settings['max_tokens']} tokens, agents' "
+        f"language {settings['agent_language']}"
     )
-    rows = {"all turns": report.overall, **report.by_language}
-    if report.conversations is not None:
-        rows["LoCoMo"] = report.conversations
-    console.print(_LEGEND, highlight=False)
-    console.print(_table("at the default threshold (intervals are in the JSON)", rows))
-    console.print(_table("by category", report.by_category))
-    kept = ", ".join(f"{kind} {_spelt(share)}" for kind, share in report.trivial.items())
-    console.print(f"not even looked up, as trivial: {kept}", highlight=False)
-    curve = Table(title="by threshold, all turns", title_justify="left")
-    for heading in ("threshold", "right", "unrelated", "near miss", "precision"):
-        curve.add_column(heading, justify="right")
-    for point in report.curve:
-        if round(point.threshold * 100) % 10 == 0:
-            values = (point.recall, point.unrelated, point.near_miss, point.precision)
-            curve.add_row(f"{point.threshold:.1f}", *("-" if v is None else f"{v:.3f}" for v in values))
-    console.print(curve)
+    rows = {"all turns": report["overall"], **report["by_language"]}
+    if report["conversations"] is not None:
+        rows["LoCoMo"] = report["conversations"]
+    yield _LEGEND
+    yield _figures_table("at the default threshold (intervals are in the JSON)", rows)
+    yield _figures_table("by category", report["by_category"])
+    kept = ", ".join(f"{kind} {_share(share)}" for kind, share in report["trivial"].items())
+    yield f"not even looked up, as trivial: {kept}"
+    tenths = [point for point in report["curve"] if round(point.threshold * 100) % 10 == 0]
+    yield table(
+        "by threshold, all turns",
+        ("right", "unrelated", "near miss", "precision"),
+        (
+            (f"{p.threshold:.1f}", *(number(v, 3) for v in (p.recall, p.unrelated, p.near_miss, p.precision)))
+            for p in tenths
+        ),
+        label="threshold",
+    )
 
 
-def _table(title: str, rows: Mapping[str, Figures]) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column("", no_wrap=True)
-    for heading in _COLUMNS.values():
-        table.add_column(heading, justify="right")
-    for name, figures in rows.items():
-        table.add_row(name, *(_spelt(getattr(figures, column)) for column in _COLUMNS))
-    return table
+def _figures_table(title: str, rows: Mapping[str, Figures]) -> Table:
+    return table(
+        title,
+        list(_COLUMNS.values()),
+        ([name, *(_share(getattr(figures, column)) for column in _COLUMNS)] for name, figures in rows.items()),
+    )
 
 
-def _spelt(value: Share | float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value.share if isinstance(value, Share) else value:.3f}"
-
-
-def write_result(report: InjectReport, directory: Path, name: str) -> Path:
-    """Write the report as JSON, `inject-NAME.json`; an older one of the same name is replaced."""
-    directory.mkdir(parents=True, exist_ok=True)
-    path = directory / f"inject-{re.sub(r'[^A-Za-z0-9_.]+', '-', name).strip('-')}.json"
-    path.write_text(json.dumps(rounded(asdict(report)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
+def _share(value: Share | float | None) -> str:
+    return number(value.share if isinstance(value, Share) else value, 3)

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from psycopg.rows import dict_row
 
-from reverie_bench import origin
 from reverie_bench.data import Collection, load
-from reverie_bench.inject.figures import (
-    Figures,
-    Kind,
-    Point,
-    Said,
-    Share,
-    Shown,
-    curve,
-    figures,
-    trivial_confusion,
-)
+from reverie_bench.frame import Bench, Options, digests, open_bench, settle, write_embedded
+from reverie_bench.inject.figures import Injected, Kind, Message, curve, figures, trivial_confusion
 from reverie_bench.recall.calibrate import name_swapper
-from reverie_bench.recall.memory import UnitsByLine, settle
-from reverie_bench.recall.run import Bench, RecallOptions, open_collections, origin_of_run
-from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
+from reverie_bench.recall.memory import TENANT, UnitsByLine, check_warnings
+from reverie_bench.recall.run import QUERY_CACHE_SIZE
+from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns, turn_digests
 from reverie_bench.recall.variant import default_variant
-from reverie_indexer.change import overwrite
+from reverie_bench.report import Report, file_name
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.embed import Embedder
-from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.analyse import language_name
@@ -41,12 +27,11 @@ from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
 from reverie_server.inject.inject import Injection, Injector, InjectRequest
 from reverie_server.search.recall_log import RecallLog
-from reverie_server.search.search import UNFAMILIAR_SCRIPT, Search
+from reverie_server.search.search import Search
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.tokens import estimate_tokens
 
 SQL = Queries(__file__)
-TENANT = "bench"
 OWN, ELSEWHERE, SWAPPED = "own", "elsewhere", "names swapped"
 """Of LoCoMo: questions to their own conversation, to the next one, and to that one about its own people."""
 # Files that every prompt has; what else is in a prompt differs, and is not left out here.
@@ -54,97 +39,79 @@ _IN_PROMPT = ("AGENTS.md", "SOUL.md")
 _SEEDS = (*_IN_PROMPT, "PROFILE.md", "MEMORY.md")
 
 
-@dataclass(frozen=True, slots=True)
-class InjectOptions:
-    """What to run: sets of turns, and LoCoMo conversations beside them. `language` is the agents'; None: each its own.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectOptions(Options):
+    """A run on sets of turns. `data` are LoCoMo conversations (one file or none), asked by English agents.
 
-    `data` is asked by English agents.
+    `language` is that of the agents that hear the turns; None: each set has its own. `name` is the result's, by
+    default made of the folder of turns and the language.
     """
 
     turns: Path
-    load_embedder: Callable[[], Awaitable[Embedder]]
-    data: Path | None = None
     language: str | None = "english"
-    database_url: str | None = None
-    progress: Callable[[str], None] = lambda _: None
+    name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InjectReport:
-    """A run's result, without any text or name of LoCoMo.
+async def run_inject(options: InjectOptions) -> Report:
+    """Write the memories through the pipeline of every write, and ask the injector of every turn.
 
     `overall`, `by_language` and `by_category` are of the turns at the default threshold, `conversations` of LoCoMo;
     each curve is over all thresholds; `trivial` is what the trivial filter did to each kind of turn.
-    """
-
-    data: Mapping[str, Any]
-    sizes: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    origin: Mapping[str, Any]
-    overall: Figures
-    by_language: Mapping[str, Figures]
-    by_category: Mapping[str, Figures]
-    trivial: Mapping[str, Share | None]
-    curve: Sequence[Point]
-    conversations: Figures | None
-    conversations_curve: Sequence[Point] | None
-
-
-async def run_inject(options: InjectOptions) -> InjectReport:
-    """Write the memories through the pipeline of every write, and ask the injector of every turn.
-
     ValidationFailed for data that is none, SetupError when the model or the database cannot be used.
     """
-    started = time.perf_counter()
-    code = await asyncio.to_thread(origin.commit)
     sets = load_turns(options.turns)
-    asks = RecallOptions(options.turns, options.load_embedder, database_url=options.database_url)
-    options.progress("starting the database and the model")
-    async with open_collections(asks) as bench:
-        said = [message for each in sets for message in await _say_turns(bench, each, options)]
-        talked = await _say_conversations(bench, options) if options.data else []
+    async with open_bench(options, query_cache_size=QUERY_CACHE_SIZE) as bench:
+        messages = [message for each in sets for message in await _say_turns(bench, each, options)]
+        questions = await _say_conversations(bench, options) if options.data else []
         settings = AgentSettings()
         threshold = settings.auto_inject_threshold
-        return InjectReport(
-            data=_data_of(options, sets),
+        return Report(
+            name=_name(options),
+            data={
+                "turns": turn_digests(options.turns),
+                "languages": [each.language for each in sets],
+                "conversations": digests(options.data)[0] if options.data else None,
+            },
             sizes={
-                "turns": len(said),
-                "by_category": {c: sum(m.category == c for m in said) for c in _categories(said)},
-                "conversation_questions": {c: sum(m.category == c for m in talked) for c in _categories(talked)},
+                "turns": len(messages),
+                "by_category": {c: len(each) for c, each in _by_category(messages).items()},
+                "conversation_questions": {c: len(each) for c, each in _by_category(questions).items()},
             },
             settings={
                 "threshold": threshold,
                 "max_tokens": settings.auto_inject_max_tokens,
                 "agent_language": options.language or "own",
             },
-            origin=origin_of_run(bench, code, time.perf_counter() - started),
-            overall=figures(said, threshold),
-            by_language={group: figures([m for m in said if m.group == group], threshold) for group in _groups(said)},
-            by_category={c: figures([m for m in said if m.category == c], threshold) for c in _categories(said)},
-            trivial=trivial_confusion(said),
-            curve=curve(said),
-            conversations=figures(talked, threshold) if talked else None,
-            conversations_curve=curve(talked) if talked else None,
+            origin=bench.origin(),
+            figures={
+                "overall": figures(messages, threshold),
+                "by_language": {
+                    group: figures([m for m in messages if m.group == group], threshold)
+                    for group in sorted({message.group for message in messages})
+                },
+                "by_category": {c: figures(each, threshold) for c, each in _by_category(messages).items()},
+                "trivial": trivial_confusion(messages),
+                "curve": curve(messages),
+                "conversations": figures(questions, threshold) if questions else None,
+                "conversations_curve": curve(questions) if questions else None,
+            },
         )
 
 
-def _data_of(options: InjectOptions, sets: Sequence[TurnSet]) -> dict[str, Any]:
-    files = sorted(options.turns.glob("*.json"))
-    return {
-        "turns": {path.name: origin.sha256_of(path) for path in files},
-        "languages": [each.language for each in sets],
-        "conversations": None
-        if options.data is None
-        else {"file": options.data.name, "sha256": origin.sha256_of(options.data)},
-    }
+def _name(options: InjectOptions) -> str:
+    folder = options.turns.resolve().name
+    stem = ("turns" if folder == "inject" else folder) + (
+        "" if options.language == "english" else f"-{options.language or 'own'}"
+    )
+    return file_name("inject", options.name or stem)
 
 
-def _groups(said: Sequence[Said]) -> list[str]:
-    return sorted({message.group for message in said})
-
-
-def _categories(said: Sequence[Said]) -> list[str]:
-    return list(dict.fromkeys(message.category for message in said))
+def _by_category(messages: Sequence[Message]) -> dict[str, list[Message]]:
+    """The messages of each category, in the order in which categories first occur."""
+    found: dict[str, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.category, []).append(message)
+    return found
 
 
 class _Listener:
@@ -162,41 +129,36 @@ class _Listener:
         self._grant = Grant(caller, Principal(TENANT, agent_id, None), AgentSettings(language=language))
 
     async def load(self, files: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Write the files; the passages that they gave."""
+        """Write the files; the rows of their passages."""
         pipeline = Pipeline(self._bench.database, self._bench.models, self._variant.index)
-        changes = [overwrite(path, text, by="bench", reason="bench") for path, text in files.items()]
-        written = await pipeline.write_many(Place(TENANT, self._agent_id, "team"), changes)
-        if not all(note.embedded for note in written):
-            raise SetupError("not everything was embedded: the embedding model failed or was too slow")
+        await write_embedded(pipeline, Place(TENANT, self._agent_id, "team"), files)
         async with self._bench.connection.cursor(row_factory=dict_row) as cursor:
             await cursor.execute(SQL["passages"], {"tenant_id": TENANT, "agent_id": self._agent_id})
             return await cursor.fetchall()
 
     async def hear(self, message: str, recent: Sequence[str] = ()) -> Injection:
         """What would be injected if nothing were too irrelevant."""
-        asked = InjectRequest(message, recent, in_prompt=self._in_prompt, threshold=0.0)
-        injection = await self._injector.inject(self._grant, asked)
-        if failures := [warning for warning in injection.warnings if warning != UNFAMILIAR_SCRIPT]:
-            raise SetupError(f"injection did not work as it is to be measured: {'; '.join(failures)}")
+        request = InjectRequest(message, recent, in_prompt=self._in_prompt, threshold=0.0)
+        injection = await self._injector.inject(self._grant, request)
+        check_warnings(injection.warnings)
         return injection
 
 
-async def _say_turns(bench: Bench, each: TurnSet, options: InjectOptions) -> list[Said]:
+async def _say_turns(bench: Bench, each: TurnSet, options: InjectOptions) -> list[Message]:
     options.progress(f"saying the turns in {each.language}")
     language = language_name(options.language or each.language)
     listener = _Listener(bench, f"turns-{each.language}", language, _IN_PROMPT)
-    passages = await listener.load(each.files)
+    texts = {str(row["chunk_id"]): row["text"] for row in await listener.load(each.files)}
     await settle(bench.connection)
-    texts = {str(row["chunk_id"]): row["text"] for row in passages}
-    said = []
+    messages = []
     for turn in each.turns:
         injection = await listener.hear(turn.message, turn.recent)
-        shown = tuple(
-            Shown(m.score, frozenset(i for i, quote in enumerate(turn.evidence) if quote in texts[m.id]))
+        pieces = {
+            m.id: frozenset(i for i, quote in enumerate(turn.evidence) if quote in texts[m.id])
             for m in injection.memories
-        )
-        said.append(Said(each.language, turn.category, _kind(turn), _is_trivial(injection), shown, len(turn.evidence)))
-    return said
+        }
+        messages.append(_message(each.language, turn.category, _kind(turn), injection, pieces, len(turn.evidence)))
+    return messages
 
 
 def _kind(turn: Turn) -> Kind:
@@ -207,50 +169,55 @@ def _kind(turn: Turn) -> Kind:
     return "apart" if turn.category == UNANSWERED else "unrelated"
 
 
-async def _say_conversations(bench: Bench, options: InjectOptions) -> list[Said]:
-    assert options.data is not None
-    corpus = load(options.data)
-    collections = corpus.collections
+async def _say_conversations(bench: Bench, options: InjectOptions) -> list[Message]:
+    [path] = options.data
+    collections = load(path).collections
     listeners = [_Listener(bench, f"talk-{number}", "english", _SEEDS) for number in range(len(collections))]
-    places: dict[str, tuple[str, int, int]] = {}
+    lines: dict[str, tuple[str, int, int]] = {}
     for listener, collection in zip(listeners, collections, strict=True):
         for row in await listener.load(collection.notes):
-            places[str(row["chunk_id"])] = (row["path"], row["start_line"], row["end_line"])
+            lines[str(row["chunk_id"])] = (row["path"], row["start_line"], row["end_line"])
     await settle(bench.connection)
-    said: list[Said] = []
+    messages: list[Message] = []
     for number, collection in enumerate(collections):
         options.progress(f"asking the questions of conversation {number + 1} of {len(collections)}")
         following = (number + 1) % len(collections)
-        said += await _ask(collection, listeners[number], places)
+        messages += await _ask(collection, listeners[number], lines)
         if following != number:
             swap = name_swapper(collection, collections[following])
+            hear = listeners[following].hear
             for question in collection.questions:
-                said.append(_unknown(ELSEWHERE, "unrelated", await listeners[following].hear(question.text)))
-                said.append(_unknown(SWAPPED, "apart", await listeners[following].hear(swap(question.text))))
-    return said
+                messages.append(_message(ELSEWHERE, ELSEWHERE, "unrelated", await hear(question.text)))
+                messages.append(_message(SWAPPED, SWAPPED, "apart", await hear(swap(question.text))))
+    return messages
 
 
-async def _ask(collection: Collection, listener: _Listener, places: Mapping[str, tuple[str, int, int]]) -> list[Said]:
+async def _ask(collection: Collection, listener: _Listener, lines: Mapping[str, tuple[str, int, int]]) -> list[Message]:
+    """The questions of a conversation to its own memory. `lines` is where each passage stands, by its id."""
     units = UnitsByLine(collection.units)
-    said = []
+    messages = []
     for question in collection.questions:
         injection = await listener.hear(question.text)
-        pieces = {unit: place for place, unit in enumerate(sorted(question.relevant))}
-        shown = tuple(
-            Shown(m.score, frozenset(pieces[unit] for unit in units.touched(*places[m.id]) if unit in pieces))
+        piece_of = {unit: piece for piece, unit in enumerate(sorted(question.relevant))}
+        pieces = {
+            m.id: frozenset(piece_of[unit] for unit in units.touched(*lines[m.id]) if unit in piece_of)
             for m in injection.memories
-        )
-        said.append(Said(OWN, OWN, "should", _is_trivial(injection), shown, len(pieces)))
-    return said
+        }
+        messages.append(_message(OWN, OWN, "should", injection, pieces, len(piece_of)))
+    return messages
 
 
-def _unknown(category: str, kind: Kind, injection: Injection) -> Said:
-    shown = tuple(Shown(memory.score) for memory in injection.memories)
-    return Said(category, category, kind, _is_trivial(injection), shown)
-
-
-def _is_trivial(injection: Injection) -> bool:
-    return injection.skipped == "trivial"
+def _message(
+    group: str,
+    category: str,
+    kind: Kind,
+    injection: Injection,
+    pieces: Mapping[str, frozenset[int]] | None = None,
+    evidence: int = 0,
+) -> Message:
+    """A message with its injection; `pieces` are the pieces of evidence in each memory, by its id."""
+    injected = tuple(Injected(m.score, (pieces or {}).get(m.id, frozenset())) for m in injection.memories)
+    return Message(group, category, kind, injection.skipped == "trivial", injected, evidence)
 
 
 async def _no_secret() -> bytes:

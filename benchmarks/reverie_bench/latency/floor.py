@@ -4,59 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any
 
+from reverie_bench.frame import LoadEmbedder
 from reverie_bench.latency.statements import Statement, bare_connection, replay
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
 
 SQL = Queries(__file__)
-LoadEmbedder = Callable[[], Coroutine[Any, Any, Embedder]]
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
-    """Embed texts, one a call."""
-
-    texts: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """Embed texts, one a call, over and over for some seconds."""
-
-    texts: Sequence[str]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTrips:
-    """The smallest statement there is, so many times."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Scans:
-    """The exact vector scan of what a search sees, once a set of parameters."""
-
-    params: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Replays:
-    """The statements of searches, once each."""
-
-    searches: Sequence[Sequence[Statement]]
-
-
-Job = Embedding | Rate | RoundTrips | Scans | Replays
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Timing:
     """The seconds of each call, and the CPU of this process for all of them (not PostgreSQL's)."""
 
     seconds: Sequence[float]
@@ -64,7 +25,10 @@ class Taken:
 
 
 class Floor:
-    """The worker: an embedder, a bare connection for what the program sends, and one for what it need not send."""
+    """The worker: an embedder, a bare connection for what the program sends, and one for what it need not send.
+
+    The first calls of each method are slower than the rest.
+    """
 
     def __init__(self, conninfo: str, load_embedder: LoadEmbedder) -> None:
         self._runner = asyncio.Runner()
@@ -73,31 +37,34 @@ class Floor:
         self._scanning = bare_connection(conninfo)
         self._scanning.execute(SQL["as_owner"])
 
-    def __call__(self, job: Job) -> Taken:
-        """Do a job; the first calls of a kind are slower than the rest."""
+    def embed(self, texts: Sequence[str], limit_seconds: float | None = None) -> Timing:
+        """Embed texts, one a call; with a limit, over and over until it is reached."""
         cpu = time.process_time()
-        match job:
-            case Embedding(texts):
-                seconds = self._runner.run(self._embed(texts))
-            case Rate(texts, limit):
-                seconds = self._runner.run(self._embed(texts, limit))
-            case RoundTrips(count):
-                seconds = [self._timed(SQL["round_trip"]) for _ in range(count)]
-            case Scans(all_params):
-                seconds = [self._timed(SQL["exact_scan"], params) for params in all_params]
-            case Replays(searches):
-                seconds = [replay(self._connection, statements) for statements in searches]
-            case _:
-                assert_never(job)
-        return Taken(seconds, time.process_time() - cpu)
+        return Timing(self._runner.run(self._embed(texts, limit_seconds)), time.process_time() - cpu)
 
-    def _timed(self, query: bytes, params: Mapping[str, Any] | None = None) -> float:
+    def round_trips(self, count: int) -> Timing:
+        """Send the smallest statement there is `count` times."""
+        cpu = time.process_time()
+        return Timing([self._execute(SQL["round_trip"]) for _ in range(count)], time.process_time() - cpu)
+
+    def scans(self, all_params: Sequence[Mapping[str, Any]]) -> Timing:
+        """Scan the vectors that a search sees exactly, once for each set of parameters."""
+        cpu = time.process_time()
+        seconds = [self._execute(SQL["exact_scan"], params) for params in all_params]
+        return Timing(seconds, time.process_time() - cpu)
+
+    def replays(self, searches: Sequence[Sequence[Statement]]) -> Timing:
+        """Send the statements of each search once."""
+        cpu = time.process_time()
+        seconds = [replay(self._connection, statements) for statements in searches]
+        return Timing(seconds, time.process_time() - cpu)
+
+    def _execute(self, query: bytes, params: Mapping[str, Any] | None = None) -> float:
         began = time.perf_counter()
         self._scanning.execute(query, params).fetchall()
         return time.perf_counter() - began
 
-    async def _embed(self, texts: Sequence[str], limit_seconds: float | None = None) -> list[float]:
-        """One call a text; with a limit, round and round until it is over."""
+    async def _embed(self, texts: Sequence[str], limit_seconds: float | None) -> list[float]:
         seconds: list[float] = []
         began = time.perf_counter()
         while not seconds or limit_seconds is not None:

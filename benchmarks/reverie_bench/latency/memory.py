@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import psycopg
 
 from reverie_bench.data import load
-from reverie_bench.recall.memory import settle
+from reverie_bench.frame import Bench, settle, write_embedded
 from reverie_bench.synthetic.fill import Owner, fill, material_of
 from reverie_bench.synthetic.rows import CHUNKS_OF_FILE, TENANT
 from reverie_bench.synthetic.text import (
@@ -21,8 +18,6 @@ from reverie_bench.synthetic.text import (
     sentences_of,
     zipf_sizes,
 )
-from reverie_indexer.change import overwrite
-from reverie_indexer.errors import SetupError
 from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
 from reverie_server.runtime import Runtime
@@ -48,35 +43,26 @@ def notes(pool: Pool, pairing: Pairing, chunks: int) -> Iterator[tuple[str, str]
         yield f"notes/{start // CHUNKS_OF_FILE:05d}.md", "\n\n".join(texts) + "\n"
 
 
-async def write_memory(
-    runtime: Runtime, connection: psycopg.AsyncConnection[Any], pool: Pool, chunks: int, seed: int
-) -> int:
+async def write_memory(bench: Bench, runtime: Runtime, pool: Pool, chunks: int, seed: int) -> int:
     """Write `chunks` passages for OWNER through the pipeline, and as many for others; how many of OWNER's there are.
 
     The others' vectors are drawn and not embedded: nobody looks at them. Half of the others share the agent.
     """
-    ready = runtime.models.ready
-    if ready is None:
-        raise SetupError(f"the benchmark needs an embedding model: {runtime.models.error}")
     place = Place(TENANT, AGENT, "personal", OWNER)
-    changes = [
-        overwrite(p, t, by="bench", reason="bench") for p, t in notes(pool, Pairing(len(pool.sentences), seed), chunks)
-    ]
+    files = list(notes(pool, Pairing(len(pool.sentences), seed), chunks))
     written = 0
-    for start in range(0, len(changes), _FILES_A_WRITE):
-        done = await runtime.pipeline.write_many(place, changes[start : start + _FILES_A_WRITE])
-        if not all(file.embedded for file in done):
-            raise SetupError("not everything was embedded: the embedding model failed or was too slow")
+    for start in range(0, len(files), _FILES_A_WRITE):
+        done = await write_embedded(runtime.pipeline, place, dict(files[start : start + _FILES_A_WRITE]))
         written += sum(file.chunk_count for file in done)
     others = [
         Owner(number, AGENT if number % 2 else f"other-{number}", f"user:{number}", size)
         for number, size in enumerate(zipf_sizes(max(chunks, _OTHERS), _OTHERS), 1)
     ]
-    material = material_of(pool, seed, ready.model_id, ready.embedder.identity.dimension)
-    await fill(connection, material, others, first_pair=chunks)
+    material = material_of(pool, seed, bench.ready.model_id, bench.ready.embedder.identity.dimension)
+    await fill(bench.connection, material, others, first_pair=chunks)
     settings = runtime.settings
     await vectors.promote_large_slices(
         runtime.database, exact_max_chunks=settings.exact_max_chunks, max_partitions=settings.max_partitions
     )
-    await settle(connection)
+    await settle(bench.connection)
     return written

@@ -1,74 +1,57 @@
-"""Processes of a measurement's own, so that what is measured shares no interpreter with what measures it."""
+"""Processes of a measurement's own, so that a measured program shares no interpreter with the measurement."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
-from multiprocessing.connection import Connection
 from typing import Any
 
-from reverie_indexer.errors import ReverieError, SetupError
+from reverie_indexer.errors import SetupError
 
-Worker = Callable[[Any], Any]
-"""Does one job; lives in the other process."""
+# The object that does the jobs of this process, where it is one of these.
+_worker: Any = None
 
 
 class Child:
-    """A process that does one job at a time."""
+    """A process with a worker, an object whose methods are called there, one call at a time."""
 
-    def __init__(self, make: Callable[..., Worker], *arguments: Any) -> None:
+    def __init__(self, make: Callable[..., Any], *arguments: Any) -> None:
         # Not forked: the parent has threads and an event loop.
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, make, arguments), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._pool = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(make, arguments))
 
-    async def do(self, job: Any) -> Any:
-        """What the worker makes of a job.
+    async def do(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the worker; its result.
 
-        Raises the worker's own ReverieError, SetupError when its process has ended, which says why on stderr.
+        Raises what the method raises, SetupError when the process has ended, which says why on stderr.
         """
-        made = await asyncio.to_thread(self._do, job)
-        if isinstance(made, ReverieError):
-            raise made
-        return made
-
-    def _do(self, job: Any) -> Any:
         try:
-            self._pipe.send(job)
-            return self._pipe.recv()
-        except (EOFError, BrokenPipeError, ConnectionResetError):
+            return await asyncio.get_running_loop().run_in_executor(self._pool, _call, method, arguments)
+        except BrokenProcessPool:
             raise SetupError("a process of the measurement ended; what it said is above") from None
 
     def close(self) -> None:
-        """Have the process end, and wait for it."""
-        self._pipe.close()
-        self._process.join(10)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        """End the process after its call, and wait for it."""
+        self._pool.shutdown(cancel_futures=True)
 
 
-def _work(pipe: Connection, make: Callable[..., Worker], arguments: tuple[Any, ...]) -> None:
-    worker = make(*arguments)
-    while True:
-        try:
-            job = pipe.recv()
-        except (EOFError, KeyboardInterrupt):
-            return
-        try:
-            pipe.send(worker(job))
-        except ReverieError as error:
-            pipe.send(error)
+def _begin(make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    global _worker
+    _worker = make(*arguments)
+
+
+def _call(method: str, arguments: tuple[Any, ...]) -> Any:
+    return getattr(_worker, method)(*arguments)
 
 
 @asynccontextmanager
-async def child(make: Callable[..., Worker], *arguments: Any) -> AsyncIterator[Child]:
+async def child(make: Callable[..., Any], *arguments: Any) -> AsyncIterator[Child]:
     """A process whose worker `make(*arguments)` makes there; both must be picklable. Gone at the end."""
-    process = await asyncio.to_thread(Child, make, *arguments)
+    process = Child(make, *arguments)
     try:
         yield process
     finally:

@@ -11,7 +11,7 @@ import re
 import selectors
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -42,8 +42,8 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What a load took: each request's seconds in the order of their answers, all of it, and this process's CPU."""
+class Load:
+    """The result of a load: each request's seconds in the order of their answers, all of it, and this process's CPU."""
 
     seconds: Sequence[float]
     wall_seconds: float
@@ -93,7 +93,7 @@ class _Connection:
         return time.perf_counter() - self._sent_at
 
 
-def drive(target: Target, requests: Sequence[bytes], clients: int) -> Loaded:
+def drive(target: Target, requests: Sequence[bytes], clients: int) -> Load:
     """Send requests in order over so many connections, each one at a time; SetupError for any answer but 200."""
     seconds: list[float] = []
     waiting = iter(requests)
@@ -111,19 +111,19 @@ def drive(target: Target, requests: Sequence[bytes], clients: int) -> Loaded:
             if not ready:
                 raise SetupError(f"the server did not answer for {_TIMEOUT_SECONDS:.0f} seconds")
             for key, _ in ready:
-                taken = key.data.receive()
-                if taken is None:
+                answered = key.data.receive()
+                if answered is None:
                     continue
-                seconds.append(taken)
+                seconds.append(answered)
                 if (request := next(waiting, None)) is not None:
                     key.data.send(request)
                 else:
                     # Nothing more for it, and the server may close it while others still wait for their answers.
                     selector.unregister(key.fileobj)
-        return Loaded(seconds, time.perf_counter() - began, time.process_time() - cpu)
+        return Load(seconds, time.perf_counter() - began, time.process_time() - cpu)
 
 
-def drive_general(target: Target, path: str, bodies: Sequence[Any]) -> Loaded:
+def drive_general(target: Target, path: str, bodies: Sequence[Any]) -> Load:
     """The same for one client with httpx, to know what a general client costs."""
     import httpx
 
@@ -137,9 +137,11 @@ def drive_general(target: Target, path: str, bodies: Sequence[Any]) -> Loaded:
             at = time.perf_counter()
             general.post(path, json=body).raise_for_status()
             seconds.append(time.perf_counter() - at)
-        return Loaded(seconds, time.perf_counter() - began, time.process_time() - cpu)
+        return Load(seconds, time.perf_counter() - began, time.process_time() - cpu)
 
 
-def client() -> Callable[[tuple[Any, ...]], Loaded]:
-    """The worker of a process that loads: a job is one of the functions here and its arguments."""
-    return lambda job: job[0](*job[1:])
+class LoadClient:
+    """The worker of a process that loads a server."""
+
+    drive = staticmethod(drive)
+    drive_general = staticmethod(drive_general)

@@ -1,4 +1,4 @@
-"""What processes on this machine use: CPU and memory of the server, and of PostgreSQL where it is here too."""
+"""The CPU and memory of processes on this machine: of the server, and of PostgreSQL where it is here too."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from reverie_indexer.database.queries import Queries
 SQL = Queries(__file__)
 
 
-def cpu_seconds(processes: Sequence[psutil.Process]) -> float:
-    """User and system time of processes so far; one that has ended counts nothing."""
+def cpu_seconds(processes: Sequence[psutil.Process], *, with_ended_children: bool = False) -> float:
+    """User and system time of processes so far, and of their children that have ended; an ended one counts nothing."""
     total = 0.0
     for process in processes:
         try:
@@ -22,6 +22,8 @@ def cpu_seconds(processes: Sequence[psutil.Process]) -> float:
         except psutil.Error:
             continue
         total += times.user + times.system
+        if with_ended_children:
+            total += times.children_user + times.children_system
     return total
 
 

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
+from pgvector.psycopg import register_vector_async
 
+from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import SetupError
 
+SQL = Queries(__file__)
 DEPTH = 100
 _WORD = re.compile(r"\w+")
 Matrix = NDArray[np.float32]
@@ -42,8 +47,8 @@ class Grep:
 
     def search(self, query: str) -> list[int]:
         """Units that hold at least one of the words."""
-        wanted = set(words(query))
-        return best([sum(word in text for word in wanted) for text in self._texts], above=0)
+        distinct = set(words(query))
+        return best([sum(word in text for word in distinct) for text in self._texts], above=0)
 
 
 class Bm25:
@@ -64,3 +69,37 @@ class Bm25:
 def by_vector(query: NDArray[np.float32], units: Matrix) -> list[int]:
     """By cosine similarity; a row of `units` is a unit's vector, all of length 1."""
     return best(units @ query)
+
+
+class Recipe:
+    """The recipe of many hybrid memories, as it is usually written: AND of words, ts_rank, raw 0.3/0.7.
+
+    Its units are in a temporary table of one connection, which it does not own.
+    """
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        self._connection = connection
+
+    async def create(self) -> None:
+        """Create the table. The database has the vector extension."""
+        await register_vector_async(self._connection)
+        await self._connection.execute(SQL["create"])
+
+    async def load(self, collection: int, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Store a collection's units; the i'th row is the vector of the i'th text."""
+        async with self._connection.cursor() as cursor:
+            await cursor.executemany(
+                SQL["insert"],
+                [
+                    {"collection": collection, "unit": unit, "text": text, "embedding": vector}
+                    for unit, (text, vector) in enumerate(zip(texts, vectors, strict=True))
+                ],
+            )
+        await self._connection.execute(SQL["analyse"])
+
+    async def search(self, collection: int, query: str, vector: NDArray[np.float32]) -> list[int]:
+        """Units of the collection, best first."""
+        cursor = await self._connection.execute(
+            SQL["search"], {"collection": collection, "query": query, "embedding": vector}
+        )
+        return [row[0] for row in await cursor.fetchall()]

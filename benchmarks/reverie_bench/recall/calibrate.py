@@ -1,36 +1,24 @@
-"""Takes what search gives for messages that memory has something for and for others, and fits `relevance` on it."""
+"""Asks messages that memory has something for and others, and fits `relevance` on the results of their searches."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from reverie_bench import origin
 from reverie_bench.data import Collection, Corpus, load
+from reverie_bench.frame import Options, digests, open_bench
 from reverie_bench.recall.logistic import RIDGE
 from reverie_bench.recall.memory import Memory
-from reverie_bench.recall.relevance_fit import FALSE_SHARE, Calibration, Group, Sample, calibrate
-from reverie_bench.recall.run import (
-    SYSTEM,
-    RecallOptions,
-    language_of,
-    open_collections,
-    origin_of_run,
-    sizes_of,
-    write_collections,
-)
-from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns
+from reverie_bench.recall.relevance_fit import FALSE_SHARE, Group, Sample, calibrate
+from reverie_bench.recall.run import QUERY_CACHE_SIZE, SYSTEM, language_of, sizes_of, write_collections
+from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns, turn_digests
 from reverie_bench.recall.variant import default_variant
-from reverie_indexer.embed import Embedder
+from reverie_bench.report import Report
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.text.analyse import language_name
 from reverie_server.inject.query_expansion import salient_sentences
 from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.search.request import Mode, SearchResult
@@ -39,45 +27,29 @@ WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"
 _MODES: Mapping[str, Mode] = {WITH_VECTOR: "hybrid", WITHOUT_VECTOR: "text"}
 # A fold needs two conversations that know nothing of the one left out.
 _FEWEST_CONVERSATIONS = 3
-LOOKED_AT = 20
-"""How many results of a message are judged: what the injector looks at."""
+RESULTS_JUDGED = 20
+"""The results of a message that are judged: as many as the injector looks at."""
 # Seed files are in every prompt and never evidence.
 _SEEDS = frozenset({"AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"})
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationOptions:
-    """What to run, as of `RecallOptions`; `data` must be conversations, `turns` are sets of turns beside them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationOptions(Options):
+    """A run on one data file, which must hold conversations. `turns` is a folder of sets of turns beside them."""
 
-    data: Path
-    load_embedder: Callable[[], Awaitable[Embedder]]
     turns: Path | None = None
-    language: str | None = None
-    database_url: str | None = None
-    progress: Callable[[str], None] = lambda _: None
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationReport:
-    """A run's result, without any text, id or name of the data. `calibrations`: WITH_VECTOR and WITHOUT_VECTOR."""
-
-    data: Mapping[str, Any]
-    sizes: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    origin: Mapping[str, Any]
-    calibrations: Mapping[str, Calibration]
 
 
 @dataclass(slots=True)
 class _Rows:
-    """A sample in the making."""
+    """The rows of a sample, message by message."""
 
     features: list[tuple[float, ...]] = field(default_factory=list)
     rest: list[tuple[float, ...]] = field(default_factory=list)
     messages: int = 0
 
     def add(self, results: Iterable[tuple[SearchResult, bool]], *, asker: int, memory: int, mode: Mode) -> None:
-        """A message and what was found for it, each with whether it is evidence.
+        """Add a message: its results, each with whether it is evidence.
 
         A message of which the model does not know the script counts in the sample without vectors alone.
         """
@@ -95,7 +67,7 @@ class _Rows:
         self.messages += 1
 
     def sample(self, width: int) -> Sample:
-        """The sample, with so many features."""
+        """The sample; `width` is the number of features of a row."""
         evidence, shipped, message, asker, memory = np.array(self.rest, np.float64).reshape(-1, 5).T
         return Sample(
             np.array(self.features, np.float64).reshape(-1, width),
@@ -108,58 +80,45 @@ class _Rows:
         )
 
 
-async def run_calibration(options: CalibrationOptions) -> CalibrationReport:
+async def run_calibration(options: CalibrationOptions) -> Report:
     """Load conversations and turns into a database of its own, ask, and fit both formulas. Nothing is drawn by chance.
 
-    ValidationFailed for data that is not at least three conversations with evidence, or turns that are none, SetupError
-    when the model or the database cannot be used.
+    The figure `calibrations` is by WITH_VECTOR and WITHOUT_VECTOR. ValidationFailed for data that is not at least three
+    conversations with evidence or for a folder without turns, SetupError when model or database cannot be used.
     """
-    started = time.perf_counter()
-    code = await asyncio.to_thread(origin.commit)
-    corpus = load(options.data)
+    [path] = options.data
+    corpus = load(path)
     if corpus.kind != "conversations" or len(corpus.collections) < _FEWEST_CONVERSATIONS:
         raise ValidationFailed(f"relevance is fitted on {_FEWEST_CONVERSATIONS} LoCoMo conversations or more")
     sets = load_turns(options.turns) if options.turns else []
-    language = language_name(options.language) if options.language else language_of(options.data)
+    language = language_of(path)
     variant = default_variant(language)
-    asks = RecallOptions(
-        options.data, options.load_embedder, database_url=options.database_url, progress=options.progress
-    )
-    async with open_collections(asks) as bench:
+    async with open_bench(options, query_cache_size=QUERY_CACHE_SIZE) as bench:
         memories, chunks = await write_collections(bench, corpus, {SYSTEM: variant}, options.progress)
-        turns = Memory(bench.database, bench.models, variant, "turns")
+        turns = Memory(bench, variant, "turns")
         for number, each in enumerate(sets):
             await turns.load(number, Collection(each.files, (), ()))
         calibrations = {}
         for name, mode in _MODES.items():
             options.progress(f"asking every question ({name})")
             rows = await _ask_conversations(memories[SYSTEM], corpus, mode)
-            rows |= await _say_turns(turns, sets, mode, len(corpus.collections))
+            rows |= await _ask_turns(turns, sets, mode, len(corpus.collections))
             samples = {group: each.sample(3 if mode == "hybrid" else 2) for group, each in rows.items()}
             calibrations[name] = calibrate(samples, len(corpus.collections) + len(sets))
-        return CalibrationReport(
-            data=_data_of(options, language),
+        return Report(
+            name="relevance",
+            data={**digests([path])[0], "language": language, "turns": turn_digests(options.turns)},
             sizes={**sizes_of(corpus, chunks), "turns": sum(len(each.turns) for each in sets)},
             settings={
                 **variant.as_dict(),
-                "looked_at": LOOKED_AT,
+                "looked_at": RESULTS_JUDGED,
                 "found_from": MIN_RELEVANCE,
                 "false_share": FALSE_SHARE,
                 "ridge": RIDGE,
             },
-            origin=origin_of_run(bench, code, time.perf_counter() - started),
-            calibrations=calibrations,
+            origin=bench.origin(),
+            figures={"calibrations": calibrations},
         )
-
-
-def _data_of(options: CalibrationOptions, language: str) -> dict[str, Any]:
-    turns = sorted(options.turns.glob("*.json")) if options.turns else []
-    return {
-        "file": options.data.name,
-        "sha256": origin.sha256_of(options.data),
-        "language": language,
-        "turns": {path.name: origin.sha256_of(path) for path in turns},
-    }
 
 
 async def _ask_conversations(memory: Memory, corpus: Corpus, mode: Mode) -> dict[Group, _Rows]:
@@ -172,36 +131,35 @@ async def _ask_conversations(memory: Memory, corpus: Corpus, mode: Mode) -> dict
             units = memory.found(asker, outcome)
             own = [
                 (result, not question.relevant.isdisjoint(found.units))
-                for result, found in zip(outcome.results[:LOOKED_AT], units, strict=False)
+                for result, found in zip(outcome.results[:RESULTS_JUDGED], units, strict=False)
                 if result.path not in _SEEDS
             ]
             groups["own"].add(own, asker=asker, memory=asker, mode=mode)
             texts: dict[Group, str] = {"elsewhere": question.text, "swapped": swap(question.text)}
             for group, text in texts.items():
-                found_there = (await memory.ask(following, text, mode)).results[:LOOKED_AT]
+                found_there = (await memory.ask(following, text, mode)).results[:RESULTS_JUDGED]
                 others = [(result, False) for result in found_there if result.path not in _SEEDS]
                 groups[group].add(others, asker=asker, memory=following, mode=mode)
     return groups
 
 
-async def _say_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_asker: int) -> dict[Group, _Rows]:
+async def _ask_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_asker: int) -> dict[Group, _Rows]:
     groups: dict[Group, _Rows] = {}
     for number, each in enumerate(sets):
+        asker = first_asker + number
         seeds = _SEEDS - each.files.keys()
         for turn in each.turns:
             if turn.category != UNANSWERED:
-                asker = first_asker + number
-                found = [r for r in await _heard(memory, number, turn, mode) if r.path not in seeds]
-                rows = groups.setdefault(_group(turn), _Rows())
-                judged = [(result, any(quote in result.text for quote in turn.evidence)) for result in found]
-                rows.add(judged, asker=asker, memory=asker, mode=mode)
+                results = [r for r in await _results(memory, number, turn, mode) if r.path not in seeds]
+                judged = [(result, any(quote in result.text for quote in turn.evidence)) for result in results]
+                groups.setdefault(_group(turn), _Rows()).add(judged, asker=asker, memory=asker, mode=mode)
     return groups
 
 
-async def _heard(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[SearchResult]:
-    """The results for a message and its salient sentences; a passage may come more than once."""
+async def _results(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[SearchResult]:
+    """The results of a message and of its salient sentences; a passage may come more than once."""
     texts = [turn.message, *salient_sentences(turn.message)]
-    return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:LOOKED_AT]]
+    return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:RESULTS_JUDGED]]
 
 
 def _group(turn: Turn) -> Group:

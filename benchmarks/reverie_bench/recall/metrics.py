@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Scores = Mapping[str, float]
+BUCKETS = 20
 _CJK = re.compile(
     "[\u2e80-\u303f\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\uffef\U00020000-\U0003ffff]"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Passages with low ≤ relevance < high (the last: ≤), and how many of them hold evidence."""
+
+    low: float
+    high: float
+    results: int
+    evidence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +144,17 @@ def paired_bootstrap(
     return {
         name: Difference(float(differences[:, i].mean()), float(low[i]), float(high[i])) for i, name in enumerate(names)
     }
+
+
+def bucketed(judged: Iterable[tuple[float, bool]]) -> list[Bucket]:
+    """Relevance in 0..1 and whether it was evidence, counted in BUCKETS equal steps; empty ones left out."""
+    counts = [[0, 0] for _ in range(BUCKETS)]
+    for relevance, is_evidence in judged:
+        bucket = counts[min(BUCKETS - 1, int(relevance * BUCKETS))]
+        bucket[0] += 1
+        bucket[1] += bool(is_evidence)
+    return [
+        Bucket(step / BUCKETS, (step + 1) / BUCKETS, results, evidence)
+        for step, (results, evidence) in enumerate(counts)
+        if results
+    ]

@@ -7,26 +7,16 @@ from dataclasses import dataclass
 
 from reverie_bench.data import Corpus
 from reverie_bench.recall.memory import Memory
+from reverie_bench.recall.metrics import Bucket, bucketed
 from reverie_server.search.rank import MIN_RELEVANCE
 
-BUCKETS = 20
-LOOKED_AT = 10
-"""How many results of a question are judged: about what a caller asks for or a prompt takes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """Results with low ≤ relevance < high (the last: ≤), and how many of them hold evidence."""
-
-    low: float
-    high: float
-    results: int
-    evidence: int
+RESULTS_JUDGED = 10
+"""The results of a question that are judged: about what a caller asks for or a prompt takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """What the scale is worth on a corpus.
+    """The worth of the scale on a corpus.
 
     `found` is the share of questions with a result from MIN_RELEVANCE on. `found_elsewhere` is the same for the
     memory of another collection, which cannot know: the lower, the better; None where there is no other.
@@ -42,39 +32,19 @@ async def judge(memory: Memory, corpus: Corpus) -> Relevance:
     judged: list[tuple[float, bool]] = []
     own: list[bool] = []
     elsewhere: list[bool] = []
-    others = len(corpus.collections) > 1
+    count = len(corpus.collections)
     for number, collection in enumerate(corpus.collections):
         for question in collection.questions:
             outcome = await memory.ask(number, question.text, "hybrid")
-            found = memory.found(number, outcome)[:LOOKED_AT]
-            judged += [
-                (ranked.relevance, not question.relevant.isdisjoint(passage.units))
-                for ranked, passage in zip(outcome.results, found, strict=False)
-            ]
-            own.append(_is_found(r.relevance for r in outcome.results[:LOOKED_AT]))
-            if others:
-                outcome = await memory.ask((number + 1) % len(corpus.collections), question.text, "hybrid")
-                elsewhere.append(_is_found(r.relevance for r in outcome.results[:LOOKED_AT]))
-    return Relevance(bucketed(judged), _share(own), _share(elsewhere) if others else None)
-
-
-def bucketed(judged: Iterable[tuple[float, bool]]) -> list[Bucket]:
-    """Relevance in 0..1 and whether it was evidence, counted in BUCKETS equal steps; empty ones left out."""
-    counts = [[0, 0] for _ in range(BUCKETS)]
-    for relevance, is_evidence in judged:
-        bucket = counts[min(BUCKETS - 1, int(relevance * BUCKETS))]
-        bucket[0] += 1
-        bucket[1] += is_evidence
-    return [
-        Bucket(step / BUCKETS, (step + 1) / BUCKETS, results, evidence)
-        for step, (results, evidence) in enumerate(counts)
-        if results
-    ]
+            relevances = [result.relevance for result in outcome.results[:RESULTS_JUDGED]]
+            is_evidence = [not question.relevant.isdisjoint(each.units) for each in memory.found(number, outcome)]
+            judged += zip(relevances, is_evidence, strict=False)
+            own.append(_is_found(relevances))
+            if count > 1:
+                outcome = await memory.ask((number + 1) % count, question.text, "hybrid")
+                elsewhere.append(_is_found(result.relevance for result in outcome.results[:RESULTS_JUDGED]))
+    return Relevance(bucketed(judged), sum(own) / len(own), sum(elsewhere) / len(elsewhere) if count > 1 else None)
 
 
 def _is_found(relevances: Iterable[float]) -> bool:
     return any(relevance >= MIN_RELEVANCE for relevance in relevances)
-
-
-def _share(answers: Sequence[bool]) -> float:
-    return sum(answers) / len(answers)

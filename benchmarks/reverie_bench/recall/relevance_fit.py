@@ -9,13 +9,14 @@ twenty of the messages finds something that have nothing to do with the memory, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reverie_bench.recall.logistic import Flags, Floats, auc, fit, logit, sigmoid
+from reverie_bench.recall.metrics import Bucket, bucketed
 from reverie_server.search.rank import MIN_RELEVANCE
 
 Group = Literal["own", "elsewhere", "swapped", "should", "unrelated", "near miss"]
@@ -26,6 +27,7 @@ WITHOUT: tuple[Group, ...] = ("elsewhere", "unrelated", "near miss")
 SET_BY: tuple[Group, ...] = ("elsewhere", "unrelated")
 FALSE_SHARE = 0.05
 _ROUNDS = 20
+_COLUMNS = ("features", "evidence", "shipped", "message", "asker", "memory")
 _FIRST_SLOPE = 4.0
 
 
@@ -74,16 +76,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """Passages with low ≤ relevance < high (the last: ≤), and how many of them are evidence."""
-
-    low: float
-    high: float
-    results: int
-    evidence: int
-
-
-@dataclass(frozen=True, slots=True)
 class Calibration:
     """A formula and what it is worth.
 
@@ -98,10 +90,10 @@ class Calibration:
     auc_held_out: float
     left_out: Sequence[Formula]
     verdicts: Mapping[str, Verdict]
-    curve: Sequence[Step]
+    curve: Sequence[Bucket]
 
 
-def calibrate(samples: Mapping[Group, Sample], folds: int, *, buckets: int = 20) -> Calibration:
+def calibrate(samples: Mapping[Group, Sample], folds: int) -> Calibration:
     """Fit on all, and once without each of the `folds` askers. ValidationFailed where there is nothing to fit."""
     formula = fitted(samples)
     left_out = [fitted({g: _without(s, fold) for g, s in samples.items()}) for fold in range(folds)]
@@ -121,7 +113,7 @@ def calibrate(samples: Mapping[Group, Sample], folds: int, *, buckets: int = 20)
         left_out=left_out,
         verdicts={name: _verdict(samples, by) for name, by in
                   (("fitted", by_all), ("held out", held_out), ("shipped", shipped))},
-        curve=curve(_joined(held_out), evidence, buckets),
+        curve=bucketed(zip(_joined(held_out).tolist(), evidence.tolist(), strict=True)),
     )  # fmt: skip
 
 
@@ -183,15 +175,8 @@ def _edge(samples: Mapping[Group, Sample], slopes: Floats) -> float:
 
 def _without(sample: Sample, fold: int) -> Sample:
     rows = (sample.asker != fold) & (sample.memory != fold)
-    return Sample(
-        sample.features[rows],
-        sample.evidence[rows],
-        sample.shipped[rows],
-        sample.message[rows],
-        sample.asker[rows],
-        sample.memory[rows],
-        len(np.unique(sample.message[rows])),
-    )
+    columns = {name: getattr(sample, name)[rows] for name in _COLUMNS}
+    return replace(sample, **columns, messages=len(np.unique(columns["message"])))
 
 
 def _joined(by_group: Mapping[Group, NDArray[Any]]) -> NDArray[Any]:
@@ -207,12 +192,3 @@ def _verdict(samples: Mapping[Group, Sample], relevance: Mapping[Group, Floats])
         {group: part(group, found[group]) for group in samples},
         {group: part(group, found[group] & samples[group].evidence) for group in WITH if group in samples},
     )
-
-
-def curve(relevance: Floats, evidence: Flags, buckets: int) -> list[Step]:
-    """The rows counted in equal steps of relevance, empty ones left out."""
-    place = np.minimum(buckets - 1, (relevance * buckets).astype(np.int64))
-    return [
-        Step(int(b) / buckets, (int(b) + 1) / buckets, int((place == b).sum()), int(evidence[place == b].sum()))
-        for b in np.unique(place)
-    ]

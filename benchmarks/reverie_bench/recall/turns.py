@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reverie_bench.origin import sha256_of
 from reverie_indexer.errors import ValidationFailed
 
 NEAR_MISS, UNANSWERED = "near miss", "unanswered"
@@ -43,6 +44,11 @@ def load_turns(directory: Path) -> list[TurnSet]:
     if not sets:
         raise ValidationFailed(f"there are no turns in {directory}")
     return sets
+
+
+def turn_digests(directory: Path | None) -> dict[str, str]:
+    """The digest of each set of turns, by the name of its file."""
+    return {} if directory is None else {path.name: sha256_of(path) for path in sorted(directory.glob("*.json"))}
 
 
 def _load(path: Path) -> TurnSet:

@@ -1,4 +1,4 @@
-"""What the scale benchmark measures on one table: building it, latency, recall, disk and memory."""
+"""The measurements of the scale benchmark on one table: building it, latency, recall, disk and memory."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from statistics import mean
 from typing import Any
 
 import psycopg
 from pgvector import HalfVector
 
+from reverie_bench.frame import settle
 from reverie_bench.latency.figures import spread
 from reverie_bench.latency.floor import SQL as FLOOR_SQL
 from reverie_bench.load.host import memory_mb, postgres_processes
-from reverie_bench.recall.memory import settle
 from reverie_bench.scale.layout import Asker
 from reverie_bench.scale.table import Query, Table
 from reverie_bench.synthetic.fill import fill
@@ -63,36 +64,35 @@ async def build(table: Table, settings: Settings, progress: Callable[[str], None
 
 
 async def latencies(table: Table, words: Sequence[str]) -> list[dict[str, Any]]:
-    """Search in process for every asker and mode, by the size of what the asker has."""
-    found = []
+    """Search in process for every asker and mode, by the size of the asker's slice."""
+    cells = []
     for asker in sorted((*table.layout.fixed, *table.layout.others), key=lambda a: (a.owner.chunks, a.owner.number)):
-        asked = table.ask(asker, words)
+        queries = table.queries(asker, words)
         _, partition_id = await _slice(table, asker)
         for mode in MODES:
-            figures = spread(ms / 1000 for ms in await table.milliseconds(asker, asked, mode))
-            read = await table.read(asker, asked, mode)
-            found.append(
+            figures = spread(ms / 1000 for ms in await table.milliseconds(asker, queries, mode))
+            read = await table.read(asker, queries, mode)
+            cells.append(
                 {
                     "slice_chunks": asker.owner.chunks,
                     "why": asker.why,
                     "mode": mode,
                     "plan": "hnsw" if partition_id else "exact",
                     **figures,
-                    "buffers": read.buffers,
-                    "rows": read.rows,
+                    **asdict(read),
                 }
             )
-    return found
+    return cells
 
 
 async def round_trip(table: Table, count: int = 200) -> dict[str, Any]:
     """The smallest statement, on the program's kind of connection, in this process."""
-    taken = []
+    seconds = []
     for _ in range(count):
         began = time.perf_counter()
         await (await table.connection.execute(FLOOR_SQL["round_trip"])).fetchall()
-        taken.append(time.perf_counter() - began)
-    return spread(taken)
+        seconds.append(time.perf_counter() - began)
+    return spread(seconds)
 
 
 async def recalls(table: Table, words: Sequence[str]) -> list[dict[str, Any]]:
@@ -100,28 +100,28 @@ async def recalls(table: Table, words: Sequence[str]) -> list[dict[str, Any]]:
 
     A slice with fewer than ten passages that are near has all of these to be found; a query without any is left out.
     """
-    found = []
+    cells = []
     for asker in table.layout.others:
-        asked = table.ask(asker, words)
+        queries = table.queries(asker, words)
         parts: list[tuple[str | None, float]] = [(None, 1.0), *asker.prefixes]
         for folder, share in parts:
             prefix = None if folder is None else f"{folder}/"
-            found.append(
+            cells.append(
                 {
                     "share": share * asker.owner.chunks / table.chunks,
                     "slice_chunks": asker.owner.chunks,
                     "why": asker.why if prefix is None else f"{share * 100:g} % of those of {asker.why}, by path",
-                    **await _recall(table, asker, asked, prefix),
+                    **await _recall(table, asker, queries, prefix),
                 }
             )
-    return found
+    return cells
 
 
-async def _recall(table: Table, asker: Asker, asked: Sequence[Query], prefix: str | None) -> dict[str, Any]:
+async def _recall(table: Table, asker: Asker, queries: Sequence[Query], prefix: str | None) -> dict[str, Any]:
     slice_id, partition_id = await _slice(table, asker)
     shares = []
     short = 0
-    for query in asked:
+    for query in queries:
         params = {
             "tenant_id": TENANT,
             "slice_id": slice_id,

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from statistics import median
 from typing import Any
 
-import psycopg
-
-from reverie_bench import origin
+from reverie_bench.frame import Bench, Options, Start, digests, open_bench
 from reverie_bench.latency.memory import text_pool
 from reverie_bench.latency.statements import NotingDatabase, bare_connection
-from reverie_bench.scale.given import GivenVectors
+from reverie_bench.report import Report
+from reverie_bench.scale.chosen import ChosenVectors
 from reverie_bench.scale.layout import layout
 from reverie_bench.scale.measure import build, footprint, latencies, recalls, round_trip
 from reverie_bench.scale.table import Table
-from reverie_bench.scratch import scratch_database
 from reverie_bench.synthetic.fill import material_of
 from reverie_bench.synthetic.text import Pool, queries
-from reverie_indexer.database.database import DatabaseReport
-from reverie_indexer.model_slot import ModelSlot
 from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.settings.server import Settings
@@ -34,99 +29,71 @@ DIMENSION = 384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleOptions:
-    """What to run: `sizes` in chunks, `queries` a measurement, `rounds` of the comparison across sizes.
+class ScaleOptions(Options):
+    """A run: `sizes` in chunks, `queries` a measurement, `rounds` of the comparison across sizes."""
 
-    Without `data` the texts are made up. `progress` is told what is being done.
-    """
-
-    settings: Settings
     sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000)
-    data: tuple[Path, ...] = ()
-    database_url: str | None = None
     queries: int = 50
     rounds: int = 5
-    seed: int = 20261122
-    progress: Callable[[str], None] = lambda _: None
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleReport:
-    """A run's result, without any text or name of the data."""
-
-    data: Sequence[Mapping[str, Any]]
-    settings: Mapping[str, Any]
-    origin: Mapping[str, Any]
-    tables: Sequence[Mapping[str, Any]]
-    same_slice: Sequence[Mapping[str, Any]]
-
-
-async def run_scale(options: ScaleOptions) -> ScaleReport:
+async def run_scale(options: ScaleOptions) -> Report:
     """Build a database a size, measure each, then the same owners on all of them in turns.
 
     ValidationFailed for sizes below 1,000 or data that cannot be read, SetupError when the database cannot be used.
     """
-    started = time.perf_counter()
-    code = await asyncio.to_thread(origin.commit)
+    settings = options.settings
+    start = await asyncio.to_thread(Start)
     pool = text_pool(options.data, options.seed)
     words = list(itertools.islice(queries(pool, options.seed), options.queries))
     figures = []
+    sizes = sorted(set(options.sizes))
     async with AsyncExitStack() as stack:
         tables: list[Table] = []
-        conninfo = options.database_url
-        for chunks in sorted(set(options.sizes)):
-            conninfo, report, table = await stack.enter_async_context(open_table(options, pool, chunks, conninfo))
+        database_url = options.database_url
+        for chunks in sizes:
+            # The first may start a server for all of them.
+            beside = replace(options, database_url=database_url)
+            bench, table = await stack.enter_async_context(open_table(beside, pool, chunks))
+            database_url = bench.conninfo
             figures.append(await _measure(table, options, words))
             tables.append(table)
         options.progress("asking for the same memories in tables of every size")
         same = await _same_slices(tables, words, options.rounds)
-        return ScaleReport(
-            data=[{"file": path.name, "sha256": origin.sha256_of(path)} for path in options.data],
+        return Report(
+            name="scale",
+            data=digests(options.data),
             settings={
-                "sizes": sorted(set(options.sizes)),
-                "queries": options.queries,
-                "rounds": options.rounds,
-                "seed": options.seed,
+                "sizes": sizes,
+                **{name: getattr(options, name) for name in ("queries", "rounds", "seed")},
                 "dimension": DIMENSION,
                 "sentences": len(pool.sentences),
-                "search": asdict(_rules(options.settings)),
-                "exact_max_chunks": options.settings.exact_max_chunks,
-                "max_partitions": options.settings.max_partitions,
+                "search": asdict(_rules(settings)),
+                **{name: getattr(settings, name) for name in ("exact_max_chunks", "max_partitions")},
             },
-            origin=_origin(report, code, started),
-            tables=figures,
-            same_slice=same,
+            origin=start.origin(None, bench.server),
+            figures={"tables": figures, "same_slice": same},
         )
 
 
 @asynccontextmanager
-async def open_table(
-    options: ScaleOptions, pool: Pool, chunks: int, beside: str | None
-) -> AsyncIterator[tuple[str, DatabaseReport, Table]]:
-    """A table that is still empty, in a database of its own; the first may start a server for all of them."""
-    given = GivenVectors(DIMENSION)
+async def open_table(options: Options, pool: Pool, chunks: int) -> AsyncIterator[tuple[Bench, Table]]:
+    """A table that is still empty, in a database of its own."""
+    model = ChosenVectors(DIMENSION)
 
-    async def load() -> GivenVectors:
-        return given
+    async def load() -> ChosenVectors:
+        return model
 
-    # Nothing is kept: the same words have another vector when another owner asks.
-    models = ModelSlot(load, query_cache_size=0)
-    async with (
-        scratch_database(beside) as (conninfo, report),
-        NotingDatabase(conninfo, statement_timeout_seconds=600) as database,
-        await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as connection,
-    ):
-        with closing(await asyncio.to_thread(bare_connection, conninfo)) as bare:
-            await models.fill(database)
-            assert models.ready is not None
-            material = material_of(pool, options.seed, models.ready.model_id, DIMENSION)
-            search = Search(database, models, _rules(options.settings))
+    # No query's vector is kept: the same words have another one when another owner asks.
+    make_database = partial(NotingDatabase, statement_timeout_seconds=600)
+    async with open_bench(replace(options, embedder=load), make_database=make_database, query_cache_size=0) as bench:
+        with closing(await asyncio.to_thread(bare_connection, bench.conninfo)) as bare:
+            material = material_of(pool, options.seed, bench.ready.model_id, DIMENSION)
+            search = Search(bench.database, bench.models, _rules(options.settings))
             yield (
-                conninfo,
-                report,
-                Table(chunks, layout(chunks), material, database, models, given, connection, bare, search),
+                bench,
+                Table(chunks, layout(chunks), material, bench.database, model, bench.connection, bare, search),
             )
-            await models.aclose()
 
 
 def _rules(settings: Settings) -> SearchRules:
@@ -155,44 +122,25 @@ async def _measure(table: Table, options: ScaleOptions, words: Sequence[str]) ->
 
 
 async def _same_slices(tables: Sequence[Table], words: Sequence[str], rounds: int) -> list[dict[str, Any]]:
-    """The owners of fixed sizes that every table has: what a search costs them in each, beside the smallest table."""
-    every = [{asker.owner.chunks for asker in table.layout.fixed} for table in tables]
-    found = []
-    for size in sorted(set.intersection(*every)):
-        taken: dict[int, list[float]] = {table.chunks: [] for table in tables}
+    """The owners of fixed sizes that every table has: a search's cost in each table, beside the smallest."""
+    askers = [{asker.owner.chunks: asker for asker in table.layout.fixed} for table in tables]
+    cells = []
+    for size in sorted(set.intersection(*map(set, askers))):
+        times: list[list[float]] = [[] for _ in tables]
         for _ in range(rounds):
-            for table in tables:
-                [asker] = [asker for asker in table.layout.fixed if asker.owner.chunks == size]
-                taken[table.chunks].append(median(await table.milliseconds(asker, table.ask(asker, words), "hybrid")))
-        smallest = tables[0].chunks
-        for table in tables:
-            [asker] = [asker for asker in table.layout.fixed if asker.owner.chunks == size]
-            read = await table.read(asker, table.ask(asker, words), "hybrid")
-            ratios = [own / base for own, base in zip(taken[table.chunks], taken[smallest], strict=True)]
-            found.append(
+            for table, by_size, of_table in zip(tables, askers, times, strict=True):
+                texts = table.queries(by_size[size], words)
+                of_table.append(median(await table.milliseconds(by_size[size], texts, "hybrid")))
+        for table, by_size, of_table in zip(tables, askers, times, strict=True):
+            read = await table.read(by_size[size], table.queries(by_size[size], words), "hybrid")
+            ratios = [own / base for own, base in zip(of_table, times[0], strict=True)]
+            cells.append(
                 {
                     "slice_chunks": size,
                     "table_chunks": table.chunks,
-                    "p50_ms": median(taken[table.chunks]),
+                    "p50_ms": median(of_table),
                     "p50_to_smallest_table": {"median": median(ratios), "low": min(ratios), "high": max(ratios)},
-                    "buffers": read.buffers,
-                    "rows": read.rows,
+                    **asdict(read),
                 }
             )
-    return found
-
-
-def _origin(report: DatabaseReport, code: tuple[str | None, bool | None], started: float) -> dict[str, Any]:
-    commit, dirty = code
-    return {
-        "commit": commit,
-        "dirty": dirty,
-        "versions": {
-            **origin.versions(),
-            "postgresql": report.server_version,
-            "pgvector extension": report.vector_version,
-        },
-        "machine": origin.machine(),
-        "model": None,
-        "duration_seconds": round(time.perf_counter() - started, 1),
-    }
+    return cells

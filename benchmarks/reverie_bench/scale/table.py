@@ -12,13 +12,12 @@ from typing import Any
 import psycopg
 
 from reverie_bench.latency.statements import noting
+from reverie_bench.scale.chosen import ChosenVectors
 from reverie_bench.scale.explain import Read, explain
-from reverie_bench.scale.given import GivenVectors
 from reverie_bench.scale.layout import Asker, Layout
 from reverie_bench.synthetic.fill import Material
 from reverie_bench.synthetic.rows import TENANT
 from reverie_indexer.database.database import Database
-from reverie_indexer.model_slot import ModelSlot
 from reverie_server.search.request import Mode, SearchRequest, SearchRules
 from reverie_server.search.search import Search
 
@@ -30,7 +29,7 @@ _EXPLAINED = 5
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of an owner, whose vector the model was told."""
+    """A query of an owner, and the vector that the model has for it."""
 
     text: str
     vector: Any
@@ -44,18 +43,17 @@ class Table:
     layout: Layout
     material: Material
     database: Database
-    models: ModelSlot
-    given: GivenVectors
+    model: ChosenVectors
     connection: psycopg.AsyncConnection[Any]
     bare: psycopg.Connection[Any]
     search: Search
 
-    def ask(self, asker: Asker, texts: Iterable[str]) -> list[Query]:
-        """Queries of an owner with these words, near what the owner has; the same for the same table and words."""
+    def queries(self, asker: Asker, texts: Iterable[str]) -> list[Query]:
+        """Queries of an owner with these words, near the owner's passages; the same for the same table and words."""
         words = list(texts)
         owner = asker.owner
         points = self.material.mixture.points(owner.number, _ASKED, owner.chunks, len(words))
-        self.given.give(dict(zip(words, points, strict=True)))
+        self.model.choose(dict(zip(words, points, strict=True)))
         return [Query(text, point) for text, point in zip(words, points, strict=True)]
 
     async def find(
@@ -67,21 +65,21 @@ class Table:
         outcome = await self.search.search(request, rules)
         return [result.chunk_id for result in outcome.results]
 
-    async def milliseconds(self, asker: Asker, asked: Sequence[Query], mode: Mode) -> list[float]:
+    async def milliseconds(self, asker: Asker, queries: Sequence[Query], mode: Mode) -> list[float]:
         """How long each search takes in process, its vector known; a few before them are not counted."""
-        for query in asked[-_WARM_UP:]:
+        for query in queries[-_WARM_UP:]:
             await self.find(asker, query, mode)
-        taken = []
-        for query in asked:
+        times = []
+        for query in queries:
             began = time.perf_counter()
             await self.find(asker, query, mode)
-            taken.append(1000 * (time.perf_counter() - began))
-        return taken
+            times.append(1000 * (time.perf_counter() - began))
+        return times
 
-    async def read(self, asker: Asker, asked: Sequence[Query], mode: Mode) -> Read:
-        """What a search reads, the mean of the first few."""
+    async def read(self, asker: Asker, queries: Sequence[Query], mode: Mode) -> Read:
+        """The pages and rows that a search reads, the mean of the first few queries."""
         reads = []
-        for query in asked[:_EXPLAINED]:
+        for query in queries[:_EXPLAINED]:
             with noting() as statements:
                 await self.find(asker, query, mode)
             reads.append(await asyncio.to_thread(explain, self.bare, statements))

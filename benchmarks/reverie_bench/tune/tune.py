@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import numpy as np
 import psycopg
 
-from reverie_bench import origin
-from reverie_bench.recall.memory import settle
-from reverie_bench.recall.report import rounded
-from reverie_bench.scratch import scratch_database
+from reverie_bench.frame import Bench, Options, open_bench, settle
+from reverie_bench.report import Report
+from reverie_bench.scale.chosen import ChosenVectors
 from reverie_bench.synthetic.fill import Material, Owner, fill, material_of
 from reverie_bench.synthetic.rows import TENANT
 from reverie_bench.synthetic.text import made_up_sentences, pool_of
-from reverie_bench.tune.figures import Crossover, Measured, crossover, is_decided
-from reverie_indexer.database.database import Connection, Database, DatabaseReport
+from reverie_bench.tune.figures import Measured, crossover, is_decided
+from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.index.vectors import activate_or_check, promote_slice
-from reverie_indexer.model import ModelIdentity
+from reverie_indexer.index.vectors import promote_slice
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.app.wiring import data_dir_of
@@ -50,97 +46,74 @@ _NEAREST = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TuneOptions:
-    """What to measure. `progress` is told what is being done."""
+class TuneOptions(Options):
+    """A run over sizes of slices, until the time is up."""
 
-    settings: Settings
     sizes: Sequence[int] = SIZES
     queries: int = QUERIES
     rounds: int = ROUNDS
     budget_seconds: float = BUDGET_SECONDS
-    progress: Callable[[str], None] = lambda _: None
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """What was measured, and the setting that follows."""
-
-    measured: Sequence[Measured]
-    crossover: Crossover
-    settings: dict[str, Any]
-    origin: dict[str, Any]
+    seed: int = SEED
 
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    database: Database
-    connection: psycopg.AsyncConnection[Any]
+    bench: Bench
     material: Material
-    identity: ModelIdentity
     options: TuneOptions
 
 
-async def tune(options: TuneOptions) -> Tuned:
+async def tune(options: TuneOptions) -> Report:
     """Measure in a scratch database beside the program's own, with the program's own tables and statements.
 
-    Slices of growing size are searched both ways in turns, until HNSW is clearly cheaper or the time is up. Raises
-    SetupError where no database may be made, DatabaseUnavailable where PostgreSQL does not answer.
+    Slices of growing size are searched both ways in turns, until HNSW is clearly cheaper or the time is up: `measured`
+    by size, and the `crossover` that follows. Raises SetupError where no database may be made, DatabaseUnavailable
+    where PostgreSQL does not answer.
     """
     started = time.perf_counter()
-    code = await asyncio.to_thread(origin.commit)
     measured: list[Measured] = []
-    async with _staged(options) as (stage, report):
-        took = 0.0
+    async with _staged(options) as stage:
+        seconds = 0.0
         for number, chunks in enumerate(options.sizes):
             # The next size is twice as large or more, and an index of twice the size takes more than twice as long.
-            if measured and time.perf_counter() - started + 2.5 * took > options.budget_seconds:
+            if measured and time.perf_counter() - started + 2.5 * seconds > options.budget_seconds:
                 options.progress(f"no time for {chunks} chunks")
                 break
             options.progress(f"measuring slices of {chunks} chunks")
             began = time.perf_counter()
             measured.append(await _measure(stage, number, chunks))
-            took = time.perf_counter() - began
+            seconds = time.perf_counter() - began
             if is_decided(measured):
                 break
-        return Tuned(
-            measured,
-            crossover(measured),
-            {
-                "sizes": list(options.sizes),
-                "queries": options.queries,
-                "rounds": options.rounds,
-                "seed": SEED,
-                "dimension": stage.identity.dimension,
+        return Report(
+            name="tune",
+            settings={
+                **{name: getattr(options, name) for name in ("sizes", "queries", "rounds", "seed")},
+                "dimension": stage.bench.ready.embedder.identity.dimension,
                 "hnsw_ef_search": options.settings.hnsw_ef_search,
             },
-            _origin(report, code, time.perf_counter() - started),
+            origin=stage.bench.start.origin("none: clustered unit vectors", stage.bench.server),
+            figures={"measured": measured, "crossover": crossover(measured)},
         )
 
 
-def write_result(tuned: Tuned, directory: Path) -> Path:
-    """Write the result as `tune.json`; an older one is replaced."""
-    directory.mkdir(parents=True, exist_ok=True)
-    path = directory / "tune.json"
-    path.write_text(json.dumps(rounded(asdict(tuned)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
-
-
 @asynccontextmanager
-async def _staged(options: TuneOptions) -> AsyncIterator[tuple[_Stage, DatabaseReport]]:
+async def _staged(options: TuneOptions) -> AsyncIterator[_Stage]:
     async with _server(options.settings) as url:
         dimension = await _dimension(url) or options.settings.embedder_dimension or _DEFAULT_DIMENSION
-        identity = ModelIdentity("made-up", "clusters", str(SEED), dimension, True)
-        async with scratch_database(url) as (conninfo, report), Database(conninfo) as database:
-            model_id = await activate_or_check(database, identity)
-            sentences = list(dict.fromkeys(made_up_sentences(SEED, _SENTENCES)))
-            material = material_of(pool_of(sentences, []), SEED, model_id, dimension)
-            async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as connection:
-                yield _Stage(database, connection, material, identity, options), report
+
+        async def load() -> ChosenVectors:
+            return ChosenVectors(dimension)
+
+        async with open_bench(replace(options, database_url=url, embedder=load)) as bench:
+            sentences = list(dict.fromkeys(made_up_sentences(options.seed, _SENTENCES)))
+            material = material_of(pool_of(sentences, []), options.seed, bench.ready.model_id, dimension)
+            yield _Stage(bench, material, options)
 
 
 @asynccontextmanager
 async def _server(settings: Settings) -> AsyncIterator[str]:
-    """How to reach the server that the program uses; the embedded one is started if need be."""
+    """The URL of the server that the program uses; the embedded one is started if need be."""
     if settings.database_url is not None:
         yield settings.database_url.get_secret_value()
         return
@@ -166,25 +139,25 @@ async def _measure(stage: _Stage, number: int, chunks: int) -> Measured:
     """The same vectors twice, as a slice that is scanned and as one with a partition of its own, asked in turns."""
     owners = [Owner(number, f"{plan}-{chunks}", "user:1", chunks) for plan in ("exact", "hnsw")]
     first = 2 * sum(stage.options.sizes[:number])
-    await fill(stage.connection, stage.material, owners, first_pair=first)
+    await fill(stage.bench.connection, stage.material, owners, first_pair=first)
     # Before, so that the copy is quick; after, so that index-only scans need not look at what was moved away.
-    await settle(stage.connection)
-    await promote_slice(stage.database, TENANT, await _slice_of(stage.connection, owners[1].agent_id))
-    await settle(stage.connection)
+    await settle(stage.bench.connection)
+    await promote_slice(stage.bench.database, TENANT, await _slice_of(stage.bench.connection, owners[1].agent_id))
+    await settle(stage.bench.connection)
     points = stage.material.mixture.points(number, _ASKED, chunks, stage.options.queries)
     best: dict[str, list[float]] = {owner.agent_id: [np.inf] * len(points) for owner in owners}
     recalls: list[float] = []
     for turn in range(1 + stage.options.rounds):
         for query, point in enumerate(points):
-            pools = []
+            proposed: dict[str, Candidates] = {}
             for owner in owners if turn % 2 else reversed(owners):
                 seconds, candidates = await _propose(stage, owner.agent_id, point.astype(np.float32))
                 # The first turn brings everything into memory.
                 if turn:
                     best[owner.agent_id][query] = min(best[owner.agent_id][query], seconds)
-                pools.append((owner.agent_id, candidates))
+                proposed[owner.agent_id] = candidates
             if not turn:
-                recalls.append(_recall(dict(pools)[owners[0].agent_id], dict(pools)[owners[1].agent_id]))
+                recalls.append(_recall(*(proposed[owner.agent_id] for owner in owners)))
     exact, hnsw = (1000 * median(best[owner.agent_id]) for owner in owners)
     return Measured(chunks, exact, hnsw, mean(recalls))
 
@@ -202,11 +175,11 @@ async def _slice_of(connection: psycopg.AsyncConnection[Any], agent_id: str) -> 
 async def _propose(
     stage: _Stage, agent_id: str, point: np.ndarray[Any, np.dtype[np.float32]]
 ) -> tuple[float, Candidates]:
-    """What a search by meaning sends for its candidates, timed without opening the slices, which both ways need."""
+    """The candidates of a search by meaning, and their seconds without opening the slices, which both ways need."""
     request = SearchRequest(TENANT, agent_id, "", owner_key="user:1", mode="vector")
     rules = SearchRules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
-    vector = QueryVector(point, stage.material.model_id, stage.identity)
-    async with stage.database.tenant(TENANT, snapshot=True) as connection:
+    vector = QueryVector(point, stage.material.model_id, stage.bench.ready.embedder.identity)
+    async with stage.bench.database.tenant(TENANT, snapshot=True) as connection:
         corpus = await open_corpus(connection, request, QueryTerms((), ()), now=datetime.now(UTC))
         return await _timed(connection, request, rules, corpus, vector)
 
@@ -224,16 +197,3 @@ def _recall(exact: Candidates, found: Candidates) -> float:
         for p in (exact, found)
     )
     return len(nearest & other) / len(nearest)
-
-
-def _origin(report: DatabaseReport, code: tuple[str | None, bool | None], seconds: float) -> dict[str, Any]:
-    commit, dirty = code
-    server = {"postgresql": report.server_version, "pgvector extension": report.vector_version}
-    return {
-        "commit": commit,
-        "dirty": dirty,
-        "versions": {**origin.versions(), **server},
-        "machine": origin.machine(),
-        "model": "none: clustered unit vectors",
-        "duration_seconds": round(seconds, 1),
-    }

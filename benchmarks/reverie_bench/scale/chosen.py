@@ -1,4 +1,4 @@
-"""A model that was told what to say: queries get the vectors a benchmark chose, at no cost."""
+"""A model with a table of vectors: queries get those that a benchmark chose, at no cost."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from reverie_indexer.embed import Embedding
 from reverie_indexer.model import ModelIdentity
 
 
-class GivenVectors:
-    """See `Embedder`. A text that it was not told of is a KeyError."""
+class ChosenVectors:
+    """See `Embedder`. A text that is not in the table is a KeyError."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._given: dict[str, Embedding] = {}
+        self._vectors: dict[str, Embedding] = {}
 
     @property
     def identity(self) -> ModelIdentity:
         """Provider `bench`: no index of a user has such vectors."""
         return ModelIdentity("bench", "clusters", "1", self._dimension, True)
 
-    def give(self, vectors: Mapping[str, Halves]) -> None:
-        """Say what these texts have from now on."""
+    def choose(self, vectors: Mapping[str, Halves]) -> None:
+        """Set the vectors of these texts."""
         # Search strips a query.
-        self._given |= {text.strip(): vector.astype(np.float32) for text, vector in vectors.items()}
+        self._vectors |= {text.strip(): vector.astype(np.float32) for text, vector in vectors.items()}
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """The vectors that were given."""
-        return [self._given[text] for text in texts]
+        """The vectors that were chosen."""
+        return [self._vectors[text] for text in texts]
 
     def familiarity(self, text: str) -> float:
         """It takes any text as it is."""
