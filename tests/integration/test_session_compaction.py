@@ -16,7 +16,7 @@ from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
-from reverie_server.prompt import session_compaction as compaction
+from reverie_server.prompt import session_compaction
 from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
 from reverie_server.runtime import Runtime
 from reverie_server.sessions import transcript
@@ -343,7 +343,7 @@ class TestAtOnce:
         async def changed(*_: Any) -> bool:
             return False
 
-        monkeypatch.setattr(compaction, "is_unchanged", changed)
+        monkeypatch.setattr(session_compaction, "is_unchanged", changed)
         talk = Talk(runtime)
         await talk.chat(2)
         with pytest.raises(Conflict):

@@ -9,7 +9,7 @@ from tests.growth import Reading
 from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, talk
 
 from reverie_server.heuristics import notes
-from reverie_server.prompt import window
+from reverie_server.prompt import visible_messages, window
 from reverie_server.proxy import chat
 from reverie_server.sessions import chunk as cutting
 from reverie_server.sessions import daily_log, transcript
@@ -91,7 +91,11 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.prompt.window.units_of": lambda text: window.units_of(_calls(text)),
     "reverie_server.prompt.window.divide": lambda text: window.divide(lines_of_talk(text)),
     "reverie_server.prompt.window.trim": lambda text: window.trim(_calls(text), 1000),
-    "reverie_server.prompt.window.stretch_before": lambda text: window.stretch_before(_calls(text), 5),
+    "reverie_server.prompt.window.all_but_last": lambda text: window.all_but_last(_calls(text), 5),
+    "reverie_server.prompt.visible_messages.visible": lambda text: visible_messages.visible(
+        [*lines_of_talk(text), *_calls(text)], text, message(text)
+    ),
+    "reverie_server.prompt.visible_messages.without_echoes": visible_messages.without_echoes,
 }
 
 EXEMPT: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from reverie_server.prompt.turn import visible
+from reverie_server.prompt.visible_messages import visible
 from reverie_server.sessions.model import Message, NewMessage, Role, exchanges
 
 NOW = datetime(2026, 4, 3, tzinfo=UTC)

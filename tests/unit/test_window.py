@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.prompt.window import Window, divide, stretch_before, tokens_of, trim, units_of
+from reverie_server.prompt.window import Window, all_but_last, divide, tokens_of, trim, units_of
 from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
@@ -127,7 +127,7 @@ def test_dividing_keeps_everything_on_one_side_of_the_other(messages: list[Messa
 
 @given(conversations(), st.integers(0, 30))
 def test_a_stretch_leaves_at_least_the_last_and_takes_no_unit_apart(messages: list[Message], keep_last: int) -> None:
-    stretch = stretch_before(messages, keep_last)
+    stretch = all_but_last(messages, keep_last)
     rest = messages[len(stretch) :]
     assert stretch == messages[: len(stretch)]
     assert len(rest) >= min(keep_last, len(messages))
@@ -164,7 +164,7 @@ def test_parallel_calls_and_their_results_are_one_unit_also_when_something_came_
     ]
     assert [seqs(unit) for unit in units_of(messages)] == [[1], [2, 3, 4, 5], [6]]
     assert seqs(trim(messages, 10)) == [2, 3, 4, 5, 6]
-    assert seqs(stretch_before(messages, 2)) == [1]
+    assert seqs(all_but_last(messages, 2)) == [1]
 
 
 def test_a_result_whose_call_is_gone_is_dropped() -> None:

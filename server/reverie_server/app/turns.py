@@ -16,7 +16,7 @@ from reverie_server.nights.digest import MorningCards
 from reverie_server.prompt.compaction_tasks import DueRules, SessionCompactions
 from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
 from reverie_server.prompt.summary import Summaries
-from reverie_server.prompt.turn import Conversations, TurnRules, Turns
+from reverie_server.prompt.turn import ConversationDependencies, TurnRules, Turns
 from reverie_server.prompt.window_summaries import WindowSummaries
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
@@ -94,7 +94,7 @@ def wire_turns(settings: Settings, given: Given) -> Wired:
     kept = WindowSummaries(given.database, keep_seconds=settings.summary_keep_seconds)
     turns = Turns(
         given.database,
-        Conversations(given.sessions, compactions, summaries, kept, MorningCards(given.database)),
+        ConversationDependencies(given.sessions, compactions, summaries, kept, MorningCards(given.database)),
         given.injector,
         given.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),

@@ -1,4 +1,4 @@
-"""Compaction of sessions beside the requests that make it due."""
+"""The tasks that compact sessions, beside the requests that make a compaction due."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from reverie_server.sessions.model import Session
 from reverie_server.sessions.sessions import Sessions
 
 log = structlog.get_logger()
-# A model that twenty sessions wait for is not made faster by twenty requests at once.
-_AT_ONCE = 4
+# Twenty requests at once would make a model no faster.
+_MAX_CONCURRENT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class DueRules:
-    """From more than so many live messages, or from so many of their tokens on, all but the last are compacted."""
+    """A session with more than `from_messages` live messages, or at least `from_tokens` of them, is compacted to its
+    last `keep_last` messages."""
 
     from_messages: int = 50
     from_tokens: int = 108_800
@@ -30,21 +31,21 @@ class DueRules:
 
 
 class SessionCompactions:
-    """Owns the tasks that compact sessions. One that dies with its process is due again at the next append."""
+    """Owns the tasks that compact sessions. A task that dies with its process is begun again by the next append."""
 
     def __init__(self, compaction: SessionCompaction, sessions: Sessions, rules: DueRules) -> None:
         self._compaction = compaction
         self._sessions = sessions
         self._rules = rules
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
         self._closed = False
 
     def consider(self, grant: Grant, place: Place, session: Session) -> None:
-        """Begin to compact a session that may be due; answers at once and never raises."""
+        """Start a task for a session that may be due. Returns at once and never raises."""
         if self._closed or not grant.settings.compaction_enabled or session.session_key in self._tasks:
             return
-        # As if no message had been removed: whoever begins looks again at what there is.
+        # An upper bound, because messages may have been removed: the task counts the live ones.
         live = session.last_seq - session.compacted_through
         is_long = live > self._rules.from_messages or session.tokens >= self._rules.from_tokens
         if live <= self._rules.keep_last or not is_long:
@@ -54,7 +55,7 @@ class SessionCompactions:
         task.add_done_callback(lambda _: self._tasks.pop(session.session_key, None))
 
     async def wait(self, session: Session, timeout_seconds: float) -> bool:
-        """Wait so long at most for a compaction of the session that is under way here; whether there was one."""
+        """Wait at most `timeout_seconds` for a compaction of the session in this process; False where there is none."""
         task = self._tasks.get(session.session_key)
         if task is not None:
             await asyncio.wait({task}, timeout=timeout_seconds)
@@ -70,12 +71,12 @@ class SessionCompactions:
         return True
 
     async def idle(self) -> None:
-        """Wait until no compaction is under way."""
+        """Wait until all compactions have ended."""
         while self._tasks:
             await asyncio.wait(set(self._tasks.values()))
 
     async def aclose(self) -> None:
-        """Cancel what is under way, and begin nothing more. What is cancelled has done nothing."""
+        """Cancel all compactions and start no more. A cancelled compaction has changed nothing."""
         self._closed = True
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -84,7 +85,7 @@ class SessionCompactions:
 
     async def _run(self, grant: Grant, place: Place, session: Session) -> None:
         try:
-            async with self._places:
+            async with self._slots:
                 if await self._is_due(grant, session):
                     await self._compaction.compact(grant, place, session, keep_last=self._rules.keep_last)
         except ReverieError as error:

@@ -1,4 +1,4 @@
-"""What the prompt of a conversation holds by itself: the visible messages of its session, and the enabled files."""
+"""The contents of a conversation's prompt without memory: visible messages of its session, and enabled files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.sessions import Sessions
 
 
-async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, session_id: str) -> list[str]:
-    """The texts, for whoever makes the prompt without `Turns`; an unknown session has no messages.
+async def prompt_texts(database: Database, sessions: Sessions, grant: Grant, session_id: str) -> list[str]:
+    """The texts in the prompt of a session, for a caller that makes the prompt without `Turns`.
 
-    ValidationFailed for an id that no session may have.
+    An unknown session has no messages. ValidationFailed for an id that no session may have.
     """
     today = local_day(datetime.now(UTC), grant.settings.time_zone)
-    # Of daily notes, whose days and budget are a matter of who makes the prompt, only an enabled one counts.
+    # Which daily notes enter the prompt is the caller's choice; here only enabled ones count.
     files = await read_prompt_files(
         database,
         grant.principal,
@@ -36,10 +36,10 @@ async def held_by_prompt(database: Database, sessions: Sessions, grant: Grant, s
     return texts + [message.content for message in await sessions.live(grant.principal, session)]
 
 
-async def visible_from(sessions: Sessions, grant: Grant, session_id: str) -> tuple[str, int] | None:
-    """A session and the number of its first message that its prompt holds; None where it is unknown.
+async def first_visible_message(sessions: Sessions, grant: Grant, session_id: str) -> tuple[str, int] | None:
+    """The id of a session and the number of its first message in the prompt; None for an unknown session.
 
-    Raises what `held_by_prompt` raises.
+    ValidationFailed for an id that no session may have.
     """
     try:
         session = await sessions.find(grant.principal, session_id)

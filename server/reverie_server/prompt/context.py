@@ -1,19 +1,19 @@
-"""The system prompt of a turn, most stable first: what never changes, what changes with files, with days, with turns.
+"""The system prompt of a turn, its most stable parts first: those that never change, or with files, days and turns.
 
-    the caller's own
+    the caller's system prompt
     <memory-files>
     --- AGENTS.md ---               shared files, the same bytes for every owner
     # Memory
-    ## Profile                      the owner's own files
+    ## Profile                      the owner's files
     ## Long-term Memory
     ## Today's Notes
     ## Recent Context
     ### 2026-04-02                  the days before, newest first
-    ## Morning Card                 what entered the memory, in the first conversation of a day
+    ## Morning Card                 new entries of the memory, in the first conversation of a day
     </memory-files>
     <memory-context> … </memory-context>
 
-Pure. Every text stands there once; what is empty leaves no heading. No file can hold a fence or controls.
+Pure. Every text stands there once. An empty part has no heading. The text of a file has no fence and no controls.
 """
 
 from __future__ import annotations
@@ -29,18 +29,17 @@ from reverie_server.text.markdown_blocks import fenced
 from reverie_server.text.tokens import CountTokens
 
 PROFILE = "PROFILE.md"
-# Where there is no MEMORY.md, the other one is read.
+# The second is read where there is no MEMORY.md.
 LONG_TERM = ("MEMORY.md", "memory.md")
-# Of a window, what the notes of today may take: the oldest of them give way.
+# The share of the window that today's notes may take: the oldest of them give way.
 TODAY_SHARE = 0.25
 RECENT = "## Recent Context"
 CARD = "## Morning Card"
-# Data, and what it is for.
 _CARD_INTRO = "New in long-term memory since the last conversation; the user may confirm, correct or forget each:"
 _CARD_MAX_TOKENS = 200
 _SEPARATOR = "\n\n"
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-# A line of nothing else says nothing.
+# A line of marks alone has no content.
 _MARKS = re.compile(r"[\s>*+_=#|-]*")
 _BLANK_START = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -57,10 +56,10 @@ class PromptFile:
 
 @dataclass(frozen=True, slots=True)
 class PromptFiles:
-    """What of an agent's files a turn's prompt is made of.
+    """The files of an agent that a turn's prompt is made of.
 
-    `shared` and `personal` are in their order; `personal` has PROFILE.md and MEMORY.md wherever they stand in it.
-    `notes` are the daily notes by day; `today` is the day it is.
+    `shared` and `personal` are in the order of the prompt, but for PROFILE.md and MEMORY.md, which may be anywhere in
+    `personal`. `notes` are the daily notes by day.
     """
 
     shared: Sequence[PromptFile] = ()
@@ -71,7 +70,7 @@ class PromptFiles:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A named part of a prompt, and what it takes in tokens."""
+    """The name of a part of a prompt, and its size in tokens."""
 
     name: str
     tokens: int
@@ -79,7 +78,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the system prompt, as it stands there."""
+    """A part of the system prompt, with its text in it."""
 
     name: str
     text: str
@@ -87,36 +86,36 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What notes may take, in tokens: those of today, and those of the days before together."""
+    """The limits of notes, in tokens: of today's, and of those of all days before together."""
 
     today_max_tokens: int
     recent_max_tokens: int
 
 
 def caller_prompt(system_prompt: str) -> str:
-    """The caller's own system prompt: without what an earlier turn's answer had added to it."""
-    own = strip_injected(system_prompt)
-    return neutralise(own if own == system_prompt else own.rstrip())
+    """The caller's own system prompt, without the memory that an earlier turn had added to it."""
+    stripped = strip_injected(system_prompt)
+    return neutralise(stripped if stripped == system_prompt else stripped.rstrip())
 
 
 def stable_parts(caller: str, files: PromptFiles) -> list[Part]:
-    """What stays the same between turns while the files do: `caller` (of `caller_prompt`), shared files, memory.
+    """The parts that change with the files only: `caller` (of `caller_prompt`), shared files, profile, memory.
 
-    A file whose text stands in the caller's prompt or in a file before it is left out, as is one that says nothing.
+    A file without content is left out, and one whose text stands in the caller's prompt or in a file before it.
     """
     parts = [Part("system_prompt", caller)] if caller.strip() else []
-    seen = _Seen(caller)
-    shared = [_file(file.path, text) for file in files.shared if (text := seen.new(file.text))]
+    texts = _PromptTexts(caller)
+    shared = [_file(file.path, text) for file in files.shared if (text := texts.enter(file.text))]
     if shared:
         parts.append(Part("shared_files", _SEPARATOR.join(shared)))
     by_path = {file.path: file for file in files.personal}
     profile = by_path.pop(PROFILE, None)
     memory = next((by_path[path] for path in LONG_TERM if path in by_path), None)
-    if profile is not None and (text := seen.new(profile.text)):
+    if profile is not None and (text := texts.enter(profile.text)):
         parts.append(Part("profile", f"## Profile\n\n{text}"))
-    long_term = [text] if memory is not None and (text := seen.new(memory.text)) else []
+    long_term = [text] if memory is not None and (text := texts.enter(memory.text)) else []
     for path, file in by_path.items():
-        if path not in LONG_TERM and (text := seen.new(file.text)):
+        if path not in LONG_TERM and (text := texts.enter(file.text)):
             long_term.append(_file(path, text))
     if long_term:
         parts.append(Part("long_term_memory", _SEPARATOR.join(["## Long-term Memory", *long_term])))
@@ -124,27 +123,27 @@ def stable_parts(caller: str, files: PromptFiles) -> list[Part]:
 
 
 def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: Iterable[str] = ()) -> list[Part]:
-    """The notes of today and of the days before. `visible` are the log texts of exchanges that the prompt holds
-    verbatim: their lines are left out, one for each.
+    """The notes of today and of the days before. `visible` are the log texts of exchanges that the prompt has verbatim:
+    one line of the notes is left out for each.
 
-    A day that does not fit whole is taken by its newest paragraphs that do, and no day before it.
+    Of a day that does not fit whole the newest paragraphs that fit are taken, and no day before it.
     """
-    shown = Counter(visible)
-    days = {day: _paragraphs(text, day, shown) for day, text in sorted(files.notes.items(), reverse=True)}
+    unlisted = Counter(visible)
+    days = {day: _paragraphs(text, day, unlisted) for day, text in sorted(files.notes.items(), reverse=True)}
     parts = []
-    todays, _ = _newest(days.pop(files.today, []), limits.today_max_tokens, count)
+    todays, _ = _newest_fitting(days.pop(files.today, []), limits.today_max_tokens, count)
     if todays:
         parts.append(Part("todays_notes", _SEPARATOR.join(["## Today's Notes", *todays])))
     recent: list[str] = []
-    left = limits.recent_max_tokens - count(f"{RECENT}{_SEPARATOR}")
+    room = limits.recent_max_tokens - count(f"{RECENT}{_SEPARATOR}")
     for day, paragraphs in days.items():
         if not paragraphs:
             continue
         heading = f"### {day.isoformat()}"
-        left -= count(f"{heading}{_SEPARATOR}")
-        taken, left = _newest(paragraphs, left, count)
-        recent += [heading, *taken] if taken else []
-        if len(taken) < len(paragraphs):
+        room -= count(f"{heading}{_SEPARATOR}")
+        fitting, room = _newest_fitting(paragraphs, room, count)
+        recent += [heading, *fitting] if fitting else []
+        if len(fitting) < len(paragraphs):
             break
     if recent:
         parts.append(Part("recent_context", _SEPARATOR.join([RECENT, *recent])))
@@ -152,7 +151,7 @@ def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: 
 
 
 def card_parts(entries: Sequence[str], count: CountTokens) -> list[Part]:
-    """The morning card, as far as it stays small: the first entries that fit; none for no entries."""
+    """The morning card with the entries that fit, in their order; no part where there is none."""
     lines = [CARD, "", _CARD_INTRO]
     for entry in entries:
         line = f"- {' '.join(for_prompt(entry).split())}"
@@ -172,55 +171,56 @@ def system_prompt(parts: Sequence[Part], section: str = "") -> str:
     shared = [part.text for part in parts if part.name == "shared_files"]
     memory = [part.text for part in parts if part.name not in ("system_prompt", "shared_files")]
     files = [*shared, *(["# Memory", *memory] if memory else [])]
-    # The marks by which all this is recognised where it comes back.
+    # The marks by which an echo of the files is recognised.
     block = [f"{OPEN_FILES}\n{_SEPARATOR.join(files)}\n{CLOSE_FILES}"] if files else []
     return _SEPARATOR.join([*caller, *block, *([section] if section else [])])
 
 
 def sections(parts: Sequence[Part], count: CountTokens) -> list[Section]:
-    """The parts with what they take."""
+    """The names and sizes of the parts."""
     return [Section(part.name, count(part.text)) for part in parts]
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a markdown text is empty, or nothing but headings and marks.
+    """Whether a markdown text has headings and marks only, or nothing.
 
-    A line that another underlines counts as text: mostly it is, with a rule below it.
+    A heading by underline counts as text: mostly such a line is text with a rule below it.
     """
     return all(_MARKS.fullmatch(line) or _HEADING.match(line) for line in text.removeprefix("\ufeff").splitlines())
 
 
-class _Seen:
-    """The texts that a prompt holds already."""
+class _PromptTexts:
+    """The texts that a prompt has already."""
 
     def __init__(self, caller: str) -> None:
         self._caller = caller
         self._texts: set[str] = set()
 
-    def new(self, text: str) -> str:
-        """The text as it goes into a prompt; "" where it says nothing or is there already."""
-        own = _trimmed(text)
-        if says_nothing(own) or own in self._texts or own in self._caller:
+    def enter(self, text: str) -> str:
+        """The text as it enters the prompt; "" where it has no content or is in the prompt already."""
+        trimmed = _trimmed(text)
+        if says_nothing(trimmed) or trimmed in self._texts or trimmed in self._caller:
             return ""
-        self._texts.add(own)
-        return own
+        self._texts.add(trimmed)
+        return trimmed
 
 
 def _trimmed(text: str) -> str:
     """The text as prompts have it, without blank lines at its edges."""
-    own = for_prompt(text).rstrip()
-    blank = _BLANK_START.match(own)
-    return own[blank.end() :] if blank else own
+    stripped = for_prompt(text).rstrip()
+    blank = _BLANK_START.match(stripped)
+    return stripped[blank.end() :] if blank else stripped
 
 
 def _file(path: str, text: str) -> str:
     return f"--- {for_prompt(path)} ---\n\n{text}"
 
 
-def _paragraphs(note: str, day: date, shown: Counter[str]) -> list[str]:
-    """The paragraphs of a note in order, without its heading and without the log lines of what is shown.
+def _paragraphs(note: str, day: date, unlisted: Counter[str]) -> list[str]:
+    """The paragraphs of a note in order, without its heading and without the log lines whose text is in `unlisted`.
 
-    A paragraph ends at a blank line that is in no fence. Takes from `shown` what it leaves out, the newest first.
+    A paragraph ends at a blank line that is in no fence. Each line that is left out, the newest first, is taken off the
+    counts of `unlisted`.
     """
     lines = _LINE_END.split(_trimmed(note))
     if lines and lines[0].strip() == f"# {day.isoformat()}":
@@ -228,8 +228,8 @@ def _paragraphs(note: str, day: date, shown: Counter[str]) -> list[str]:
     kept: list[str] = []
     for line in reversed(lines):
         logged = _LOG_TIME.match(line)
-        if logged and shown[line[logged.end() :].strip()] > 0:
-            shown[line[logged.end() :].strip()] -= 1
+        if logged and unlisted[line[logged.end() :].strip()] > 0:
+            unlisted[line[logged.end() :].strip()] -= 1
         else:
             kept.append(line)
     kept.reverse()
@@ -239,17 +239,20 @@ def _paragraphs(note: str, day: date, shown: Counter[str]) -> list[str]:
             paragraphs[-1].append(line)
         elif paragraphs[-1]:
             paragraphs.append([])
-    found = ["\n".join(paragraph).rstrip() for paragraph in paragraphs if paragraph]
-    return [] if says_nothing("\n".join(found)) else found
+    texts = ["\n".join(paragraph).rstrip() for paragraph in paragraphs if paragraph]
+    return [] if says_nothing("\n".join(texts)) else texts
 
 
-def _newest(paragraphs: Sequence[str], max_tokens: int, count: CountTokens) -> tuple[list[str], int]:
-    """The newest paragraphs that fit, in order, and what is left; one that does not is skipped, not cut."""
-    taken: list[str] = []
-    left = max_tokens
+def _newest_fitting(paragraphs: Sequence[str], max_tokens: int, count: CountTokens) -> tuple[list[str], int]:
+    """The newest paragraphs that fit, in order, and the room that is left, in tokens.
+
+    A paragraph that does not fit is skipped, not cut.
+    """
+    fitting: list[str] = []
+    room = max_tokens
     for paragraph in reversed(paragraphs):
         size = count(f"{paragraph}{_SEPARATOR}")
-        if size <= left:
-            taken.append(paragraph)
-            left -= size
-    return taken[::-1], left
+        if size <= room:
+            fitting.append(paragraph)
+            room -= size
+    return fitting[::-1], room

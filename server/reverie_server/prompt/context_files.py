@@ -1,4 +1,4 @@
-"""Reads what of an agent's files a turn's prompt is made of."""
+"""Read the files of an agent that a turn's prompt is made of."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ _LEADER_RANK = 1
 async def read_prompt_files(
     database: Database, principal: Principal, notes_of: Place, *, today: date, recent_days: int, with_seeds: bool
 ) -> PromptFiles:
-    """The enabled files that the principal sees, its own long-term memory, and the notes of a place: those of today and
-    of the days before it. One snapshot; an unknown agent has none.
+    """The enabled files that the principal sees, its long-term memory, and the daily notes of the place `notes_of`.
 
-    Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but for
-    paths that its own team has itself.
+    The notes are those of today and of `recent_days` days before. All is read in one snapshot. An unknown agent has no
+    files. Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but
+    for paths that its own team has.
     """
     paths = {note_path(day): day for day in (today - timedelta(days=back) for back in range(recent_days + 1))}
     params = {"tenant_id": principal.tenant_id, "paths": [*paths, *LONG_TERM]}
     async with database.tenant(principal.tenant_id, snapshot=True) as connection:
         rows = await _files(connection, principal.agent_id, principal.owner_key, params)
-        led: list[DictRow] = []
+        leader_rows: list[DictRow] = []
         if principal.leader_agent_id is not None:
-            theirs = await _files(connection, principal.leader_agent_id, None, {**params, "paths": []})
-            own = {row["path"] for row in rows if _scope(row) == "team"}
-            led = [row for row in theirs if _scope(row) == "team" and row["path"] not in own]
+            visible_rows = await _files(connection, principal.leader_agent_id, None, {**params, "paths": []})
+            team_paths = {row["path"] for row in rows if _scope(row) == "team"}
+            leader_rows = [row for row in visible_rows if _scope(row) == "team" and row["path"] not in team_paths]
     if not with_seeds:
-        rows, led = ([row for row in of if not is_unedited_seed(row["path"], row["content"])] for of in (rows, led))
-    # What is a note here is no file beside it.
+        rows, leader_rows = _without_seeds(rows), _without_seeds(leader_rows)
+    # A daily note of the place is no file of the prompt as well.
     notes = {
         paths[row["path"]]: row["content"] for row in rows if _scope(row) == notes_of.scope and row["path"] in paths
     }
     files = [row for row in rows if _scope(row) != notes_of.scope or row["path"] not in paths]
-    # Of the same place in order and the same path: the agent's, the leader's, the tenant's.
+    # Of files with the same order and path: the agent's, the leader's, the tenant's.
     shared = [(row["sort_order"], row["path"], _RANK[_scope(row)], row) for row in files if _scope(row) != "personal"]
-    shared += [(row["sort_order"], row["path"], _LEADER_RANK, row) for row in led]
+    shared += [(row["sort_order"], row["path"], _LEADER_RANK, row) for row in leader_rows]
     personal = [row for row in files if _scope(row) == "personal"]
     # Where there is a MEMORY.md, enabled or not, nothing stands in for it.
     stands_in = all(row["path"] != LONG_TERM[0] for row in personal)
@@ -61,6 +61,11 @@ async def read_prompt_files(
         notes=notes,
         today=today,
     )
+
+
+def _without_seeds(rows: Iterable[DictRow]) -> list[DictRow]:
+    """The rows without the seed files that nobody has edited."""
+    return [row for row in rows if not is_unedited_seed(row["path"], row["content"])]
 
 
 async def _files(connection: Connection, agent_id: str, owner_key: str | None, params: dict[str, Any]) -> list[DictRow]:

@@ -1,4 +1,4 @@
-"""Compaction of a session: what matters is noted down, a summary stands for older messages, and they stay stored."""
+"""Compaction of a session: note the important lines, and let a summary stand for older messages, which stay stored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from reverie_server.llm.generation import EXTRACTIVE, Made
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.prompt.summary import Summaries, Summary
-from reverie_server.prompt.window import stretch_before
+from reverie_server.prompt.window import all_but_last
 from reverie_server.provenance.record import Derived, record
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.sessions import transcript
@@ -37,21 +37,24 @@ from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.message_range import is_unchanged
 from reverie_server.sessions.model import Message, NewCompaction, Session, is_of_cron
 from reverie_server.sessions.sessions import Sessions, mark_compacted
-from reverie_server.text import markdown_edit as sections
+from reverie_server.text import markdown_edit
 from reverie_server.text.redact import essence
 
 log = structlog.get_logger()
-# How often others may change what is compacted while it is.
+# How often a compaction begins again because its messages were changed meanwhile.
 _ATTEMPTS = 3
 _FLUSH_TOKENS = 2000
-# What its lines are recorded as made by.
+# The name under which the lines of the note are recorded in provenance.
 FLUSH = "flush"
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a compaction did: messages marked and left, the summary that stands for all marked ones, lines added to the
-    daily note. `method` is how the summary was made; `removed` 0: there was nothing to compact."""
+    """The result of a compaction. `removed` messages were marked, none where nothing was to be done; `kept` were not.
+
+    `summary` stands for all marked messages, and `method` says how it was made. `flushed` lines were added to the daily
+    note.
+    """
 
     removed: int
     kept: int
@@ -62,7 +65,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class FlushRules:
-    """At most so many rounds, which take so long altogether."""
+    """At most `max_rounds` requests to the model, which take at most `timeout_seconds` together."""
 
     max_rounds: int = 5
     timeout_seconds: float = 90.0
@@ -70,20 +73,20 @@ class FlushRules:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A line for the daily note, how it was made, and of which messages."""
+    """A line for the daily note, its generation, and the messages that it was made of."""
 
     line: str
-    made: Made
+    generation: Made
     messages: Sequence[Message]
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """What is to be left of a stretch. `written` None: the summary was made without a model."""
+class _CompactionText:
+    """The notes and the summary of the compacted messages. `generated` None: the summary was made without a model."""
 
     notes: Sequence[_Note]
     summary: str
-    written: Summary | None
+    generated: Summary | None
 
 
 class SessionCompaction:
@@ -110,15 +113,15 @@ class SessionCompaction:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, session: Session) -> asyncio.Lock:
-        """What is held while a session is compacted in this process."""
+        """The lock under which a session is compacted in this process."""
         return self._locks.setdefault(session.session_key, asyncio.Lock())
 
     async def compact(self, grant: Grant, place: Place, session: Session, *, keep_last: int) -> Compacted:
-        """Compact a session's live messages but the last so many, and no call of tools without its results.
+        """Compact a session's live messages but the last `keep_last`. A call of tools and its results stay together.
 
-        `place` is the one of the session's slice. Notes, summary and marks are one transaction: what is killed in the
-        middle has done nothing. A compaction by another process meanwhile counts as this one's. NotFound when the
-        session is gone, Conflict when its messages are changed all the time.
+        `place` is that of the session's slice. Notes, summary and marks are one transaction: a compaction that is
+        killed has changed nothing. Where another process has compacted the session meanwhile, nothing is left to do.
+        NotFound when the session is gone, Conflict when its messages are changed all the time.
         """
         tenant_id = grant.principal.tenant_id
         principal = replace(grant.principal, owner_key=session.owner_key)
@@ -126,125 +129,129 @@ class SessionCompaction:
         async def attempt() -> Compacted:
             present = await self._sessions.find(principal, session.session_id)
             live = await self._sessions.live(principal, present)
-            stretch = stretch_before(live, keep_last)
-            if not stretch:
+            messages = all_but_last(live, keep_last)
+            if not messages:
                 return Compacted(0, len(live), present.summary, 0, "extractive")
             clean = await self._tombstones.without_forgotten(place)
-            # Of what came by the clock nothing is noted down where it is not kept.
+            # A conversation of a cron job leaves no notes where the agent skips these.
             is_noted = not (grant.settings.skip_cron_conversations and is_of_cron(present.session_id))
-            made = await self._make(tenant_id, present, stretch, clean, is_noted=is_noted)
+            text = await self._write_text(tenant_id, present, messages, clean, is_noted=is_noted)
             try:
-                flushed = await self._store(grant, place, present, stretch, made)
+                flushed = await self._store(grant, place, present, messages, text)
             except Conflict:
                 raise Superseded from None
-            method: Literal["llm", "extractive"] = "llm" if made.written else "extractive"
-            log.info("session_compacted", messages=len(stretch), flushed=flushed, method=method)
-            return Compacted(len(stretch), len(live) - len(stretch), made.summary, flushed, method)
+            method: Literal["llm", "extractive"] = "llm" if text.generated else "extractive"
+            log.info("session_compacted", messages=len(messages), flushed=flushed, method=method)
+            return Compacted(len(messages), len(live) - len(messages), text.summary, flushed, method)
 
         async with self.lock(session):
             return await until_stable(attempt, attempts=_ATTEMPTS, what="the session")
 
-    async def _make(
+    async def _write_text(
         self,
         tenant_id: str,
         session: Session,
-        stretch: Sequence[Message],
+        messages: Sequence[Message],
         clean: Callable[[str], str],
         *,
         is_noted: bool,
-    ) -> _Made:
-        found = await self._noted(tenant_id, stretch) if is_noted else []
-        notes = await asyncio.to_thread(_cleaned, found, clean)
-        written = await self._summaries.write(tenant_id, session.summary, stretch)
-        if written is not None:
-            summary = written.text
+    ) -> _CompactionText:
+        """Notes and summary of the messages, without what was forgotten: `clean` takes it out of a text."""
+        notes = await self._notes(tenant_id, messages) if is_noted else []
+        clean_notes = await asyncio.to_thread(_cleaned, notes, clean)
+        generated = await self._summaries.write(tenant_id, session.summary, messages)
+        if generated is not None:
+            summary = generated.text
         else:
             count, max_tokens = self._summaries.count, self._summaries.max_tokens
-            made = await asyncio.to_thread(summarise, stretch, session.summary, max_tokens=max_tokens, count=count)
-            summary = transcript.clipped(made, max_tokens, count)
+            heuristic = await asyncio.to_thread(
+                summarise, messages, session.summary, max_tokens=max_tokens, count=count
+            )
+            summary = transcript.clipped(heuristic, max_tokens, count)
         summary = await asyncio.to_thread(clean, summary)
-        return _Made(notes, summary, written)
+        return _CompactionText(clean_notes, summary, generated)
 
-    async def _noted(self, tenant_id: str, stretch: Sequence[Message]) -> list[_Note]:
-        """What of the stretch is worth a line of the daily note: all of it is looked at, in as many rounds as allowed.
+    async def _notes(self, tenant_id: str, messages: Sequence[Message]) -> list[_Note]:
+        """The lines for the daily note from all messages, in at most `max_rounds` rounds.
 
-        What the model fails at, or has no time for, is looked through without it; where it finds nothing, there is
-        nothing.
+        The heuristics read a part that the model fails at or has no time for. Where the model finds nothing, they are
+        not asked.
         """
         notes: list[_Note] = []
         deadline = asyncio.get_running_loop().time() + self._rules.timeout_seconds
-        for part in transcript.parts(stretch, self._rules.max_rounds):
-            found = await self._asked(tenant_id, part, notes, deadline)
-            if found is None:
+        for part in transcript.parts(messages, self._rules.max_rounds):
+            part_notes = await self._generated_notes(tenant_id, part, notes, deadline)
+            if part_notes is None:
                 extracted = await asyncio.to_thread(noted, part)
-                found = [
+                part_notes = [
                     _Note(note.line, EXTRACTIVE, [note.message])
                     for note in extracted
                     if standing_order(note.line) is None
                 ]
-            notes = _distinct([*notes, *found])
+            notes = _distinct([*notes, *part_notes])
         return notes
 
-    async def _asked(
+    async def _generated_notes(
         self, tenant_id: str, part: Sequence[Message], notes: Sequence[_Note], deadline: float
     ) -> list[_Note] | None:
-        said = transcript.transcript(part, "notes")
-        if not said:
+        """The model's lines for a part, which follow from its messages; None where the model gave none that do."""
+        transcript_text = transcript.transcript(part, "notes")
+        if not transcript_text:
             return []
-        left = deadline - asyncio.get_running_loop().time()
-        if self._model is None or left <= 0:
+        seconds_left = deadline - asyncio.get_running_loop().time()
+        if self._model is None or seconds_left <= 0:
             return None
-        inputs = {"previous": bullets([note.line for note in notes]), "transcript": said}
+        inputs = {"previous": bullets([note.line for note in notes]), "transcript": transcript_text}
         try:
             answer = await self._model.structured(
-                tenant_id, load_prompt("flush"), inputs, Flush, max_tokens=_FLUSH_TOKENS, timeout_seconds=left
+                tenant_id, load_prompt("flush"), inputs, Flush, max_tokens=_FLUSH_TOKENS, timeout_seconds=seconds_left
             )
         except ReverieError as error:
             log.warning("flush_failed", code=error.code, detail=error.detail, messages=len(part))
             return None
-        made = Made("llm", answer.prompt, answer.prompt_version, answer.model)
+        generation = Made("llm", answer.prompt, answer.prompt_version, answer.model)
         lines = await asyncio.to_thread(_grounded, answer.value.lines, part)
         # A model whose every line was refused is no better than none.
-        return [_Note(line, made, part) for line in lines] if lines or not answer.value.lines else None
+        return [_Note(line, generation, part) for line in lines] if lines or not answer.value.lines else None
 
     async def _store(
-        self, grant: Grant, place: Place, session: Session, stretch: Sequence[Message], made: _Made
+        self, grant: Grant, place: Place, session: Session, messages: Sequence[Message], text: _CompactionText
     ) -> int:
-        """Notes, summary and marks in one transaction; how many lines were added."""
+        """Store notes, summary and marks in one transaction; the number of lines that were added to the daily note."""
         tenant_id = place.tenant_id
         path = note_path(local_day(self._now(), grant.settings.time_zone))
         added: list[str] = []
 
-        def edit(text: str | None) -> str:
+        def edit(content: str | None) -> str:
             nonlocal added
-            added = new_lines([note.line for note in made.notes], text or "")
-            return sections.append(text, bullets(added), path) if added else text or ""
+            added = new_lines([note.line for note in text.notes], content or "")
+            return markdown_edit.append(content, bullets(added), path) if added else content or ""
 
         async def mark(connection: Connection, slice_: Slice) -> None:
-            if not await is_unchanged(connection, tenant_id, session, stretch):
+            if not await is_unchanged(connection, tenant_id, session, messages):
                 raise Superseded
-            by = made.written
+            generated = text.generated
             done = NewCompaction(
-                from_seq=stretch[0].seq,
-                through_seq=stretch[-1].seq,
-                summary=made.summary,
+                from_seq=messages[0].seq,
+                through_seq=messages[-1].seq,
+                summary=text.summary,
                 flushed=len(added),
-                method="llm" if by else "extractive",
-                prompt=by.prompt if by else None,
-                prompt_version=by.prompt_version if by else None,
-                model=by.model if by else None,
+                method="llm" if generated else "extractive",
+                prompt=generated.prompt if generated else None,
+                prompt_version=generated.prompt_version if generated else None,
+                model=generated.model if generated else None,
             )
             await mark_compacted(connection, tenant_id, session, done)
-            origins = {note.line: note for note in made.notes}
+            origins = {note.line: note for note in text.notes}
             derived = [_derived(path, origins[line], session) for line in added]
             await record(connection, tenant_id, slice_.slice_id, derived, at=self._now())
 
         note = Change(path, edit, "server", "memory flush")
         try:
-            await self._pipeline.write_many(place, [note] if made.notes else [], mark)
+            await self._pipeline.write_many(place, [note] if text.notes else [], mark)
         except PayloadTooLarge:
-            # The day's note is full: the messages are there still, and found by search.
-            log.warning("flush_does_not_fit", lines=len(made.notes))
+            # The day's note is full: the messages stay, and search finds them.
+            log.warning("flush_does_not_fit", lines=len(text.notes))
             added = []
             await self._pipeline.write_many(place, [], mark)
         return len(added)
@@ -263,20 +270,20 @@ def _grounded(lines: Sequence[str], part: Sequence[Message]) -> list[str]:
 
 
 def _cleaned(notes: Sequence[_Note], clean: Callable[[str], str]) -> list[_Note]:
-    """The notes without what was forgotten."""
+    """The notes, cleaned of forgotten text."""
     kept = [replace(note, line=line) for note in notes for line in note_lines(clean(bullets([note.line])).splitlines())]
     return _distinct(kept)
 
 
 def _distinct(notes: Sequence[_Note]) -> list[_Note]:
-    """The notes as lines of a note, those that say the same once."""
-    found: dict[str, _Note] = {}
+    """The notes as lines of a note; of those that say the same the first one stays."""
+    distinct: dict[str, _Note] = {}
     for note in notes:
         for line in note_lines([note.line]):
-            found.setdefault(essence(line), replace(note, line=line))
-    return list(found.values())
+            distinct.setdefault(essence(line), replace(note, line=line))
+    return list(distinct.values())
 
 
 def _derived(path: str, note: _Note, session: Session) -> Derived:
     source = message_source(session.session_id, [(m.seq, m.message_id) for m in note.messages])
-    return Derived(path, [note.line], note.made, FLUSH, [source])
+    return Derived(path, [note.line], note.generation, FLUSH, [source])

@@ -23,13 +23,13 @@ log = structlog.get_logger()
 TEMPERATURE = 0.3
 # A word of most languages is about one token and a third.
 _WORDS_A_TOKEN = 0.75
-# Models count words badly: an answer may be so much longer than it was asked to be.
+# Models count words badly: an answer may be longer than the prompt asks for by this factor.
 _LENIENCE = 5 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary, and by which version of which prompt and which model it was written."""
+    """A summary, with the prompt, its version and the model that it was written by."""
 
     text: str
     prompt: str
@@ -38,7 +38,7 @@ class Summary:
 
 
 class Summaries:
-    """Writes summaries of about `max_tokens`; `model` None: nobody writes any."""
+    """Writes summaries of about `max_tokens`; without a `model` it writes none."""
 
     def __init__(
         self, model: LanguageModel | None, count: CountTokens, *, max_tokens: int, timeout_seconds: float
@@ -50,21 +50,21 @@ class Summaries:
         self._timeout_seconds = timeout_seconds
 
     async def write(self, tenant_id: str, previous: str, messages: Sequence[Message]) -> Summary | None:
-        """One summary of what was summarised before and of more messages; None when it cannot be had.
+        """One summary of the `previous` summary and of more messages; None when it cannot be had.
 
-        That is without a model, when it fails in whatever way, when nothing of its answer may be kept, and when nobody
-        said anything. Sentences with an order to the agent, or with an address that nobody named, are taken out: the
-        summary enters prompts, and episodes are made of it. Holds no connection.
+        It cannot be had without a model, when the model fails, when no sentence of its answer may be kept, and when the
+        messages have no text. Sentences with an order to the agent, or with an address that nobody named, are taken
+        out: the summary enters prompts, and episodes are made of it. Holds no connection.
         """
-        said = transcript(messages, "summary")
-        if self._model is None or not said:
+        transcript_text = transcript(messages, "summary")
+        if self._model is None or not transcript_text:
             return None
         prompt = load_prompt("summary")
         try:
             written = await self._model.complete(
                 tenant_id,
                 prompt,
-                {"previous": previous, "transcript": said, "max_words": str(self._max_words)},
+                {"previous": previous, "transcript": transcript_text, "max_words": str(self._max_words)},
                 max_tokens=self.max_tokens,
                 temperature=TEMPERATURE,
                 timeout_seconds=self._timeout_seconds,
@@ -76,7 +76,7 @@ class Summaries:
         return Summary(text, written.prompt, written.prompt_version, written.model) if text else None
 
     def _kept(self, written: str, previous: str, messages: Sequence[Message]) -> str:
-        """What of a model's summary may be kept, as far as there is room."""
+        """The sentences of a model's summary that may be kept, clipped to `max_tokens`."""
         sources = Sources.of_texts([previous, transcript(messages, "notes")])
         kept = without_sentences(
             strip_injected(written), lambda sentence: standing_order(sentence) or sources.why_addressed(sentence)

@@ -1,4 +1,4 @@
-"""The turn: the prompt to send for a message of the user's, made of files, memory and the conversation."""
+"""The turn: the prompt for a message of the user's, made of files, memory and the conversation."""
 
 from __future__ import annotations
 
@@ -22,27 +22,31 @@ from reverie_server.prompt.compaction_tasks import SessionCompactions
 from reverie_server.prompt.context import Limits, Part, PromptFiles, Section
 from reverie_server.prompt.context_files import read_prompt_files
 from reverie_server.prompt.summary import Summaries
+from reverie_server.prompt.visible_messages import visible, without_echoes
 from reverie_server.prompt.window import Window, divide, tokens_of, trim
 from reverie_server.prompt.window_summaries import KeptSummary, WindowSummaries
 from reverie_server.sessions.daily_log import local_day, log_text
 from reverie_server.sessions.model import Message, Session, exchanges
 from reverie_server.sessions.sessions import Sessions
-from reverie_server.text.fences import SUMMARY_MARK, for_prompt, strip_injected
+from reverie_server.text.fences import SUMMARY_MARK, for_prompt
 from reverie_server.text.tokens import CountTokens, message_tokens
 
 log = structlog.get_logger()
-_LAST = 2**31 - 1
-# What is kept free for memory while messages are chosen; what it then takes more, older messages give.
+# The number of a message that comes after all stored ones.
+_LAST_SEQ = 2**31 - 1
+# The share of the window that is kept free for memory while messages are chosen. Where memory takes more, the oldest
+# messages give way.
 _MEMORY_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """What a prompt is asked for. `emergency`: the last one was too long for the model.
+    """The message of a turn, and the conversation that it belongs to.
 
-    The prompt fills `model_max_tokens` at most (None: the server's window), with nothing held back for the answer:
-    name what the model takes less what it may answer. `history` is the conversation where the caller keeps it:
-    then no session is looked up, nothing is summarised, and what the messages hold is in neither notes nor injection.
+    The prompt fills at most `model_max_tokens` (None: the server's window) and keeps nothing free for the answer: pass
+    the model's window less the longest answer. `emergency`: the last prompt was too long for the model. `history` is
+    the conversation where the caller keeps it: then no session is looked up, nothing is summarised, and memory that the
+    messages contain is in neither notes nor injection.
     """
 
     message: str
@@ -57,8 +61,8 @@ class TurnRequest:
 class Turn:
     """The prompt of a turn. `messages`, in the form of chat completions, end with the current one.
 
-    `tokens` is what system prompt and messages take; `sections` are their parts. `compacted`: they are not every
-    message of the session verbatim.
+    `tokens` is the size of system prompt and messages, and `sections` are their parts. `compacted`: some messages of
+    the session are not in the prompt verbatim.
     """
 
     system_prompt: str
@@ -71,7 +75,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
-    """The server's window, and how long a turn waits for a compaction that is under way."""
+    """The server's window, the share of it from which older messages are summarised, and how long a turn waits for a
+    compaction that is under way."""
 
     context_max_tokens: int = 128_000
     summarise_from_share: float = 0.75
@@ -79,29 +84,38 @@ class TurnRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations:
-    """What a turn needs of conversations."""
+class ConversationDependencies:
+    """The parts that read and shorten the conversation of a turn."""
 
     sessions: Sessions
     compactions: SessionCompactions
     summaries: Summaries
-    kept: WindowSummaries
+    window_summaries: WindowSummaries
     morning_cards: MorningCards
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
-    """The conversation so far: its session, if there is one; its live messages, as stored and as a prompt has them."""
+class _Conversation:
+    """The conversation before a turn: its session, if it has one, and its live messages as stored and as in prompts."""
 
     session: Session | None = None
     stored: Sequence[Message] = ()
     messages: Sequence[Message] = ()
 
-    def is_verbatim(self, kept: Sequence[Message]) -> bool:
-        """Whether a prompt with these messages holds all that was said."""
+    def is_verbatim(self, messages: Sequence[Message]) -> bool:
+        """Whether a prompt with these messages has every message of the conversation."""
         if self.session is None:
             return True
-        return len(kept) == len(self.messages) and self.session.message_count <= len(self.stored)
+        return len(messages) == len(self.messages) and self.session.message_count <= len(self.stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedConversation:
+    """The messages of a conversation that stay in the prompt, and the summary of the older ones; "" without one."""
+
+    conversation: _Conversation
+    summary: str
+    messages: Sequence[Message]
 
 
 class Turns:
@@ -110,7 +124,7 @@ class Turns:
     def __init__(
         self,
         database: Database,
-        conversations: Conversations,
+        dependencies: ConversationDependencies,
         injector: Injector,
         count: CountTokens,
         rules: TurnRules,
@@ -118,78 +132,101 @@ class Turns:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
-        self._conversations = conversations
+        self._sessions = dependencies.sessions
+        self._compactions = dependencies.compactions
+        self._summaries = dependencies.summaries
+        self._window_summaries = dependencies.window_summaries
+        self._morning_cards = dependencies.morning_cards
         self._injector = injector
         self._count = count
         self._rules = rules
         self._now = now
 
-    async def context(self, grant: Grant, asked: TurnRequest) -> Turn:
+    async def context(self, grant: Grant, request: TurnRequest) -> Turn:
         """The prompt of this turn. Stores nothing of the exchange; an unknown session has no messages.
 
-        No failure of a model fails it: what needs one is then left out. NotFound for an agent that is gone.
+        A model that fails fails no turn: what needs it is left out. NotFound for an agent that is gone.
         """
-        caller = context.caller_prompt(asked.system_prompt or "")
-        message = _as_message(own_words(asked.message), self._count)
-        spoken = await self._spoken(grant, asked, caller, message)
+        caller = context.caller_prompt(request.system_prompt or "")
+        message = _unstored_message(without_echoes(request.message), self._count)
+        conversation = await self._conversation(grant, request, caller, message)
         # After a compaction that was waited for: it may have added to the notes.
         files = await self._files(grant)
-        max_tokens = asked.model_max_tokens or self._rules.context_max_tokens
-        limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
-        stable = await asyncio.to_thread(context.stable_parts, caller, files)
-        # The log lines of all that the session has live, also of what gives way to a summary or to the window: what is
-        # left out with its message must not come back as a note.
-        live = [for_prompt(log_text(user, assistant)) for user, assistant in exchanges(spoken.messages)]
-        notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
-        parts = [*stable, *notes, *await self._morning_card(grant, asked)]
-        # With all that memory may take: what is left for the conversation, at least.
+        max_tokens = request.model_max_tokens or self._rules.context_max_tokens
+        parts = await self._parts(grant, request, caller, conversation, files)
+        # Memory gets the most that it may take, so that the conversation fits whatever is found.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
         window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
-        summary, kept = await self._windowed(grant, spoken, message, window, emergency=asked.emergency)
-        shown = {for_prompt(log_text(user, assistant)) for user, assistant in exchanges(kept)}
-        # What is said in the prompt is not recalled into it, in the words of the daily log neither.
-        logged = [line for line in context.log_lines(files) if line.partition("] ")[2] in shown]
-        held = [*(part.text for part in parts), summary, *logged, *(said.content for said in kept)]
-        users = [said.content for said in spoken.messages if said.role == "user"]
-        injection = await self._injector.inject(
-            grant,
-            InjectRequest(
-                message.content,
-                recent_user_messages=users[-RECENT_MESSAGES:],
-                prompt_texts=held,
-                in_session=(spoken.session.session_id, kept[0].seq) if spoken.session and kept else None,
-            ),
-        )
-        return self._put_together(grant, max_tokens, parts, (summary, kept, message), injection, spoken)
+        fitted = await self._fit(grant, conversation, message, window, emergency=request.emergency)
+        injection = await self._inject(grant, message, fitted, parts, files)
+        return self._turn(grant, max_tokens, parts, message, fitted, injection)
 
-    def without_memory(self, asked: TurnRequest) -> Turn:
+    def without_memory(self, request: TurnRequest) -> Turn:
         """The prompt of a turn for an agent whose memory is switched off: the caller's own."""
-        prompt = asked.system_prompt or ""
-        size = message_tokens(asked.message, {}, self._count)
+        prompt = request.system_prompt or ""
+        size = message_tokens(request.message, {}, self._count)
         parts = [Section("system_prompt", self._count(prompt))] if prompt else []
         return Turn(
             system_prompt=prompt,
-            messages=[{"role": "user", "content": asked.message}],
+            messages=[{"role": "user", "content": request.message}],
             sections=[*parts, Section("message", size)],
             injection=no_injection("disabled"),
             tokens=self._system_tokens(prompt) + size,
             compacted=False,
         )
 
-    async def _spoken(self, grant: Grant, asked: TurnRequest, caller: str, message: Message) -> _Spoken:
-        if asked.history is not None:
-            return _Spoken(messages=asked.history)
-        if asked.session_id is None:
-            return _Spoken()
-        sessions = self._conversations.sessions
+    async def _conversation(self, grant: Grant, request: TurnRequest, caller: str, message: Message) -> _Conversation:
+        """The conversation before the message; a compaction that is under way is waited for."""
+        if request.history is not None:
+            return _Conversation(messages=request.history)
+        if request.session_id is None:
+            return _Conversation()
         try:
-            session = await sessions.find(grant.principal, asked.session_id)
-            if await self._conversations.compactions.wait(session, self._rules.compact_wait_seconds):
-                session = await sessions.find(grant.principal, asked.session_id)
+            session = await self._sessions.find(grant.principal, request.session_id)
+            if await self._compactions.wait(session, self._rules.compact_wait_seconds):
+                session = await self._sessions.find(grant.principal, request.session_id)
         except NotFound:
-            return _Spoken()
-        live = await sessions.live(grant.principal, session)
-        return _Spoken(session, live, await asyncio.to_thread(visible, live, caller, message))
+            return _Conversation()
+        live = await self._sessions.live(grant.principal, session)
+        return _Conversation(session, live, await asyncio.to_thread(visible, live, caller, message))
+
+    async def _parts(
+        self, grant: Grant, request: TurnRequest, caller: str, conversation: _Conversation, files: PromptFiles
+    ) -> list[Part]:
+        """The parts of the system prompt but the memory section, most stable first."""
+        max_tokens = request.model_max_tokens or self._rules.context_max_tokens
+        limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
+        stable = await asyncio.to_thread(context.stable_parts, caller, files)
+        # The log lines of all live messages, also of those that give way to a summary or to the window: a message that
+        # leaves the prompt must not come back as a note.
+        live = [for_prompt(log_text(user, assistant)) for user, assistant in exchanges(conversation.messages)]
+        notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
+        return [*stable, *notes, *await self._morning_card(grant, request)]
+
+    async def _inject(
+        self,
+        grant: Grant,
+        message: Message,
+        fitted: _FittedConversation,
+        parts: Sequence[Part],
+        files: PromptFiles,
+    ) -> Injection:
+        """The memory section of the turn; nothing that the prompt has already is recalled into it."""
+        in_prompt = {for_prompt(log_text(user, assistant)) for user, assistant in exchanges(fitted.messages)}
+        # The words of the daily log for an exchange in the prompt are in the prompt too.
+        logged = [line for line in context.log_lines(files) if line.partition("] ")[2] in in_prompt]
+        contents = [older.content for older in fitted.messages]
+        from_user = [older.content for older in fitted.conversation.messages if older.role == "user"]
+        session = fitted.conversation.session
+        return await self._injector.inject(
+            grant,
+            InjectRequest(
+                message.content,
+                recent_user_messages=from_user[-RECENT_MESSAGES:],
+                prompt_texts=[*(part.text for part in parts), fitted.summary, *logged, *contents],
+                in_session=(session.session_id, fitted.messages[0].seq) if session and fitted.messages else None,
+            ),
+        )
 
     async def _files(self, grant: Grant) -> PromptFiles:
         settings = grant.settings
@@ -204,11 +241,11 @@ class Turns:
             with_seeds=settings.seeds_in_prompt,
         )
 
-    async def _morning_card(self, grant: Grant, asked: TurnRequest) -> list[Part]:
-        """What entered the long-term memory and its owner has not seen yet: in the first conversation of the day."""
+    async def _morning_card(self, grant: Grant, request: TurnRequest) -> list[Part]:
+        """The new entries of the long-term memory that its owner has not seen, in the first conversation of the day."""
         place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
         owner, zone = grant.principal.owner_key, grant.settings.time_zone
-        card = await self._conversations.morning_cards.for_conversation(place, owner, asked.session_id, zone)
+        card = await self._morning_cards.for_conversation(place, owner, request.session_id, zone)
         return context.card_parts([entry.text for entry in card or ()], self._count)
 
     def _window(self, max_tokens: int, others: int) -> Window:
@@ -217,146 +254,110 @@ class Turns:
     def _system_tokens(self, prompt: str) -> int:
         return message_tokens(prompt, {}, self._count) if prompt else 0
 
-    def _with(self, window: Window, summary: str) -> Window:
+    def _with_summary(self, window: Window, summary: str) -> Window:
         size = message_tokens(_marked(summary), {}, self._count) if summary else 0
         return replace(window, others=window.others + size)
 
-    async def _windowed(
-        self, grant: Grant, spoken: _Spoken, message: Message, window: Window, *, emergency: bool
-    ) -> tuple[str, list[Message]]:
-        """The summary that stands for older messages ("": none does), and the messages that stay, the current one out.
+    async def _fit(
+        self, grant: Grant, conversation: _Conversation, message: Message, window: Window, *, emergency: bool
+    ) -> _FittedConversation:
+        """The conversation as it fits into the window before the current message.
 
-        A summary is made when the prompt would fill its share of the window, and then stands as long as the messages
-        after it leave the prompt below that share, or are not longer than a summary would be: a prompt's cache finds
-        again what stays the same, and a model is not asked in every turn. Then it is extended by what came since.
+        Older messages are summarised when the prompt would fill its share of the window. The summary stays while the
+        messages after it leave the prompt below that share, or are shorter than a summary: so the prompt's cache finds
+        the same beginning again, and no model is asked in every turn. Then the summary is extended.
         """
-        session, live = spoken.session, spoken.messages
+        session, live = conversation.session, conversation.messages
         if session is None:
-            return "", list(live)
-        base = session.summary
-        with_base = self._with(window, base)
+            return _FittedConversation(conversation, "", live)
+        with_base = self._with_summary(window, session.summary)
         if not emergency and not with_base.is_filling([*live, message]):
-            return base, list(live)
+            return _FittedConversation(conversation, session.summary, live)
         if not live:
-            return base, []
-        async with self._conversations.kept.lock(session):
-            kept = await self._kept(grant, session, spoken)
+            return _FittedConversation(conversation, session.summary, [])
+        async with self._window_summaries.lock(session):
+            kept = await self._kept_summary(grant, session, conversation)
             if kept is not None and not emergency:
-                after = [said for said in live if said.seq > kept.through_seq]
-                if not self._with(window, kept.text).is_filling([*after, message]) or self._is_brief(after):
-                    return kept.text, after
+                after = [later for later in live if later.seq > kept.through_seq]
+                with_kept = self._with_summary(window, kept.text)
+                if not with_kept.is_filling([*after, message]) or self._is_brief(after):
+                    return _FittedConversation(conversation, kept.text, after)
             older, recent = divide(live)
-            summary = kept.text if kept else base
+            summary = kept.text if kept else session.summary
             if not emergency:
-                stretch = [said for said in spoken.stored if older and said.seq <= older[-1].seq]
-                summary = await self._extended(grant, session, (stretch, older), kept) or summary
-        room = window.max_tokens - self._with(window, summary).others
-        return summary, trim([*recent, message], room)[:-1]
+                summary = await self._extended_summary(grant, conversation, older, kept) or summary
+        room = window.max_tokens - self._with_summary(window, summary).others
+        return _FittedConversation(conversation, summary, trim([*recent, message], room)[:-1])
 
     def _is_brief(self, after: Sequence[Message]) -> bool:
-        """Whether what came after a summary, but for the last pairs, takes no more than a summary."""
-        return tokens_of(divide(after)[0]) <= self._conversations.summaries.max_tokens
+        """Whether the messages after a summary, but for the last pairs, take no more than a summary."""
+        return tokens_of(divide(after)[0]) <= self._summaries.max_tokens
 
-    async def _kept(self, grant: Grant, session: Session, spoken: _Spoken) -> KeptSummary | None:
-        kept = await self._conversations.kept.kept(grant.principal, session, spoken.stored[0].seq)
-        return kept if kept is not None and kept.through_seq < spoken.stored[-1].seq else None
+    async def _kept_summary(self, grant: Grant, session: Session, conversation: _Conversation) -> KeptSummary | None:
+        """The kept summary of the session, if live messages come after it."""
+        kept = await self._window_summaries.kept(grant.principal, session, conversation.stored[0].seq)
+        return kept if kept is not None and kept.through_seq < conversation.stored[-1].seq else None
 
-    async def _extended(
-        self,
-        grant: Grant,
-        session: Session,
-        older: tuple[Sequence[Message], Sequence[Message]],
-        kept: KeptSummary | None,
+    async def _extended_summary(
+        self, grant: Grant, conversation: _Conversation, older: Sequence[Message], kept: KeptSummary | None
     ) -> str | None:
-        """One summary of all `older` messages, given as stored and as shown; made from the one that is kept and what
-        came since. None when it cannot be had."""
-        stretch, shown = older
-        new = [said for said in shown if kept is None or said.seq > kept.through_seq]
+        """One summary of the `older` messages, made of the kept one and the messages after it, and kept in its place.
+
+        None when it cannot be had.
+        """
+        session = conversation.session
+        assert session is not None
+        stored = [message for message in conversation.stored if older and message.seq <= older[-1].seq]
+        new = [message for message in older if kept is None or message.seq > kept.through_seq]
         previous = kept.text if kept else session.summary
-        written = await self._conversations.summaries.write(grant.principal.tenant_id, previous, new) if new else None
+        written = await self._summaries.write(grant.principal.tenant_id, previous, new) if new else None
         if written is None:
             return None
         try:
-            is_kept = await self._conversations.kept.keep(grant.principal, session, stretch, written)
+            is_kept = await self._window_summaries.keep(grant.principal, session, stored, written)
         except ReverieError as error:
             log.warning("window_summary_not_kept", code=error.code, detail=error.detail)
             return None
         return written.text if is_kept else None
 
-    def _put_together(
+    def _turn(
         self,
         grant: Grant,
         max_tokens: int,
         parts: Sequence[Part],
-        said: tuple[str, Sequence[Message], Message],
+        message: Message,
+        fitted: _FittedConversation,
         injection: Injection,
-        spoken: _Spoken,
     ) -> Turn:
-        summary, kept, message = said
-        is_beside = grant.settings.inject_placement == "user" and injection.section
-        prompt = context.system_prompt(parts, "" if is_beside else injection.section)
-        if is_beside:
-            message = _as_message(f"{injection.section}\n\n{message.content}", self._count)
-        window = self._with(self._window(max_tokens, self._system_tokens(prompt)), summary)
-        kept = trim([*kept, message], window.max_tokens - window.others)[:-1]
-        first = [{"role": "user", "content": _marked(summary)}] if summary else []
-        named = [
-            ("memory_context", injection.tokens),
-            ("summary", window.others - self._system_tokens(prompt)),
-            ("messages", tokens_of(kept)),
-            ("message", message.tokens - (injection.tokens if is_beside else 0)),
+        """The prompt put together; where memory took more than was kept free, the oldest messages are trimmed."""
+        in_user_message = bool(grant.settings.inject_placement == "user" and injection.section)
+        prompt = context.system_prompt(parts, "" if in_user_message else injection.section)
+        if in_user_message:
+            message = _unstored_message(f"{injection.section}\n\n{message.content}", self._count)
+        system_tokens = self._system_tokens(prompt)
+        window = self._with_summary(self._window(max_tokens, system_tokens), fitted.summary)
+        kept = trim([*fitted.messages, message], window.max_tokens - window.others)[:-1]
+        first = [{"role": "user", "content": _marked(fitted.summary)}] if fitted.summary else []
+        sections = [
+            Section("memory_context", injection.tokens),
+            Section("summary", window.others - system_tokens),
+            Section("messages", tokens_of(kept)),
+            Section("message", message.tokens - (injection.tokens if in_user_message else 0)),
         ]
         return Turn(
             system_prompt=prompt,
             messages=[*first, *(one.for_model() for one in [*kept, message])],
-            sections=[*context.sections(parts, self._count), *(Section(*one) for one in named if one[1] > 0)],
+            sections=[*context.sections(parts, self._count), *(one for one in sections if one.tokens > 0)],
             injection=injection,
             tokens=window.others + tokens_of([*kept, message]),
-            compacted=not spoken.is_verbatim(kept),
+            compacted=not fitted.conversation.is_verbatim(kept),
         )
-
-
-def visible(live: Sequence[Message], caller: str, message: Message) -> list[Message]:
-    """The live messages as a prompt has them: nothing twice, no fence and no controls in them.
-
-    Left out: a system message that is in the caller's system prompt or was said before, the user's last one where it is
-    the current message, stored before it was answered, and calls of tools that have no result, which no model takes.
-    Pure.
-    """
-    answered = {said.extra.get("tool_call_id") for said in live if said.role == "tool"}
-    found: list[Message] = []
-    seen: set[str] = set()
-    for said in live:
-        content = for_prompt(said.content)
-        if said.role == "system":
-            if content.strip() in caller or content in seen:
-                continue
-            seen.add(content)
-        own = said if content == said.content else replace(said, content=content)
-        if isinstance(name := own.extra.get("name"), str) and (shown := for_prompt(name)) != name:
-            own = replace(own, extra={**own.extra, "name": shown})
-        if (calls := own.extra.get("tool_calls")) is not None:
-            kept = [call for call in calls if isinstance(call, dict) and call.get("id") in answered - {None}]
-            if not kept and not content.strip():
-                continue
-            extra = {name: value for name, value in own.extra.items() if name != "tool_calls"}
-            own = replace(own, extra={**extra, "tool_calls": kept} if kept else extra)
-        found.append(own)
-    if found and found[-1].role == "user" and found[-1].content.strip() == message.content.strip():
-        found.pop()
-    return found
-
-
-def own_words(message: str) -> str:
-    """The user's message without what memory had put into it; all of it where nothing else is in it."""
-    own = strip_injected(message)
-    return for_prompt(own if own == message else own.strip("\n") or message)
 
 
 def _marked(summary: str) -> str:
     return f"{SUMMARY_MARK}\n{for_prompt(summary)}"
 
 
-def _as_message(text: str, count: CountTokens) -> Message:
-    """A user's message that is not stored: it comes after all that are."""
-    return Message(_LAST, "user", text, datetime.max.replace(tzinfo=UTC), message_tokens(text, {}, count))
+def _unstored_message(text: str, count: CountTokens) -> Message:
+    """A message of the user's that is not stored, and comes after all stored ones."""
+    return Message(_LAST_SEQ, "user", text, datetime.max.replace(tzinfo=UTC), message_tokens(text, {}, count))

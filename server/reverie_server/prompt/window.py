@@ -1,8 +1,8 @@
 """Which messages of a conversation a prompt holds. Pure: deterministic, and in the order of the conversation.
 
-A *unit* is what may not be taken apart: a message, or a call of tools with all its results. A *pair* is a message of
-the user's and all that answers it. Of the window nothing is reserved for the answer: whoever calls the model takes
-what its answer may cost off the window that he names.
+A *unit* stays whole: a message, or a call of tools with all its results. A *pair* is a message of the user's and all
+that answers it. Nothing of the window is kept free for the answer: the caller subtracts the longest answer from the
+window that it names.
 """
 
 from __future__ import annotations
@@ -22,36 +22,37 @@ Unit = tuple[Message, ...]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Room for a prompt, in tokens. `others` is what all of it takes that is no message of the conversation."""
+    """The room for a prompt, in tokens. `others` is the size of all parts but the messages of the conversation."""
 
     max_tokens: int
     others: int
     summarise_from_share: float = 0.75
 
     def is_filling(self, messages: Iterable[Message]) -> bool:
-        """Whether the prompt with these messages is so long that older ones are to be summarised."""
+        """Whether the prompt with these messages fills the share of the window from which older ones are summarised."""
         return self.others + tokens_of(messages) >= self.summarise_from_share * self.max_tokens
 
 
 def tokens_of(messages: Iterable[Message]) -> int:
-    """What messages take of a prompt."""
+    """The size of the messages in a prompt, in tokens."""
     return sum(message.tokens for message in messages)
 
 
 def units_of(messages: Sequence[Message]) -> list[Unit]:
-    """The units in order. A tool's result whose call is not there is in none.
+    """The units in order. An orphan, a tool's result without its call, is in none.
 
-    A call is an assistant's message with `tool_calls`, or one that tool messages follow. Its unit reaches to the last
-    of its results, by their ids, whatever came between, and up to a later call of the same id.
+    A call is an assistant's message with `tool_calls`, or one that tool messages follow. Its unit ends with the last of
+    its results, by their ids, whatever is between, and before a later call of the same id.
     """
     units = (_without_orphans(messages[start:end]) for start, end in _spans(messages))
     return [unit for unit in units if unit]
 
 
 def divide(messages: Sequence[Message], *, pairs: int = KEPT_PAIRS) -> tuple[list[Message], list[Message]]:
-    """What is older than the last pairs, and these. What precedes the first pair is older than any.
+    """The messages older than the last `pairs` pairs, and the messages of these.
 
-    Without a single pair the last units count as such. Orphaned results are in neither.
+    Messages before the first pair are older ones. In a conversation without a pair each unit counts as one. Orphans are
+    in neither list.
     """
     units = units_of(messages)
     starts = [index for index, unit in enumerate(units) if unit[0].role == "user"] or list(range(len(units)))
@@ -60,9 +61,9 @@ def divide(messages: Sequence[Message], *, pairs: int = KEPT_PAIRS) -> tuple[lis
 
 
 def trim(messages: Sequence[Message], room: int) -> list[Message]:
-    """The newest units that fit into so many tokens; those with the last two messages in any case.
+    """The messages of the newest units that fit into `room` tokens; the units of the last two messages in any case.
 
-    The first message is no tool's result. Nothing newer is left out for something older.
+    The first message is no tool's result. The first unit that does not fit ends the list.
     """
     units = units_of(messages)
     kept: list[Unit] = []
@@ -77,11 +78,8 @@ def trim(messages: Sequence[Message], room: int) -> list[Message]:
     return _flat(reversed(kept))
 
 
-def stretch_before(messages: Sequence[Message], keep_last: int) -> list[Message]:
-    """The messages before the last so many: as many as can be had without taking a unit apart.
-
-    What is left out as an orphan belongs to the stretch that it stands in.
-    """
+def all_but_last(messages: Sequence[Message], keep_last: int) -> list[Message]:
+    """The messages before the last `keep_last`, fewer where that would take a unit apart. Orphans are among them."""
     if len(messages) <= keep_last:
         return []
     cut = len(messages) - keep_last
@@ -92,13 +90,13 @@ def stretch_before(messages: Sequence[Message], keep_last: int) -> list[Message]
 
 
 def _spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Where the units are, orphans in them; each message lies in exactly one span, a half-open one."""
+    """The half-open spans of the units with the orphans in them; each message lies in exactly one."""
     results, calls = _positions(messages)
     spans: list[tuple[int, int]] = []
     start = 0
     while start < len(messages):
         position, end = start, start + 1
-        # What came between a call and its results may have been another call.
+        # A message between a call and its results may be another call.
         while position < end:
             if messages[position].role == "assistant":
                 end = max(end, _end_of_call(messages, position, results, calls))
@@ -109,22 +107,22 @@ def _spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
 
 
 def _positions(messages: Sequence[Message]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Where the results and the calls of each id are, in order."""
+    """The positions of the results, and of the calls, of each id, in order."""
     results: dict[str, list[int]] = defaultdict(list)
     calls: dict[str, list[int]] = defaultdict(list)
     for position, message in enumerate(messages):
         if message.role == "assistant":
             for name in _call_ids(message):
                 calls[name].append(position)
-        elif message.role == "tool" and isinstance(wanted := message.extra.get("tool_call_id"), str):
-            results[wanted].append(position)
+        elif message.role == "tool" and isinstance(call_id := message.extra.get("tool_call_id"), str):
+            results[call_id].append(position)
     return results, calls
 
 
 def _end_of_call(
     messages: Sequence[Message], position: int, results: dict[str, list[int]], calls: dict[str, list[int]]
 ) -> int:
-    """One past the last result of the assistant's message at a position; one past itself without any."""
+    """One past the last result of the call at `position`; one past the call itself where it has no result."""
     end = position + 1
     while end < len(messages) and messages[end].role == "tool":
         end += 1
@@ -138,20 +136,20 @@ def _end_of_call(
 
 
 def _without_orphans(messages: Sequence[Message]) -> Unit:
-    """The messages of a unit without results that no call in it asked for."""
-    asked: set[str] = set()
+    """The messages of a unit without the results that belong to no call in it."""
+    call_ids: set[str] = set()
     is_open = False
     kept = []
     for message in messages:
         if message.role == "tool":
             if not is_open:
                 continue
-            name = message.extra.get("tool_call_id")
-            if name is not None and asked and name not in asked:
+            call_id = message.extra.get("tool_call_id")
+            if call_id is not None and call_ids and call_id not in call_ids:
                 continue
         elif message.role == "assistant":
             is_open = True
-            asked |= _call_ids(message)
+            call_ids |= _call_ids(message)
         kept.append(message)
     return tuple(kept)
 

@@ -1,4 +1,4 @@
-"""Summaries of the older part of a long prompt, kept for a while so that the next turns cost no model call."""
+"""Summaries of the older part of a long conversation, kept for a while so that the next turns need no model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class KeptSummary:
-    """A summary that stands for the session's live messages up to a number, and for what its own summary stands for."""
+    """A summary of the session's live messages up to `through_seq`, and of all older ones."""
 
     through_seq: int
     text: str
 
 
 class WindowSummaries:
-    """One summary a session, for `keep_seconds`, of a stretch that begins with its first live message."""
+    """One summary for each session, kept for `keep_seconds`, of messages that begin with the first live one."""
 
     def __init__(self, database: Database, *, keep_seconds: float) -> None:
         self._database = database
@@ -34,11 +34,11 @@ class WindowSummaries:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, session: Session) -> asyncio.Lock:
-        """What is held while a session's summary is made, so that two turns at once make it once."""
+        """The lock under which a session's summary is made, so that two turns at once make it once."""
         return self._locks.setdefault(session.session_key, asyncio.Lock())
 
     async def kept(self, principal: Principal, session: Session, first_seq: int) -> KeptSummary | None:
-        """The session's summary, if it is not too old and its stretch begins with that message."""
+        """The session's summary, if it is not too old and begins with the message `first_seq`; else None."""
         params = {
             "tenant_id": principal.tenant_id,
             "session_key": session.session_key,
@@ -51,17 +51,17 @@ class WindowSummaries:
             row = await (await connection.execute(SQL["kept"], params)).fetchone()
         return KeptSummary(row["through_seq"], row["summary"]) if row else None
 
-    async def keep(self, principal: Principal, session: Session, stretch: Sequence[Message], summary: Summary) -> bool:
-        """Keep the summary of a stretch; False, with nothing kept, when the stretch is no longer what it was.
+    async def keep(self, principal: Principal, session: Session, messages: Sequence[Message], summary: Summary) -> bool:
+        """Keep the summary of these messages; False, with nothing kept, when they have changed since they were read.
 
-        What was forgotten meanwhile must not live on in a summary: whoever gets False uses it no more.
+        A forgotten message must not live on in a summary: a caller that gets False must not use the summary.
         """
         params = {
             "tenant_id": principal.tenant_id,
             "session_key": session.session_key,
             "slice_id": session.slice_id,
-            "from_seq": stretch[0].seq,
-            "through_seq": stretch[-1].seq,
+            "from_seq": messages[0].seq,
+            "through_seq": messages[-1].seq,
             "summary": summary.text,
             "prompt": summary.prompt,
             "prompt_version": summary.prompt_version,
@@ -70,7 +70,7 @@ class WindowSummaries:
         async with self._database.tenant(principal.tenant_id) as connection:
             await visible_slices(connection, principal.tenant_id, principal.agent_id, session.owner_key)
             await connection.execute(SQL["lock_slice"], params)
-            if not await is_unchanged(connection, principal.tenant_id, session, stretch):
+            if not await is_unchanged(connection, principal.tenant_id, session, messages):
                 return False
             await connection.execute(SQL["keep"], params)
             return True

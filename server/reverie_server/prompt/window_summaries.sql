@@ -1,9 +1,9 @@
--- kept: a session's summary of its first live messages, if it is young enough
+-- kept: the summary of a session's first live messages, if it is young enough
 SELECT through_seq, summary FROM window_summaries
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id = %(slice_id)s
   AND from_seq = %(from_seq)s AND at > clock_timestamp() - make_interval(secs => %(keep_seconds)s);
 
--- lock_slice: keep those out who would forget or remove what a summary is kept of
+-- lock_slice: keep out transactions that forget or remove messages of the summary
 SELECT slice_id FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s FOR NO KEY UPDATE;
 
 -- keep: the latest summary of a session's first live messages

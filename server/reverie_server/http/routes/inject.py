@@ -11,7 +11,7 @@ from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas import inject as wire_inject
 from reverie_server.inject.inject import Injection, InjectRequest, no_injection
-from reverie_server.prompt.contents import held_by_prompt, visible_from
+from reverie_server.prompt.contents import first_visible_message, prompt_texts
 from reverie_server.runtime import Runtime
 from reverie_server.text.query import check_not_blank
 
@@ -47,9 +47,9 @@ async def _request(system: Runtime, grant: Grant, body: wire_inject.InjectBody) 
     return InjectRequest(
         body.message,
         recent_user_messages=body.recent_user_messages,
-        prompt_texts=[] if wanted is None else await held_by_prompt(system.database, system.sessions, grant, wanted),
+        prompt_texts=[] if wanted is None else await prompt_texts(system.database, system.sessions, grant, wanted),
         in_prompt=body.in_prompt,
-        in_session=None if wanted is None else await visible_from(system.sessions, grant, wanted),
+        in_session=None if wanted is None else await first_visible_message(system.sessions, grant, wanted),
         max_tokens=body.max_tokens,
         threshold=body.threshold,
     )
