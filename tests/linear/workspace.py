@@ -18,7 +18,7 @@ from reverie_server.long_term import compaction_text, memory_text
 from reverie_server.provenance import tombstones
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
-from reverie_server.text import redact as redaction
+from reverie_server.text import redact
 from reverie_server.text import remove_spans as removal
 
 DAY = date(2026, 4, 3)
@@ -40,9 +40,9 @@ def _add(text: str, content: str) -> object:
 
 
 def _without(text: str) -> object:
-    forgotten = {"ada", redaction.essence(text[:200])}
-    return redaction.without_words(
-        redaction.without(text, lambda kept: kept in forgotten), [1, 2, 12], forgotten.__contains__
+    forgotten = {"ada", redact.essence(text[:200])}
+    return redact.without_forgotten_words(
+        redact.without_forgotten(text, lambda kept: kept in forgotten), [1, 2, 12], forgotten.__contains__
     )
 
 
@@ -74,23 +74,23 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.long_term.compaction_text.pieces_of": lambda text: list(
         compaction_text.pieces_of(text.split("\n"))
     ),
-    "reverie_server.text.redact.Sought.held_by": lambda text: redaction.Sought(["Ada likes", _middle(text)]).held_by(
+    "reverie_server.text.redact.Targets.found_in": lambda text: redact.Targets(["Ada likes", _middle(text)]).found_in(
         text
     ),
-    "reverie_server.text.redact.Sought.held_by:short": lambda text: redaction.Sought(
+    "reverie_server.text.redact.Targets.found_in:short": lambda text: redact.Targets(
         ["a a", "a\u0301", "- a", "''", "a b"]
-    ).held_by(text),
+    ).found_in(text),
     "reverie_server.forgetting.files.without_texts": lambda text: forgotten_files.without_texts(
-        "a.md", text, redaction.Eraser([_middle(text)])
+        "a.md", text, redact.Targets([_middle(text)])
     ),
     "reverie_server.forgetting.files.without_texts:short": lambda text: forgotten_files.without_texts(
-        "a.md", text, redaction.Eraser(["a", "a a", "''", "漢"])
+        "a.md", text, redact.Targets(["a", "a a", "''", "漢"])
     ),
     "reverie_server.forgetting.files.without_texts:json": lambda text: forgotten_files.without_texts(
-        "a.json", text, redaction.Eraser(["a", "a a", "''", "漢"])
+        "a.json", text, redact.Targets(["a", "a a", "''", "漢"])
     ),
     "reverie_server.forgetting.files.hashes_of_version": lambda text: forgotten_files.hashes_of_version(
-        "a.md", text, redaction.Sought(["a a", "Ada"]), Rules()
+        "a.md", text, redact.Targets(["a a", "Ada"]), Rules()
     ),
     "reverie_server.files.keyword_match.terms_of": keyword_text.terms_of,
     "reverie_server.files.keyword_match.score_of": lambda text: keyword_text.score_of(text, 3),
@@ -133,32 +133,32 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.markdown_blocks.folded": lambda text: outline.folded(text.split("\n")),
     "reverie_server.text.markdown_blocks.without_marker": outline.without_marker,
     "reverie_server.text.markdown_blocks.fenced": lambda text: list(outline.fenced(text.split("\n"))),
-    "reverie_server.text.redact.Folded.of": redaction.Folded.of,
-    "reverie_server.text.redact.pattern_of": lambda text: redaction.pattern_of(_middle(text)),
-    "reverie_server.text.redact.anchor_of": redaction.anchor_of,
-    "reverie_server.text.redact.is_in": lambda text: redaction.is_in(text, _middle(text)),
-    "reverie_server.text.redact.is_in:most": lambda text: redaction.is_in(text, (_middle(text)[:500] + "!?")),
-    "reverie_server.text.redact.erase": lambda text: redaction.erase(text, _middle(text), by_line=True),
-    "reverie_server.text.redact.erase:short": lambda text: redaction.erase(text, text.strip()[:2] or "a", by_line=True),
-    "reverie_server.text.redact.erase:words": lambda text: redaction.erase(
-        text, text.strip()[:2] or "a", by_line=False
+    "reverie_server.text.redact.Folded.of": redact.Folded.of,
+    "reverie_server.text.redact.pattern_of": lambda text: redact.pattern_of(_middle(text)),
+    "reverie_server.text.redact.anchor_of": redact.anchor_of,
+    "reverie_server.text.redact.is_in": lambda text: redact.is_in(text, _middle(text)),
+    "reverie_server.text.redact.is_in:most": lambda text: redact.is_in(text, (_middle(text)[:500] + "!?")),
+    "reverie_server.text.redact.erase": lambda text: redact.erase(text, _middle(text), by_line=True),
+    "reverie_server.text.redact.erase:short": lambda text: redact.erase(text, text.strip()[:2] or "a", by_line=True),
+    "reverie_server.text.redact.erase:words": lambda text: redact.erase(text, text.strip()[:2] or "a", by_line=False),
+    "reverie_server.text.redact.body_of": redact.body_of,
+    "reverie_server.text.redact.essence": redact.essence,
+    "reverie_server.text.redact.essences": redact.essences,
+    "reverie_server.text.redact.is_distinctive": redact.is_distinctive,
+    "reverie_server.text.redact.without_forgotten": _without,
+    "reverie_server.text.redact.without_forgotten:all": lambda text: redact.without_forgotten(text, lambda kept: True),
+    "reverie_server.text.redact.without_forgotten:half": lambda text: redact.without_forgotten(
+        text, lambda kept: len(kept) % 2 == 1
     ),
-    "reverie_server.text.redact.body_of": redaction.body_of,
-    "reverie_server.text.redact.essence": redaction.essence,
-    "reverie_server.text.redact.essences": redaction.essences,
-    "reverie_server.text.redact.is_telling": redaction.is_telling,
-    "reverie_server.text.redact.without": _without,
-    "reverie_server.text.redact.without:all": lambda text: redaction.without(text, lambda kept: True),
-    "reverie_server.text.redact.without:half": lambda text: redaction.without(text, lambda kept: len(kept) % 2 == 1),
-    "reverie_server.text.redact.without_words": lambda text: redaction.without_words(
+    "reverie_server.text.redact.without_forgotten_words": lambda text: redact.without_forgotten_words(
         text, [1, 3, 12], lambda kept: len(kept) % 2 == 1
     ),
-    "reverie_server.text.redact.word_count": redaction.word_count,
+    "reverie_server.text.redact.word_count": redact.word_count,
     "reverie_server.long_term.memory_text.Searched.holds": _pieces_in,
-    "reverie_server.text.redact.Folded.spans_of": lambda text: redaction.Folded.of(text).spans_of(
-        redaction.pattern_of(_middle(text))
+    "reverie_server.text.redact.Folded.spans_of": lambda text: redact.Folded.of(text).spans_of(
+        redact.pattern_of(_middle(text))
     ),
-    "reverie_server.text.redact.Eraser.erase": lambda text: redaction.Eraser([_middle(text), "a"]).erase(text),
+    "reverie_server.text.redact.Targets.erase_from": lambda text: redact.Targets([_middle(text), "a"]).erase_from(text),
     "reverie_server.text.remove_spans.merged": lambda text: removal.merged(_spans(text) * 2),
     "reverie_server.text.remove_spans.without_spans": lambda text: removal.without_spans(text, _spans(text)),
     "reverie_server.text.remove_spans.without_spans_by_line": lambda text: removal.without_spans_by_line(

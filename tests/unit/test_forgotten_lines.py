@@ -8,7 +8,7 @@ import pytest
 
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.provenance.record import lines_without
-from reverie_server.text import redact as redaction
+from reverie_server.text import redact
 
 NOTE = "# Day\n\n- Ada likes tea and jazz.\n- The lantern is green.\n- Ben left.\n"
 
@@ -31,12 +31,12 @@ def test_a_text_that_is_not_there_changes_nothing() -> None:
 def test_patterns_are_made_for_each_text_and_not_for_each_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """20,000 lines with a text of 1,000 lines made the same pattern 20,000 times: the server stood still for 20 s."""
     made: list[str] = []
-    pattern_of = redaction.pattern_of
+    pattern_of = redact.pattern_of
 
     def counted(target: str) -> re.Pattern[str]:
         made.append(target)
         return pattern_of(target)
 
-    monkeypatch.setattr(redaction, "pattern_of", counted)
+    monkeypatch.setattr(redact, "pattern_of", counted)
     lines_without("".join(f"- line {number}\n" for number in range(2000)), ["line 7\n- line 8", "line 1999"])
     assert len(made) <= 4

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.text.redact import anchor_of, body_of, erase, essence, essences, is_in, without
+from reverie_server.text.redact import anchor_of, body_of, erase, essence, essences, is_in, without_forgotten
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_what_is_forgotten_is_left_out_and_nothing_else() -> None:
     text = "# N\n\n- Ada lives in Leeds.\n- B\n"
     assert essence("- Ada lives in Leeds.") == "ada lives in leeds"
     assert "bob" not in essences("- Ada lives in Leeds.\n- Bob")
-    assert without(text, lambda kept: kept == "ada lives in leeds") == "# N\n\n- B\n"
-    assert without(text, lambda kept: False) == text
+    assert without_forgotten(text, lambda kept: kept == "ada lives in leeds") == "# N\n\n- B\n"
+    assert without_forgotten(text, lambda kept: False) == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.text.redact import MAX_SOUGHT_PARTS, erase, essence, is_in, without, without_words
+from reverie_server.text.redact import MAX_PARTS, erase, essence, is_in, without_forgotten, without_forgotten_words
 from reverie_server.text.remove_spans import merged, without_spans, without_spans_by_line
 
 
@@ -48,8 +48,8 @@ def test_words_that_repeat_are_found_among_others_that_repeat() -> None:
 
 
 def test_many_forgotten_lines_go_where_they_stand() -> None:
-    lines = [f"- Ada has read book number {number}." for number in range(2 * MAX_SOUGHT_PARTS)]
+    lines = [f"- Ada has read book number {number}." for number in range(2 * MAX_PARTS)]
     gone = {essence(line) for line in lines[::2]}
-    assert without("\n".join(lines), gone.__contains__) == "\n".join(lines[1::2])
-    words = [f"word{number}" for number in range(2 * MAX_SOUGHT_PARTS + 2)]
-    assert without_words(" ".join(words), [1], set(words[::2]).__contains__).split() == words[1::2]
+    assert without_forgotten("\n".join(lines), gone.__contains__) == "\n".join(lines[1::2])
+    words = [f"word{number}" for number in range(2 * MAX_PARTS + 2)]
+    assert without_forgotten_words(" ".join(words), [1], set(words[::2]).__contains__).split() == words[1::2]

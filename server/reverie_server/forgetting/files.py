@@ -23,7 +23,7 @@ from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.provenance.record import forget_lines
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, Eraser, Sought, anchor_of
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 
 SQL = Queries(__file__)
 
@@ -41,14 +41,14 @@ class ForgettableFiles(Forgettable):
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
         """The versions and passages that hold one of the texts."""
-        sought = Sought(forgotten.texts)
+        targets = Targets(forgotten.texts)
         present: set[str] = set()
         versions: Counter[tuple[str, str]] = Counter()
-        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, sought):
+        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, targets):
             versions.update((row["path"], text) for text in texts)
             if row["is_present"]:
                 present.add(row["path"])
-        passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, sought)
+        passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, targets)
         return _findings(forgotten.texts, versions, present, passages=len(passages), embeddings=len(_hashes(passages)))
 
     async def erase(
@@ -58,16 +58,16 @@ class ForgettableFiles(Forgettable):
         tenant_id = place.tenant_id
         own = await own_slices(connection, place, with_past=True)
         rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
-        sought, eraser = Sought(forgotten.texts), Eraser(forgotten.texts)
+        targets = Targets(forgotten.texts)
         versions: Counter[tuple[str, str]] = Counter()
         hashes: set[bytes] = set()
-        async for row, texts in _holding_versions(connection, tenant_id, own, forgotten.texts, sought):
+        async for row, texts in _holding_versions(connection, tenant_id, own, forgotten.texts, targets):
             if row["is_present"]:
                 raise Superseded("the text came back")
             versions.update((row["path"], text) for text in texts)
             size = len(row["content"])
-            hashes |= await isolated(hashes_of_version, row["path"], row["content"], sought, rules, chars=size)
-            content = await isolated(without_texts, row["path"], row["content"], eraser, chars=size)
+            hashes |= await isolated(hashes_of_version, row["path"], row["content"], targets, rules, chars=size)
+            content = await isolated(without_texts, row["path"], row["content"], targets, chars=size)
             params = {
                 "tenant_id": tenant_id,
                 "document_id": row["document_id"],
@@ -78,7 +78,7 @@ class ForgettableFiles(Forgettable):
             }
             await connection.execute(SQL["rewrite_version"], params)
             await forget_lines(connection, tenant_id, row["document_id"], row["content"], forgotten.texts)
-        passages = await _holding_passages(connection, tenant_id, own, forgotten.texts, sought)
+        passages = await _holding_passages(connection, tenant_id, own, forgotten.texts, targets)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | _hashes(passages))
         await purge_chunks(connection, tenant_id, passages)
         return _findings(
@@ -107,13 +107,13 @@ def changes_without(paths: Sequence[str], texts: Sequence[str], author: str) -> 
 
     A change raises Superseded where the file was deleted meanwhile.
     """
-    eraser = Eraser(texts)
+    targets = Targets(texts)
 
     def change(path: str) -> Change:
         def edit(content: str | None) -> str:
             if content is None:
                 raise Superseded("the file was deleted meanwhile")
-            return without_texts(path, content, eraser)
+            return without_texts(path, content, targets)
 
         return Change(path, edit, author, "forget", reserved=True)
 
@@ -126,18 +126,18 @@ async def shared_files_holding(
     """The paths of the files of some shared slices whose newest version holds one of the texts, sorted."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
     rows = await (await connection.execute(SQL["sharing_files"], params)).fetchall()
-    sought = Sought(texts)
-    return sorted({row["path"] for row in rows if sought.held_by(row["content"])})
+    targets = Targets(texts)
+    return sorted({row["path"] for row in rows if targets.found_in(row["content"])})
 
 
-def without_texts(path: str, content: str, eraser: Eraser) -> str:
-    """A version of a file without the eraser's texts. Pure."""
-    return eraser.erase(content, by_line=path.endswith(SEARCHABLE))[0]
+def without_texts(path: str, content: str, targets: Targets) -> str:
+    """A version of a file without the targets. Pure."""
+    return targets.erase_from(content, by_line=path.endswith(SEARCHABLE)).text
 
 
-def hashes_of_version(path: str, content: str, sought: Sought, rules: Rules) -> set[bytes]:
-    """By which the cache may know passages of an old version that hold one of the texts. Pure."""
-    return {passage.sha256 for passage in passages_of(path, content, rules) if sought.held_by(passage.text)}
+def hashes_of_version(path: str, content: str, targets: Targets, rules: Rules) -> set[bytes]:
+    """The hashes of the passages of an old version that hold one of the targets: the cache may have them. Pure."""
+    return {passage.sha256 for passage in passages_of(path, content, rules) if targets.found_in(passage.text)}
 
 
 def _findings(
@@ -171,7 +171,7 @@ def _hashes(passages: Sequence[DictRow]) -> set[bytes]:
 
 
 async def _holding_versions(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], sought: Sought
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], targets: Targets
 ) -> AsyncIterator[tuple[DictRow, list[str]]]:
     """The versions that hold one of the texts, one after the other: a history may be larger than memory."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
@@ -179,17 +179,17 @@ async def _holding_versions(
         cursor.itersize = 10
         await cursor.execute(SQL["holding_versions"], params)
         async for row in cursor:
-            if held := await isolated(sought.held_by, row["content"], chars=len(row["content"])):
+            if held := await isolated(targets.found_in, row["content"], chars=len(row["content"])):
                 yield row, held
 
 
 async def _holding_passages(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], sought: Sought
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], targets: Targets
 ) -> list[DictRow]:
     """The passages in the index, of now and of before, that hold one of the texts, in themselves or above them."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
     rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
-    return [row for row in rows if sought.held_by(row["text"]) or sought.held_by(row["above"])]
+    return [row for row in rows if targets.found_in(row["text"], row["above"])]
 
 
 def _prefilter(texts: Sequence[str]) -> dict[str, Any]:

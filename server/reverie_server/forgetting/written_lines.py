@@ -15,7 +15,7 @@ from reverie_server.forgettable import Findings, Forgettable, Forgotten
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, is_telling, pattern_of
+from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, is_distinctive, pattern_of
 
 SQL = Queries(__file__)
 # When a line of a file was learned.
@@ -68,6 +68,6 @@ def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
             statement = spoken(line)
             undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
             # A word or two stand in many texts, and tell nothing of any.
-            if is_telling(undated) and any(map(pattern_of(undated).search, folded)):
+            if is_distinctive(undated) and any(map(pattern_of(undated).search, folded)):
                 found |= dict.fromkeys((statement, undated))
     return list(found)

@@ -16,7 +16,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, anchor_of, erase, is_in
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 
 SQL = Queries(__file__)
 _JSON = ("seen", "promoted", "rejected")
@@ -118,11 +118,11 @@ async def _holding(
         "anchors": [form for text in texts for form in _forms(anchor_of(text))],
         "invisible": INVISIBLE,
     }
+    targets = Targets(texts)
     found = []
     for row in await (await connection.execute(SQL["holding"], params)).fetchall():
         parts = [row[name] for name in _PLAIN if row[name]] + [part for name in _JSON for part in _strings(row[name])]
-        held = [text for text in texts if any(is_in(part, text) for part in parts)]
-        if held:
+        if held := targets.found_in(*parts):
             found.append((row, held))
     return found
 
@@ -151,6 +151,4 @@ def _told(value: Any, told: Callable[[str], str]) -> Any:
 
 
 def _without(text: str, texts: Sequence[str], *, by_line: bool = False) -> str:
-    for forgotten in texts:
-        text, _ = erase(text, forgotten, by_line=by_line)
-    return text
+    return Targets(texts).erase_from(text, by_line=by_line).text

@@ -16,7 +16,7 @@ from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
 from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
-from reverie_server.text.redact import Eraser, essence
+from reverie_server.text.redact import Targets, essence
 
 __all__ = [
     "Derived",
@@ -105,20 +105,21 @@ async def forget_lines(
 
 def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
     """The hashes of the lines that vanish with the texts, and the old and new hashes of those that change. Pure."""
-    whole, found = Eraser(texts).erase(before)
-    if not found:
+    erased = Targets(texts).erase_from(before)
+    if not erased.found:
         return [], []
-    eraser = Eraser(found)
-    left = {line_sha256(line): _left(eraser, line) for line in dict.fromkeys(entry_lines(before))}
+    targets = Targets(erased.found)
+    left = {line_sha256(line): _hash_without(targets, line) for line in dict.fromkeys(entry_lines(before))}
     changed = {sha256: rest for sha256, rest in left.items() if rest != sha256}
     # What spans lines: none of them may stay by its hash.
-    still = {line_sha256(line) for line in entry_lines(whole)} | {rest for rest in changed.values() if rest}
+    still = {line_sha256(line) for line in entry_lines(erased.text)} | {rest for rest in changed.values() if rest}
     gone = [sha256 for sha256 in left if sha256 not in still and not changed.get(sha256)]
     return gone, [(sha256, rest) for sha256, rest in changed.items() if rest]
 
 
-def _left(eraser: Eraser, line: str) -> bytes | None:
-    rest, found = eraser.erase(line)
-    if not found:
+def _hash_without(targets: Targets, line: str) -> bytes | None:
+    """The hash of the line without the targets; None when nothing of it remains."""
+    erased = targets.erase_from(line)
+    if not erased.found:
         return line_sha256(line)
-    return line_sha256(rest) if entry_lines(rest) else None
+    return line_sha256(erased.text) if entry_lines(erased.text) else None

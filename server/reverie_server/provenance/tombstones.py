@@ -10,7 +10,7 @@ from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_server.text.redact import essences, without, without_words, word_count
+from reverie_server.text.redact import essences, without_forgotten, without_forgotten_words, word_count
 
 SQL = Queries(__file__)
 
@@ -57,7 +57,7 @@ class Tombstones:
         if not buried:
             return lambda text: text
         secret = await self.load_secret()
-        return lambda text: without(text, lambda kept: _hmac(secret, kept) in buried)
+        return lambda text: without_forgotten(text, lambda kept: _hmac(secret, kept) in buried)
 
     async def of_transcripts(self, place: Place) -> Callable[[str, datetime], str]:
         """What takes out of a text what was forgotten in the place after it was said; pure.
@@ -78,7 +78,7 @@ class Tombstones:
                 return at is not None and said_at < at
 
             sought = [count for count, at in counts.items() if said_at < at]
-            return without_words(without(text, is_forgotten), sought, is_forgotten)
+            return without_forgotten_words(without_forgotten(text, is_forgotten), sought, is_forgotten)
 
         return told
 

@@ -24,7 +24,7 @@ from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import cut
 from reverie_server.sessions.model import Message, path_of
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, erase, is_in, pattern_of
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of, is_in
 from reverie_server.text.tokens import CountTokens, message_tokens
 
 SQL = Queries(__file__)
@@ -160,9 +160,7 @@ async def _take_out_of_summaries(
 
 def without_texts(content: str, texts: Sequence[str], *, by_line: bool = True) -> str:
     """A text without others."""
-    for text in texts:
-        content, _ = erase(content, text, by_line=by_line)
-    return content
+    return Targets(texts).erase_from(content, by_line=by_line).text
 
 
 async def _messages(
@@ -181,8 +179,7 @@ async def _messages(
 
 
 def _held(parts: Sequence[str], texts: Sequence[str]) -> list[str]:
-    folded = [Folded.of(part).text for part in parts]
-    return [text for text in texts if any(map(pattern_of(text).search, folded))]
+    return Targets(texts).found_in(*parts)
 
 
 def _strings(value: object) -> list[str]:

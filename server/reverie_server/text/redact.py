@@ -1,6 +1,6 @@
-"""Taking a text out of a file: where it stands, and what is left. Pure.
+"""Finds texts in other texts and erases them. Pure.
 
-A text is found whatever its case, white space and Unicode form, as whole words in scripts that have words.
+Case, white space and Unicode form do not matter. In scripts that have words, a text is found as whole words.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.text.chunk import chunk
 from reverie_server.text.remove_spans import LEAD, Span, merged, without_spans, without_spans_by_line
 
-# Scripts in which what stands beside a word says nothing about where it ends.
+# Scripts in which the neighbours of a character do not show where a word ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
-# What stands in a word and is not seen: soft hyphen, zero-width marks, byte order mark.
+# Invisible characters that may be inside a word: soft hyphen, zero-width marks, byte order mark.
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _OF_WORD = "[\\w\u0300-\u036f]"
@@ -25,16 +25,16 @@ _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 # A shorter line ("yes", "Monday") is forgotten with its passage only. A character of an unspaced script counts three.
 MIN_LINE_CHARS = 15
-# A longer text is known by its lines and passages only.
-MAX_SOUGHT_WORDS = 12
-# Of more forgotten parts in one text each goes where it was found, and is not looked for elsewhere.
-MAX_SOUGHT_PARTS = 32
+# A longer text is recognised by its lines and passages only.
+MAX_WORDS = 12
+# With more forgotten parts in one text, each is removed where it was found, and is not looked for elsewhere.
+MAX_PARTS = 32
 _WORD = re.compile(r"\S+")
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
 
 
 class _Folds(dict[int, str]):
-    """What each character is when two texts are compared; white space is a space, of which one is as good as many."""
+    """The form in which a character is compared. White space stays; `Folded.of` makes one space of a run."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -48,9 +48,9 @@ _FOLDS = _Folds()
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text as two are compared: NFKD, case-folded, without invisible characters, white space as one space each.
+    """A text in the form in which texts are compared: NFKD, case-folded, no invisible characters, single spaces.
 
-    `source` is the text itself.
+    `source` is the original text.
     """
 
     text: str
@@ -62,35 +62,35 @@ class Folded:
         return cls(" ".join((text.lower() if text.isascii() else text.translate(_FOLDS)).split()), text)
 
     def spans_of(self, pattern: re.Pattern[str]) -> list[Span]:
-        """Where what `pattern_of` finds stands in the source, from left to right; none overlap."""
-        found = [match.span() for match in pattern.finditer(self.text)]
-        if not found:
+        """The matches of a pattern of `pattern_of`, as spans of the source, from left to right; none overlap."""
+        folded_spans = [match.span() for match in pattern.finditer(self.text)]
+        if not folded_spans:
             return []
-        at = self._places()
-        return [(at[start], at[end]) for start, end in found]
+        source_index = self._source_indices()
+        return [(source_index[start], source_index[end]) for start, end in folded_spans]
 
-    def _places(self) -> list[int]:
-        """For each character of the folded text its place in the source, and at last the source's length."""
-        at: list[int] = []
+    def _source_indices(self) -> list[int]:
+        """The index in the source of each character of the folded text, and last the length of the source."""
+        indices: list[int] = []
         is_inside = False
-        gap: int | None = None
+        gap: int | None = None  # where the white space before this character begins
         for position, character in enumerate(self.source):
             for folded in _FOLDS[ord(character)]:
                 if folded.isspace():
                     gap = position if gap is None else gap
                     continue
                 if gap is not None and is_inside:
-                    at.append(gap)
-                at.append(position)
+                    indices.append(gap)
+                indices.append(position)
                 is_inside, gap = True, None
-        return [*at, len(self.source) if gap is None else gap]
+        return [*indices, len(self.source) if gap is None else gap]
 
 
 def pattern_of(target: str) -> re.Pattern[str]:
-    """What finds a text in folded ones; nothing is found of a text of which folding leaves nothing.
+    """The pattern that finds `target` in folded texts. It matches nothing where folding leaves nothing of the target.
 
-    The words stand first and by themselves, so that the time to look for them is linear whatever they repeat; what may
-    not stand before them is looked at from their end.
+    The words come first in the pattern: the search is then linear however they repeat. The character before them is
+    checked by a look-behind at their end.
     """
     words = Folded.of(target).text
     if not words:
@@ -101,40 +101,41 @@ def pattern_of(target: str) -> re.Pattern[str]:
 
 
 def anchor_of(target: str) -> str:
-    """The longest word of a text, folded as PostgreSQL can: a file without it cannot hold the text.
+    """The longest word of a text, folded as PostgreSQL can: a file without this word does not contain the text.
 
-    "" (which every file holds) where only Python's case folding would find the words (ß and ss).
+    It is "", which every file contains, where only Python's case folding finds the words (ß and ss).
     """
     words = target.split()
-    alike = [folded for word in words if (folded := Folded.of(word).text) == _lowered(word)]
-    return max(alike, key=len, default="")
+    same_in_sql = [folded for word in words if (folded := Folded.of(word).text) == _lowered(word)]
+    return max(same_in_sql, key=len, default="")
 
 
 def is_in(text: str, target: str) -> bool:
-    """Whether a text stands in another, whatever its case, white space and Unicode form."""
+    """Whether `text` contains `target`, whatever the case, white space and Unicode form."""
     return pattern_of(target).search(Folded.of(text).text) is not None
 
 
-class Sought:
-    """Texts that are looked for in many others; what finds them is made once."""
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """`text` is the remaining text, `found` are the targets that were in it."""
+
+    text: str
+    found: list[str]
+
+
+class Targets:
+    """Texts to find in, or to erase from, many other texts. Their patterns are made once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._patterns = [(text, pattern_of(text)) for text in texts]
 
-    def held_by(self, content: str) -> list[str]:
-        """Those of the texts that stand in a content, in their order."""
-        folded = Folded.of(content).text
-        return [text for text, pattern in self._patterns if pattern.search(folded)]
+    def found_in(self, *contents: str) -> list[str]:
+        """The targets that at least one of the contents contains, in their order."""
+        folded = [Folded.of(content).text for content in contents]
+        return [text for text, pattern in self._patterns if any(map(pattern.search, folded))]
 
-
-class Eraser:
-    """Takes texts out of many others, one after the other; what finds them is made once."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._patterns = [(text, pattern_of(text)) for text in texts]
-
-    def erase(self, content: str, *, by_line: bool = True) -> tuple[str, list[str]]:
-        """A content without the texts, taken out one after the other as `erase` does it, and those that were found."""
+    def erase_from(self, content: str, *, by_line: bool = True) -> Erased:
+        """Erase the targets one after the other; `by_line` as for `erase`."""
         found: list[str] = []
         folded = Folded.of(content)
         for text, pattern in self._patterns:
@@ -142,14 +143,14 @@ class Eraser:
                 content = _remove(content, spans, by_line=by_line)
                 folded = Folded.of(content)
                 found.append(text)
-        return content, found
+        return Erased(content, found)
 
 
 def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:
-    """The text without what the target stands for, and how often it was found.
+    """The text without `target`, and the number of places where it was.
 
-    `by_line`, as in markdown: a line of which only marks would be left goes with it, and so does a blank line that
-    then follows another.
+    `by_line` is for markdown: a line of which only marks would remain is removed, and so is a blank line that then
+    follows another.
     """
     spans = Folded.of(text).spans_of(pattern_of(target))
     return _remove(text, spans, by_line=by_line), len(spans)
@@ -160,7 +161,7 @@ def _lowered(word: str) -> str:
 
 
 def body_of(passage: str) -> str:
-    """A passage without the headings it opens with; all of it when it is nothing but headings."""
+    """The passage without its opening headings; the whole passage when it has nothing else."""
     lines = passage.splitlines(keepends=True)
     first = 0
     while first < len(lines):
@@ -174,75 +175,80 @@ def body_of(passage: str) -> str:
 
 
 def essence(text: str) -> str:
-    """What of a text counts when two are compared: folded, white space as one space, without marks at its edges."""
+    """The form by which forgotten texts are recognised: folded, single spaces, without marks at the edges."""
     return " ".join(fold(_LINE_LEAD.sub("", text, count=1)).split()).strip(_EDGES)
 
 
 def essences(text: str) -> set[str]:
-    """The essence of a text and, where it has several lines, of each that says something by itself."""
+    """The essence of a text and of each of its lines that is distinctive."""
     whole = essence(text)
     lines = {essence(line) for line in text.splitlines()}
-    return {whole, *filter(is_telling, lines)} - {""}
+    return {whole, *filter(is_distinctive, lines)} - {""}
 
 
-def is_telling(line: str) -> bool:
-    """Whether a line says something by itself."""
+def is_distinctive(line: str) -> bool:
+    """Whether a line is long enough to identify a statement by itself."""
     return len(line) + 2 * len(_UNSPACED.findall(line)) >= MIN_LINE_CHARS
 
 
-def without(text: str, is_forgotten: Callable[[str], bool]) -> str:
+def without_forgotten(text: str, is_forgotten: Callable[[str], bool]) -> str:
     """Markdown without the passages and lines whose essence is forgotten."""
-    forgotten = _Forgotten(is_forgotten)
+    forgotten = _ForgottenParts(is_forgotten)
     for start, end in _parts(text):
-        forgotten.look_at(text[start:end], text[start:end], (start, end))
-    return forgotten.taken_from(text, by_line=True)
+        forgotten.check(text[start:end], text[start:end], (start, end))
+    return forgotten.removed_from(text, by_line=True)
 
 
 def word_count(text: str) -> int:
-    """How many words an essence has; 0 where it is too long to be looked for word by word."""
+    """The number of words of an essence; 0 when it has more than `MAX_WORDS`, and is not searched for by words."""
     count = len(text.split())
-    return count if count <= MAX_SOUGHT_WORDS else 0
+    return count if count <= MAX_WORDS else 0
 
 
-def without_words(text: str, counts: Collection[int], is_forgotten: Callable[[str], bool]) -> str:
-    """A text without the runs of so many words each whose essence is forgotten, wherever in a line they stand."""
+def without_forgotten_words(text: str, counts: Collection[int], is_forgotten: Callable[[str], bool]) -> str:
+    """A text without the runs of words whose essence is forgotten, anywhere in a line.
+
+    `counts` are the lengths of the runs, in words. Longer runs are removed first.
+    """
     words = [word.span() for word in _WORD.finditer(text)]
-    forgotten = _Forgotten(is_forgotten)
+    forgotten = _ForgottenParts(is_forgotten)
     for count in sorted(counts, reverse=True):
         for first in range(len(words) - count + 1):
             start, end = words[first][0], words[first + count - 1][1]
             run = text[start:end]
-            behind = len(run) - len(run.lstrip(_EDGES))
+            lead = len(run) - len(run.lstrip(_EDGES))
             part = run.strip(_EDGES)
-            forgotten.look_at(run, part, (start + behind, start + behind + len(part)))
-        forgotten.next_kind()
-    return forgotten.taken_from(text, by_line=False)
+            forgotten.check(run, part, (start + lead, start + lead + len(part)))
+        forgotten.drop_answers()
+    return forgotten.removed_from(text, by_line=False)
 
 
-class _Forgotten:
-    """Which parts of a text are forgotten, and where they stand."""
+class _ForgottenParts:
+    """The forgotten parts of a text, each with its spans."""
 
     def __init__(self, is_forgotten: Callable[[str], bool]) -> None:
         self._is_forgotten = is_forgotten
-        self._known: dict[str, bool] = {}
+        self._answers: dict[str, bool] = {}
         self._spans: dict[str, list[Span]] = {}
 
-    def look_at(self, text: str, part: str, span: Span) -> None:
-        """Note the part where the text around it is forgotten."""
-        known = self._known.get(text)
-        if known is None:
-            kept = essence(text)
-            known = self._known[text] = bool(kept) and self._is_forgotten(kept)
-        if known and part:
+    def check(self, text: str, part: str, span: Span) -> None:
+        """Add the part and its span if the essence of the text around it is forgotten."""
+        answer = self._answers.get(text)
+        if answer is None:
+            core = essence(text)
+            answer = self._answers[text] = bool(core) and self._is_forgotten(core)
+        if answer and part:
             self._spans.setdefault(part, []).append(span)
 
-    def next_kind(self) -> None:
-        """What comes is none of what was seen: let go of that."""
-        self._known.clear()
+    def drop_answers(self) -> None:
+        """Free the answers for the texts so far: none of these texts comes again."""
+        self._answers.clear()
 
-    def taken_from(self, text: str, *, by_line: bool) -> str:
-        """The text without the parts: a few wherever they stand, the longest first, many where they were found."""
-        if len(self._spans) > MAX_SOUGHT_PARTS:
+    def removed_from(self, text: str, *, by_line: bool) -> str:
+        """The text without the parts. Up to `MAX_PARTS` parts are removed everywhere, the longest first; more parts
+        only where they were found.
+        """
+        if len(self._spans) > MAX_PARTS:
             return _remove(text, merged(span for spans in self._spans.values() for span in spans), by_line=by_line)
         for part in sorted(self._spans, key=len, reverse=True) if not by_line else self._spans:
             text, _ = erase(text, part, by_line=by_line)
@@ -254,7 +260,7 @@ def _remove(text: str, spans: Sequence[Span], *, by_line: bool) -> str:
 
 
 def _parts(text: str) -> Iterator[Span]:
-    """Where the bodies of passages stand, and lines without what leads them."""
+    """The spans of the bodies of passages, and of lines without their leading marks."""
     for passage in chunk(text):
         yield _tail_span(passage.char_start, passage.text, body_of(passage.text))
     start = 0
@@ -265,6 +271,6 @@ def _parts(text: str) -> Iterator[Span]:
 
 
 def _tail_span(start: int, text: str, tail: str) -> Span:
-    """Where in the source a text's last part stands, white space aside; the text begins at `start`."""
+    """The span of the last part of a text that begins at `start`, trailing white space left out."""
     end = start + len(text.rstrip())
     return end - len(tail), end
