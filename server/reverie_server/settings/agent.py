@@ -42,40 +42,67 @@ class AgentSettings(BaseModel):
     )
 
     memory_enabled: bool = True
+    """Whether an agent has memory at all."""
     memory_isolation: bool = True
-    # Refuses a request that names no owner: a forgotten header must not give a person's words to the team.
+    """Whether owners are kept apart. Off: all memory of an agent is the team's."""
     require_owner: bool = False
+    """A request that names no owner is answered 422 `owner_required`, so that a forgotten header never gives a person's
+    words to the team."""
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
+    """Time zone of daily notes and nights."""
 
-    # Files and their index. A replaced version is kept for this time, and at most this many of a file. None keeps all.
+    # Files and their index.
     language: Annotated[str, AfterValidator(_known_language)] = "english"
+    """Language of stems and stop words."""
     chunk_max_chars: Annotated[int, Field(ge=100, le=8000)] = 1000
+    """Longest passage, in characters."""
     version_keep_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    """Days that a replaced version of a file is kept. None: for ever."""
     version_keep_count: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Versions kept of one file, the present one included. None: all."""
 
-    # Search. `context_weight`: what the best passage of a file adds to its others; 0 leaves neighbours out, too.
+    # Search.
     text_weight: Share = 0.3
+    """Weight of the score by words. With `vector_weight` it sums to 1."""
     vector_weight: Share = 0.7
+    """Weight of the score by meaning."""
     user_boost: Annotated[float, Field(ge=1, le=1.2)] = 1.2
+    """Factor for the owner's memory over shared memory."""
     context_weight: Share = 0.3
+    """Weight of neighbouring passages and of the file in the score of a passage; 0 turns context off."""
 
-    # The turn. `seeds_in_prompt`: whether prompts have the files of a new agent before anybody has edited them.
+    # Turns.
     auto_inject_enabled: bool = True
+    """Whether prompts get relevant memories."""
     auto_inject_threshold: Share = 0.3
+    """Least `relevance` of a memory that is injected."""
     auto_inject_max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 200
+    """Tokens of the injected section."""
     inject_placement: Literal["system", "user"] = "system"
+    """Where the injected section goes: the end of the system prompt, or beside the user's message."""
     recent_days: Annotated[int, Field(ge=0, le=365)] = 7
+    """Days before today whose daily notes are in the prompt."""
     recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
+    """Tokens in the prompt of the daily notes before today's."""
     index_messages: bool = True
+    """Whether messages are found by search."""
     seeds_in_prompt: bool = False
+    """Whether the files that a new agent starts with are in prompts before anybody has edited them. Search never finds
+    such a file."""
 
-    # Consolidation.
+    # Background work.
     consolidation_enabled: bool = True
+    """Whether episodes, graph and dreaming are made."""
     auto_summarize_enabled: bool = True
+    """Whether extraction writes into files what conversations say."""
     emergence_enabled: bool = True
+    """Whether the nights change MEMORY.md."""
     skip_cron_conversations: bool = True
+    """Conversations with the `trigger_source` or the channel `cron` leave nothing."""
     compaction_enabled: bool = True
+    """Whether sessions and MEMORY.md are compacted."""
     episodic_ttl_days: Annotated[int, Field(ge=1, le=36_500)] = 90
+    """Days that an episode is kept."""
 
     @model_validator(mode="after")
     def _weights_sum_to_one(self) -> Self:

@@ -44,187 +44,286 @@ class Settings(BaseSettings, AgentSettings):
         frozen=True,
     )
 
-    # Where things are. No database_url: the embedded PostgreSQL under data_dir.
+    # Where things are.
     data_dir: Path | None = None
+    """Directory of the embedded PostgreSQL and the models. None: one for each user, `/var/lib/reverie` for root."""
     database_url: SecretStr | None = None
+    """Your own PostgreSQL (15 or newer, with pgvector 0.8.4 or newer). None: the embedded one."""
     host: str = "127.0.0.1"
+    """Address to listen on. Without keys only loopback is allowed."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8077
+    """Port to listen on; 0 takes any free one."""
     pool_size: PositiveInt = 10
-    # With the embedded PostgreSQL: below this much free disk, writes are refused before PostgreSQL itself must stop.
+    """Database connections of one process."""
     min_free_disk_mb: Annotated[int, Field(ge=0)] = 64
+    """With the embedded PostgreSQL: writes are refused while less than this is free on the disk, before PostgreSQL
+    itself must stop."""
     statement_timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
-    # The first key of a server that has none: the key itself, or a file that holds it.
-    bootstrap_admin_key: SecretStr | None = None
-    bootstrap_admin_key_file: Path | None = None
-    # Whether metrics and the API reference are shown without a key; None: where the server listens on loopback.
-    public_metrics: bool | None = None
-    public_docs: bool | None = None
-    # Which reads the audit has: each one, one row a minute for each key, agent, owner and kind, or none. Writes always.
-    audit_reads: Literal["off", "sampled", "on"] = "sampled"
-    audit_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 365
+    """Longest time of one SQL statement."""
     log_format: Literal["console", "json"] = "console"
+    """Form of the log, which goes to stderr and never holds texts of memory."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severity that is logged."""
 
-    # The limits for clients. Connections, None: as many as the limit of file descriptors allows, at most 2000. Above
-    # it idle connections are closed; if there are none, the new connection is refused. Then the seconds for the head
-    # of a request, for a whole body (which has a minimum rate), for a response that the client leaves unread, and
-    # between two requests.
-    max_connections: Annotated[int, Field(ge=16, le=100_000)] | None = None
-    header_timeout_seconds: Seconds = 5.0
-    body_timeout_seconds: Seconds = 120.0
-    body_min_bytes_per_second: PositiveInt = 16_384
-    response_timeout_seconds: Seconds = 20.0
-    keep_alive_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 10
-    # Addresses and networks of proxies, with commas between. Only they are believed about a client's address and
-    # scheme (X-Forwarded-For, X-Forwarded-Proto). None: nobody is.
+    # Access.
+    bootstrap_admin_key: SecretStr | None = None
+    """Makes the first key of a server that never had one: an admin's key of the tenant `default`. `rv_`, 16 characters
+    of 0-9 a-z, `_`, 43 characters of A-Z a-z 0-9 `_` `-`."""
+    bootstrap_admin_key_file: Path | None = None
+    """A file that holds `bootstrap_admin_key`."""
+    public_metrics: bool | None = None
+    """Whether `/metrics` is served without a key. None: where `host` is loopback."""
+    public_docs: bool | None = None
+    """Whether `/docs` and `/openapi.json` are served without a key. None: where `host` is loopback."""
+    audit_reads: Literal["off", "sampled", "on"] = "sampled"
+    """Reads in the audit: `on` each one, `sampled` one row a minute for each key, agent, owner and kind, `off` none.
+    Writes and refused requests are always in it."""
+    audit_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 365
+    """Days that a row of the audit is kept."""
     trusted_proxies: str | None = None
-    # Requests at work, None: four a processor, at most pool_size; of one key (without keys: of one address), None: all
-    # but an eighth. Further requests wait for their turn. A request is refused (429 or 503) when it can no longer be
-    # answered within max_answer_seconds. A request that waits for a language model is not at work.
+    """Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are
+    believed. None: nobody's are."""
+
+    # Limits for clients.
+    max_connections: Annotated[int, Field(ge=16, le=100_000)] | None = None
+    """Open connections. None: as many as the limit of file descriptors allows, at most 2000. Above it idle connections
+    are closed; if there are none, the new one is refused."""
+    header_timeout_seconds: Seconds = 5.0
+    """Time for the head of a request."""
+    body_timeout_seconds: Seconds = 120.0
+    """Time for the whole body of a request."""
+    body_min_bytes_per_second: PositiveInt = 16_384
+    """Slowest rate at which a body may arrive."""
+    response_timeout_seconds: Seconds = 20.0
+    """Time that a client may leave a response unread."""
+    keep_alive_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 10
+    """Time that an idle connection stays open."""
     max_in_flight: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Requests at work at once. None: four a processor, at most `pool_size`. A request that waits for a language model
+    is not at work."""
     max_in_flight_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """The same for one key, or without keys for one address. None: all but an eighth of `max_in_flight`."""
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 256
+    """Requests that may wait for their turn. Beyond it the answer is 429 or 503."""
     max_answer_seconds: Seconds = 1.5
-    # Bytes of request bodies in memory, of all requests and of those of one key.
+    """A waiting request is refused when it can no longer be answered in this time."""
     max_body_memory_bytes: Annotated[int, Field(ge=8 * 1024 * 1024)] = 64 * 1024 * 1024
+    """Bytes of all request bodies in memory."""
     max_body_memory_bytes_per_key: Annotated[int, Field(ge=8 * 1024 * 1024)] = 48 * 1024 * 1024
+    """Bytes of request bodies in memory of one key."""
 
-    # The embedding model.
+    # Embedding model.
     embedder: Literal["local", "sentence-transformers", "openai", "hashing", "none"] = "local"
+    """`local` is MiniLM on onnxruntime. `openai` is any endpoint of that protocol. `hashing` needs no model and knows
+    no meaning. `none` searches by words alone."""
     embedder_model: str | None = None
+    """Model's name, for `sentence-transformers` and `openai`."""
     embedder_base_url: str | None = None
+    """Address of the endpoint, for `openai`."""
     embedder_api_key: SecretStr | None = None
+    """Key of the endpoint, for `openai`."""
     embedder_dimension: PositiveInt | None = None
+    """Dimension of the vectors, where the model offers several."""
     embedder_batch_size: PositiveInt = 64
+    """Texts that are embedded in one call."""
     embedder_timeout_seconds: Seconds = 30.0
+    """Longest time of one call of the endpoint."""
     embedder_device: str | None = None
+    """Device, for `sentence-transformers`."""
     embedder_threads: PositiveInt = 1
+    """Threads of the `local` model."""
     embedder_weights_dir: Path | None = None
+    """Directory of the `local` model's weights. None: the installed package, else a directory in `data_dir`."""
     query_cache_size: PositiveInt = 1024
-    # How long one write waits for its vectors. After it, the write answers `embedded: false`, and the back-fill adds
-    # the rest. The default covers a model that still loads and a file of a megabyte.
+    """Queries whose embeddings are kept in memory."""
     embed_wait_seconds: Seconds = 10.0
+    """Time that a write waits for its vectors; then it answers `embedded: false`, and the back-fill adds them. The
+    default covers a model that still loads and a file of a megabyte."""
     backfill_interval_seconds: Seconds = 5.0
+    """Time between two runs of the back-fill."""
 
-    # Indexing.
+    # Files and their index.
     max_file_bytes: PositiveInt = 1_048_576
-
-    # A snapshot's entries, and the bytes of them all, unpacked; the archive may be a sixteenth longer.
+    """Largest file."""
     snapshot_max_entries: Annotated[int, Field(ge=2, le=65_000)] = 500
+    """Entries of a snapshot, its manifest included."""
     snapshot_max_bytes: Annotated[int, Field(ge=1_048_576, le=1_073_741_824)] = 16_777_216
-    # The most files in which a keyword search finds lines.
-    keyword_max_files: Annotated[int, Field(ge=1, le=1000)] = 50
+    """Bytes of a snapshot's entries, unpacked. The archive may be a sixteenth longer."""
 
     # Search.
-    # BM25: how soon a repeated word stops counting, and how much the length of a passage is discounted.
+    keyword_max_files: Annotated[int, Field(ge=1, le=1000)] = 50
+    """Most files in which a keyword search finds lines."""
     bm25_k1: Annotated[float, Field(ge=0, le=10)] = 1.2
+    """BM25: how soon a repeated word stops counting."""
     bm25_b: Share = 0.75
-    # Slices up to this many chunks are scanned exactly; above, HNSW on a partition of their own.
+    """BM25: how much the length of a passage is discounted."""
     exact_max_chunks: PositiveInt = 5000
+    """Slices with up to this many passages are searched exactly, larger ones by an HNSW index of their own."""
     hnsw_ef_search: Annotated[int, Field(ge=10, le=1000)] = 100
+    """`hnsw.ef_search` of such an index."""
     max_partitions: Annotated[int, Field(ge=0, le=1000)] = 100
+    """Most slices with an HNSW index of their own."""
 
-    # The turn. A prompt's window in tokens. From `summarise_from_share` of it older messages are summarised for the
-    # prompt; from `compact_from_share` of it, or from `compact_from_messages`, the session itself is compacted.
+    # Turns.
     context_max_tokens: Annotated[int, Field(ge=1000, le=100_000_000)] = 128_000
+    """Tokens of a prompt, where the request names no window."""
     summarise_from_share: Annotated[float, Field(gt=0, le=1)] = 0.75
+    """Share of the window from which older messages are summarised in the prompt."""
     compact_from_share: Annotated[float, Field(gt=0, le=1)] = 0.85
+    """Share of the window from which a session is compacted."""
     compact_from_messages: PositiveInt = 50
+    """Number of messages from which a session is compacted."""
     compact_keep_last: Annotated[int, Field(ge=2, le=1000)] = 20
-    # How long the prompt of a turn waits for a compaction under way.
+    """Messages that a compaction leaves as they are."""
     compact_wait_seconds: Seconds = 10.0
+    """Time that a prompt waits for a compaction under way."""
     summary_max_tokens: PositiveInt = 300
+    """Tokens of a summary."""
     summary_keep_seconds: Seconds = 1800.0
+    """Time that the prompt's summary of a session is kept for the next turn."""
     summary_timeout_seconds: Seconds = 15.0
+    """Time of the language model for a summary."""
     flush_max_rounds: Annotated[int, Field(ge=1, le=100)] = 5
+    """Calls of the language model to note down facts before a compaction."""
     flush_timeout_seconds: Seconds = 90.0
-    # A session is complete when nobody has written to it for this time.
+    """Time of the language model for these notes."""
     session_idle_seconds: Seconds = 1800.0
+    """Time without a message after which a session is complete."""
 
-    # Consolidation: the limits of the stages.
+    # Episodes and extraction.
     episodic_timeout_seconds: Seconds = 30.0
+    """Time of the language model for one part of an episode."""
     episodic_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 1024
+    """Tokens of its answer."""
     extraction_cooldown_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 300.0
-    # Which conversations extraction reads; the messages, characters of each, and tokens of the answer in one round.
+    """Least time between two extractions of one owner."""
     extraction_min_messages: PositiveInt = 4
+    """Fewest messages of a conversation that is extracted."""
     extraction_min_chars: Annotated[int, Field(ge=0)] = 10
+    """Fewest characters of the user's last words in a conversation that is extracted."""
     extraction_max_messages: Annotated[int, Field(ge=2, le=1000)] = 30
+    """Messages that the language model reads in one round."""
     extraction_message_chars: Annotated[int, Field(ge=100)] = 2000
+    """Characters that it reads of one message."""
     extraction_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 1000
+    """Tokens of its answer."""
     extraction_timeout_seconds: Seconds = 60.0
-    # No background work makes MEMORY.md longer than this.
-    memory_max_chars: Annotated[int, Field(ge=1000)] = 8000
-    # The share of its entries that one rewriting may remove, and the share of its length that a night may add.
-    memory_max_loss: Share = 0.25
-    memory_max_growth: Annotated[float, Field(ge=0, le=100)] = 0.5
-    # Its length from which it is compacted once a day, and the number of its backups.
-    memory_compact_from_chars: Annotated[int, Field(ge=0, le=1_000_000_000)] = 3000
-    memory_backups_kept: Annotated[int, Field(ge=1, le=1000)] = 5
-    memory_compact_timeout_seconds: Seconds = 120.0
-    dreaming_debounce_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 600.0
-    dreaming_min_episodes: PositiveInt = 5
-    dreaming_max_episodes: PositiveInt = 10
-    dreaming_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4096
-    # The hour at which the night begins where the agent is.
-    nightly_hour: Annotated[int, Field(ge=0, le=23)] = 2
-    # How many of the newest daily notes each night reads, and what a candidate for MEMORY.md needs.
-    emergence_days: Annotated[int, Field(ge=1, le=36_500)] = 7
-    emergence_min_recalls: Annotated[int, Field(ge=0)] = 3
-    emergence_min_queries: Annotated[int, Field(ge=0)] = 2
-    emergence_max_age_days: Annotated[int, Field(ge=1, le=36_500)] = 30
-    emergence_min_score: Share = 0.4
-    # The weights of its score, which must be 1 together, and the half-life of a recall's recency.
-    emergence_frequency_weight: Share = 0.30
-    emergence_recency_weight: Share = 0.25
-    emergence_diversity_weight: Share = 0.20
-    emergence_freshness_weight: Share = 0.15
-    emergence_consolidation_weight: Share = 0.10
-    emergence_half_life_days: Annotated[float, Field(gt=0, le=36_500)] = 7.0
-    emergence_timeout_seconds: Seconds = 60.0
-    # Beyond this length, older entries of DREAMS.md are summarised and move to the archive of their month.
-    dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
-    # The knowledge graph: the least confidence of a statement; the cosine and the similarity of names (Jaro-Winkler)
-    # from which two entities are merged, and the cosine from which a person is asked; rows and time of a search.
-    semantic_min_confidence: Share = 0.75
-    dedup_merge_cosine: Share = 0.98
-    dedup_merge_names: Share = 0.85
-    dedup_candidate_cosine: Share = 0.90
-    dedup_nearest: Annotated[int, Field(ge=1, le=100)] = 3
-    graph_max_rows: Annotated[int, Field(ge=10, le=100_000)] = 2000
-    graph_timeout_seconds: Seconds = 5.0
-    # Background jobs: whether a server starts a worker.
-    worker_enabled: bool = True
-    worker_concurrency: Annotated[int, Field(ge=1, le=100)] = 2
-    worker_poll_seconds: Seconds = 5.0
-    # All attempts of a failing job; the wait before each further attempt is twice the wait before the last.
-    job_max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
-    job_retry_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 15.0
-    job_timeout_seconds: Seconds = 600.0
-    # A job of which this many processes died is not tried again. A death counts where the job ran alone in its process.
-    job_max_deaths: Annotated[int, Field(ge=1, le=100)] = 3
-    # A process ends itself after this much CPU time in which its event loop did not turn, and is started again.
-    stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = 20.0
-    # After SIGTERM a server or worker has this time to end by itself; then it is killed.
-    shutdown_grace_seconds: Annotated[float, Field(gt=0, le=86_400)] = 15.0
-    # How long the rows of finished jobs are kept; failed jobs stay until they are tried again.
-    job_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 7
-    # How often what has expired and the rows of old jobs are removed.
-    prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
+    """Time of the language model for one round."""
 
-    # The language model: any OpenAI-compatible endpoint. Without one, heuristics do its work.
+    # MEMORY.md.
+    memory_max_chars: Annotated[int, Field(ge=1000)] = 8000
+    """Longest MEMORY.md that background work may write."""
+    memory_max_loss: Share = 0.25
+    """Largest share of its entries that may leave it in one rewriting."""
+    memory_max_growth: Annotated[float, Field(ge=0, le=100)] = 0.5
+    """Largest share of its length that one night may add."""
+    memory_compact_from_chars: Annotated[int, Field(ge=0, le=1_000_000_000)] = 3000
+    """Length from which it is compacted once a day."""
+    memory_backups_kept: Annotated[int, Field(ge=1, le=1000)] = 5
+    """Backups that are kept."""
+    memory_compact_timeout_seconds: Seconds = 120.0
+    """Time of the language model for a compaction of it."""
+
+    # Dreaming and nights.
+    dreaming_debounce_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 600.0
+    """Time between a new episode and the dreaming that reads it."""
+    dreaming_min_episodes: PositiveInt = 5
+    """Episodes that dreaming waits for."""
+    dreaming_max_episodes: PositiveInt = 10
+    """Episodes that one run of dreaming reads."""
+    dreaming_max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4096
+    """Tokens of these episodes."""
+    nightly_hour: Annotated[int, Field(ge=0, le=23)] = 2
+    """Hour of the agent's day at which the night begins."""
+    emergence_days: Annotated[int, Field(ge=1, le=36_500)] = 7
+    """Newest daily notes that a night reads."""
+    emergence_min_recalls: Annotated[int, Field(ge=0)] = 3
+    """Recalls that an entry needs."""
+    emergence_min_queries: Annotated[int, Field(ge=0)] = 2
+    """Different queries that an entry needs to have been recalled by."""
+    emergence_max_age_days: Annotated[int, Field(ge=1, le=36_500)] = 30
+    """Age from which an entry no longer enters MEMORY.md."""
+    emergence_min_score: Share = 0.4
+    """Score that an entry needs."""
+    emergence_frequency_weight: Share = 0.30
+    """Weight of the number of recalls in the score. The five weights sum to 1."""
+    emergence_recency_weight: Share = 0.25
+    """Weight of how recent the recalls are."""
+    emergence_diversity_weight: Share = 0.20
+    """Weight of the number of different queries."""
+    emergence_freshness_weight: Share = 0.15
+    """Weight of how recent the note is."""
+    emergence_consolidation_weight: Share = 0.10
+    """Weight of the number of days on which the entry came up."""
+    emergence_half_life_days: Annotated[float, Field(gt=0, le=36_500)] = 7.0
+    """Days in which the recency of a recall halves."""
+    emergence_timeout_seconds: Seconds = 60.0
+    """Time of the language model for a night."""
+    dreams_max_chars: Annotated[int, Field(ge=2000, le=500_000)] = 20_000
+    """Length of DREAMS.md from which its older entries move to archives."""
+
+    # Knowledge graph.
+    semantic_min_confidence: Share = 0.75
+    """Least confidence of what enters the graph."""
+    dedup_merge_cosine: Share = 0.98
+    """Least cosine of two entities that are merged."""
+    dedup_merge_names: Share = 0.85
+    """Least Jaro-Winkler similarity of the names of two entities that are merged."""
+    dedup_candidate_cosine: Share = 0.90
+    """Least cosine of two entities that are put before a person."""
+    dedup_nearest: Annotated[int, Field(ge=1, le=100)] = 3
+    """Nearest entities with which each is compared."""
+    graph_max_rows: Annotated[int, Field(ge=10, le=100_000)] = 2000
+    """Relations that one graph search reads."""
+    graph_timeout_seconds: Seconds = 5.0
+    """Longest time of one statement of a graph search."""
+
+    # Background work.
+    worker_enabled: bool = True
+    """Whether `reverie serve` starts a worker."""
+    worker_concurrency: Annotated[int, Field(ge=1, le=100)] = 2
+    """Jobs that a worker runs at once."""
+    worker_poll_seconds: Seconds = 5.0
+    """Time between two looks for jobs that nothing announced."""
+    job_max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
+    """Attempts of a failing job before it is a dead letter."""
+    job_retry_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = 15.0
+    """Time before the second attempt; it doubles with each further one."""
+    job_timeout_seconds: Seconds = 600.0
+    """Longest time of one job."""
+    job_max_deaths: Annotated[int, Field(ge=1, le=100)] = 3
+    """Processes that may die of a job before it is a dead letter. A death counts if the job ran alone in its
+    process."""
+    stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = 20.0
+    """CPU time after which a process is ended whose event loop stands still. It is started again."""
+    shutdown_grace_seconds: Annotated[float, Field(gt=0, le=86_400)] = 15.0
+    """Time that a server or worker has to end after SIGTERM before it is killed."""
+    job_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 7
+    """Days that rows of finished jobs are kept. Failed ones stay until they are tried again."""
+    prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
+    """Hours between two removals of what has expired."""
+
+    # Language model.
     llm_base_url: str | None = None
+    """Any endpoint of OpenAI's protocol. None: everything is done without a language model."""
     llm_model: str | None = None
+    """Model's name at the endpoint."""
     llm_api_key: SecretStr | None = None
+    """Key of the endpoint."""
     llm_timeout_seconds: Seconds = 60.0
+    """Longest time of one call."""
     llm_max_retries: Annotated[int, Field(ge=0, le=20)] = 2
+    """Further attempts of a call that fails."""
     llm_max_response_bytes: Annotated[int, Field(ge=65_536)] = 8 * 1024 * 1024
-    # After this many failures in a row, or one time-out, the endpoint is not asked for the pause, then for longer.
+    """Bytes that are read of an answer."""
     llm_breaker_failures: PositiveInt = 3
+    """Failures in a row after which the model is left alone for a while. One time-out does the same."""
     llm_breaker_pause_seconds: Seconds = 10.0
-    # Calls of one tenant on one day (UTC); the proxy's own forwarding does not count.
+    """That while; it grows with each further failure, up to five minutes."""
     llm_calls_per_day: Annotated[int, Field(ge=0)] = 1000
-    # A tokenizer.json of that model: tokens are then counted instead of estimated.
+    """Calls of one tenant on one day (UTC). What the proxy passes on does not count."""
     llm_tokenizer_file: Path | None = None
+    """A `tokenizer.json`, by which tokens are counted. None: they are estimated."""
 
     @field_validator("trusted_proxies")
     @classmethod
