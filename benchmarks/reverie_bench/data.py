@@ -142,9 +142,9 @@ def _moment(text: str) -> datetime:
 
 def _paragraph(turn: Mapping[str, Any]) -> str:
     caption = turn.get("blip_caption")
-    said = f"{turn['speaker']}: {turn['text']}" + (f" [shares {caption}]" if caption else "")
+    text = f"{turn['speaker']}: {turn['text']}" + (f" [shares {caption}]" if caption else "")
     # On one line, so that nothing in it reads as markdown's structure.
-    return " ".join(said.split())
+    return " ".join(text.split())
 
 
 def paragraphs(raw: Mapping[str, Any]) -> Corpus:

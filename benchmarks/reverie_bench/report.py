@@ -75,11 +75,20 @@ def show(report: Report, content: Iterable[RenderableType], console: Console) ->
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, label: str = "", caption: str | None = None
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    label: str = "",
+    long_labels: bool = False,
+    caption: str | None = None,
 ) -> Table:
-    """A table whose first column, headed by `label`, names the rows. The other columns are aligned to the right."""
+    """A table whose first column, headed by `label`, names the rows; the other columns are aligned to the right.
+
+    Labels are on one line each, unless they are `long_labels`.
+    """
     drawn = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
-    drawn.add_column(label)
+    drawn.add_column(label, no_wrap=not long_labels)
     for column in columns:
         drawn.add_column(column, justify="right")
     for row in rows:

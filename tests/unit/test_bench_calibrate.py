@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reverie_bench.data import Collection, Unit
-from reverie_bench.recall.calibrate import name_swapper
+from reverie_bench.recall.conversations import name_swapper
 from reverie_bench.recall.logistic import Flags, auc, fit, logit, sigmoid
 from reverie_bench.recall.relevance_fit import Group, Sample, calibrate, fitted
 from reverie_indexer.errors import ValidationFailed

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reverie_bench.inject.figures import Injected, Kind, Message, curve, figures, share, trivial_confusion
-from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, load_turns
+from reverie_bench.inject.figures import Injected, Message, curve, figures, share, trivial_confusion
+from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Kind, load_turns
 from reverie_indexer.errors import ValidationFailed
 
 SHIPPED = Path(__file__).parents[2] / "benchmarks/inject"

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-Kind = Literal["should", "unrelated", "near miss", "apart"]
-"""Memory has what the message needs; it has nothing, plainly; it has nothing, though words or names are the same;
-injecting is neither right nor wrong."""
+from reverie_bench.recall.turns import Kind
+
 _Z = 1.96
 
 

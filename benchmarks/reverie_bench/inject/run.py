@@ -9,13 +9,13 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from reverie_bench.data import Collection, load
+from reverie_bench.data import load
 from reverie_bench.frame import Bench, Options, digests, open_bench, settle, write_embedded
-from reverie_bench.inject.figures import Injected, Kind, Message, curve, figures, trivial_confusion
-from reverie_bench.recall.calibrate import name_swapper
+from reverie_bench.inject.figures import Injected, Message, curve, figures, trivial_confusion
+from reverie_bench.recall.conversations import Crossing, crossed_questions
 from reverie_bench.recall.memory import TENANT, UnitsByLine, check_warnings
 from reverie_bench.recall.run import QUERY_CACHE_SIZE
-from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns, turn_digests
+from reverie_bench.recall.turns import Kind, TurnSet, load_turns, turn_digests
 from reverie_bench.recall.variant import default_variant
 from reverie_bench.report import Report, file_name
 from reverie_indexer.database.queries import Queries
@@ -32,8 +32,12 @@ from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.tokens import estimate_tokens
 
 SQL = Queries(__file__)
-OWN, ELSEWHERE, SWAPPED = "own", "elsewhere", "names swapped"
-"""Of LoCoMo: questions to their own conversation, to the next one, and to that one about its own people."""
+# Of LoCoMo: the category of a question, and whether memory has something for it.
+_CROSSINGS: Mapping[Crossing, tuple[str, Kind]] = {
+    "own": ("own", "should"),
+    "elsewhere": ("elsewhere", "unrelated"),
+    "swapped": ("names swapped", "apart"),
+}
 # Files that every prompt has; what else is in a prompt differs, and is not left out here.
 _IN_PROMPT = ("AGENTS.md", "SOUL.md")
 _SEEDS = (*_IN_PROMPT, "PROFILE.md", "MEMORY.md")
@@ -157,67 +161,38 @@ async def _say_turns(bench: Bench, each: TurnSet, options: InjectOptions) -> lis
             m.id: frozenset(i for i, quote in enumerate(turn.evidence) if quote in texts[m.id])
             for m in injection.memories
         }
-        messages.append(_message(each.language, turn.category, _kind(turn), injection, pieces, len(turn.evidence)))
+        messages.append(_message((each.language, turn.category, turn.kind), injection, pieces, len(turn.evidence)))
     return messages
-
-
-def _kind(turn: Turn) -> Kind:
-    if turn.evidence:
-        return "should"
-    if turn.category == NEAR_MISS:
-        return "near miss"
-    return "apart" if turn.category == UNANSWERED else "unrelated"
 
 
 async def _say_conversations(bench: Bench, options: InjectOptions) -> list[Message]:
     [path] = options.data
     collections = load(path).collections
     listeners = [_Listener(bench, f"talk-{number}", "english", _SEEDS) for number in range(len(collections))]
+    units = [UnitsByLine(collection.units) for collection in collections]
     lines: dict[str, tuple[str, int, int]] = {}
     for listener, collection in zip(listeners, collections, strict=True):
         for row in await listener.load(collection.notes):
             lines[str(row["chunk_id"])] = (row["path"], row["start_line"], row["end_line"])
     await settle(bench.connection)
+    options.progress(f"asking the questions of {len(collections)} conversations")
     messages: list[Message] = []
-    for number, collection in enumerate(collections):
-        options.progress(f"asking the questions of conversation {number + 1} of {len(collections)}")
-        following = (number + 1) % len(collections)
-        messages += await _ask(collection, listeners[number], lines)
-        if following != number:
-            swap = name_swapper(collection, collections[following])
-            hear = listeners[following].hear
-            for question in collection.questions:
-                messages.append(_message(ELSEWHERE, ELSEWHERE, "unrelated", await hear(question.text)))
-                messages.append(_message(SWAPPED, SWAPPED, "apart", await hear(swap(question.text))))
-    return messages
-
-
-async def _ask(collection: Collection, listener: _Listener, lines: Mapping[str, tuple[str, int, int]]) -> list[Message]:
-    """The questions of a conversation to its own memory. `lines` is where each passage stands, by its id."""
-    units = UnitsByLine(collection.units)
-    messages = []
-    for question in collection.questions:
-        injection = await listener.hear(question.text)
+    for question in crossed_questions(collections):
+        injection = await listeners[question.memory].hear(question.text)
         piece_of = {unit: piece for piece, unit in enumerate(sorted(question.relevant))}
-        pieces = {
-            m.id: frozenset(piece_of[unit] for unit in units.touched(*lines[m.id]) if unit in piece_of)
-            for m in injection.memories
-        }
-        messages.append(_message(OWN, OWN, "should", injection, pieces, len(piece_of)))
+        touched = {m.id: units[question.memory].touched(*lines[m.id]) for m in injection.memories}
+        pieces = {id_: frozenset(piece_of[u] for u in of_it if u in piece_of) for id_, of_it in touched.items()}
+        category, kind = _CROSSINGS[question.crossing]
+        messages.append(_message((category, category, kind), injection, pieces, len(piece_of)))
     return messages
 
 
 def _message(
-    group: str,
-    category: str,
-    kind: Kind,
-    injection: Injection,
-    pieces: Mapping[str, frozenset[int]] | None = None,
-    evidence: int = 0,
+    kinds: tuple[str, str, Kind], injection: Injection, pieces: Mapping[str, frozenset[int]], evidence: int
 ) -> Message:
-    """A message with its injection; `pieces` are the pieces of evidence in each memory, by its id."""
-    injected = tuple(Injected(m.score, (pieces or {}).get(m.id, frozenset())) for m in injection.memories)
-    return Message(group, category, kind, injection.skipped == "trivial", injected, evidence)
+    """A message of a group, category and kind with its injection; `pieces` are those in each memory, by its id."""
+    injected = tuple(Injected(memory.score, pieces[memory.id]) for memory in injection.memories)
+    return Message(*kinds, injection.skipped == "trivial", injected, evidence)
 
 
 async def _no_secret() -> bytes:

@@ -12,13 +12,13 @@ from reverie_indexer.errors import ValidationFailed
 
 SYSTEM_PROMPT = "You are a helpful assistant. Answer briefly, in the language of the question."
 _FILES, _SENTENCES_A_FILE, _LONG_TERM = 20, 15, 20
-# Of a made-up sentence, what happened: who did what to what of whom.
+# The first words of a made-up sentence: who did what to what of whom.
 _EVENT_WORDS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What memory holds before, by path, and what is then said: (user, assistant) texts in order."""
+    """The files of memory before, by path, and the exchanges after: (user, assistant) texts in order."""
 
     files: Mapping[str, str]
     exchanges: Sequence[tuple[str, str]]
@@ -36,18 +36,18 @@ class Repeated:
 def made_up(seed: int, turns: int) -> Replay:
     """A memory of made-up sentences, and turns that ask about some of them and tell of others."""
     known = made_up_sentences(seed, _FILES * _SENTENCES_A_FILE)
-    told = made_up_sentences(seed + 1, 2 * turns)
+    new = made_up_sentences(seed + 1, 2 * turns)
     files = {
         f"notes/{number:02}.md": "\n\n".join(known[number * _SENTENCES_A_FILE :][:_SENTENCES_A_FILE]) + "\n"
         for number in range(_FILES)
     }
-    files["PROFILE.md"] = f"# Profile\n\n{told[0]}\n"
+    files["PROFILE.md"] = f"# Profile\n\n{new[0]}\n"
     files["MEMORY.md"] = "# Long-term Memory\n\n## Notes\n\n" + "".join(f"- {line}\n" for line in known[:_LONG_TERM])
     exchanges = []
     for number in range(turns):
-        asked = known[(_LONG_TERM + 7 * number) % len(known)]
-        event = " ".join(asked.split()[:_EVENT_WORDS])
-        exchanges.append((f"{told[2 * number]} When was it that {event}?", told[2 * number + 1]))
+        subject = known[(_LONG_TERM + 7 * number) % len(known)]
+        event = " ".join(subject.split()[:_EVENT_WORDS])
+        exchanges.append((f"{new[2 * number]} When was it that {event}?", new[2 * number + 1]))
     return Replay(files, exchanges)
 
 
@@ -61,8 +61,8 @@ def of_conversation(collection: Collection, turns: int) -> Replay:
         raise ValidationFailed(f"the conversation has no {turns} turns")
     first = units[len(units) - 2 * turns]
     files = {path: text for path, text in collection.notes.items() if path < first.path}
-    said = [_said(unit.text) for unit in units[len(units) - 2 * turns :]]
-    return Replay(files, list(zip(said[::2], said[1::2], strict=True)))
+    texts = [_without_name(unit.text) for unit in units[len(units) - 2 * turns :]]
+    return Replay(files, list(zip(texts[::2], texts[1::2], strict=True)))
 
 
 def repeated(prompts: Sequence[bytes]) -> Repeated:
@@ -77,8 +77,8 @@ def repeated(prompts: Sequence[bytes]) -> Repeated:
 
 def rendered(system_prompt: str, messages: Sequence[Mapping[str, str]]) -> bytes:
     """A prompt as bytes, in the order in which a model reads it."""
-    said = (f"\n\n{message['role']}: {message['content']}" for message in messages)
-    return (system_prompt + "".join(said)).encode()
+    lines = (f"\n\n{message['role']}: {message['content']}" for message in messages)
+    return (system_prompt + "".join(lines)).encode()
 
 
 def _in_common(before: bytes, after: bytes) -> int:
@@ -86,6 +86,6 @@ def _in_common(before: bytes, after: bytes) -> int:
     return next((at for at, (x, y) in enumerate(pairs) if x != y), min(len(before), len(after)))
 
 
-def _said(text: str) -> str:
+def _without_name(text: str) -> str:
     """A unit of a conversation without the name before it."""
     return text.partition(": ")[2] or text

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import numpy as np
 
 from reverie_bench.data import Collection, Corpus, load
 from reverie_bench.frame import Options, digests, open_bench
+from reverie_bench.recall.conversations import crossed_questions
 from reverie_bench.recall.logistic import RIDGE
 from reverie_bench.recall.memory import Memory
 from reverie_bench.recall.relevance_fit import FALSE_SHARE, Group, Sample, calibrate
 from reverie_bench.recall.run import QUERY_CACHE_SIZE, SYSTEM, language_of, sizes_of, write_collections
-from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Turn, TurnSet, load_turns, turn_digests
+from reverie_bench.recall.turns import Turn, TurnSet, load_turns, turn_digests
 from reverie_bench.recall.variant import default_variant
 from reverie_bench.report import Report
 from reverie_indexer.errors import ValidationFailed
@@ -123,23 +123,15 @@ async def run_calibration(options: CalibrationOptions) -> Report:
 
 async def _ask_conversations(memory: Memory, corpus: Corpus, mode: Mode) -> dict[Group, _Rows]:
     groups: dict[Group, _Rows] = {"own": _Rows(), "elsewhere": _Rows(), "swapped": _Rows()}
-    for asker, collection in enumerate(corpus.collections):
-        following = (asker + 1) % len(corpus.collections)
-        swap = name_swapper(collection, corpus.collections[following])
-        for question in collection.questions:
-            outcome = await memory.ask(asker, question.text, mode)
-            units = memory.found(asker, outcome)
-            own = [
-                (result, not question.relevant.isdisjoint(found.units))
-                for result, found in zip(outcome.results[:RESULTS_JUDGED], units, strict=False)
-                if result.path not in _SEEDS
-            ]
-            groups["own"].add(own, asker=asker, memory=asker, mode=mode)
-            texts: dict[Group, str] = {"elsewhere": question.text, "swapped": swap(question.text)}
-            for group, text in texts.items():
-                found_there = (await memory.ask(following, text, mode)).results[:RESULTS_JUDGED]
-                others = [(result, False) for result in found_there if result.path not in _SEEDS]
-                groups[group].add(others, asker=asker, memory=following, mode=mode)
+    for question in crossed_questions(corpus.collections):
+        outcome = await memory.ask(question.memory, question.text, mode)
+        passages = memory.found(question.memory, outcome)
+        judged = [
+            (result, not question.relevant.isdisjoint(passage.units))
+            for result, passage in zip(outcome.results[:RESULTS_JUDGED], passages, strict=False)
+            if result.path not in _SEEDS
+        ]
+        groups[question.crossing].add(judged, asker=question.asker, memory=question.memory, mode=mode)
     return groups
 
 
@@ -149,10 +141,10 @@ async def _ask_turns(memory: Memory, sets: Sequence[TurnSet], mode: Mode, first_
         asker = first_asker + number
         seeds = _SEEDS - each.files.keys()
         for turn in each.turns:
-            if turn.category != UNANSWERED:
+            if turn.kind != "apart":
                 results = [r for r in await _results(memory, number, turn, mode) if r.path not in seeds]
                 judged = [(result, any(quote in result.text for quote in turn.evidence)) for result in results]
-                groups.setdefault(_group(turn), _Rows()).add(judged, asker=asker, memory=asker, mode=mode)
+                groups.setdefault(turn.kind, _Rows()).add(judged, asker=asker, memory=asker, mode=mode)
     return groups
 
 
@@ -160,23 +152,3 @@ async def _results(memory: Memory, number: int, turn: Turn, mode: Mode) -> list[
     """The results of a message and of its salient sentences; a passage may come more than once."""
     texts = [turn.message, *salient_sentences(turn.message)]
     return [result for text in texts for result in (await memory.ask(number, text, mode)).results[:RESULTS_JUDGED]]
-
-
-def _group(turn: Turn) -> Group:
-    if turn.evidence:
-        return "should"
-    return "near miss" if turn.category == NEAR_MISS else "unrelated"
-
-
-def name_swapper(from_: Collection, to: Collection) -> Callable[[str], str]:
-    """Puts the speakers of one conversation in the place of another's, first for first, as whole words, all at once."""
-    names = dict(zip(_speakers(from_), _speakers(to), strict=False))
-    if not names:
-        return lambda text: text
-    pattern = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})\b")
-    return lambda text: pattern.sub(lambda match: names[match[0]], text)
-
-
-def _speakers(collection: Collection) -> list[str]:
-    """Who speaks, in the order of their first words; a unit of a conversation is `Speaker: text`."""
-    return list(dict.fromkeys(unit.text.partition(":")[0] for unit in collection.units))

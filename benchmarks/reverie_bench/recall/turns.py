@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from reverie_bench.origin import sha256_of
 from reverie_indexer.errors import ValidationFailed
 
+Kind = Literal["should", "unrelated", "near miss", "apart"]
+"""Memory has what the message needs; it has nothing, plainly; it has nothing, though words or names are the same;
+injecting is neither right nor wrong."""
 NEAR_MISS, UNANSWERED = "near miss", "unanswered"
 """Turns for which memory has nothing, although words or names are the same; and questions about the person that it has
 no answer to, for which a passage that is near does no harm."""
@@ -24,6 +27,15 @@ class Turn:
     message: str
     recent: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Whether memory has something for it."""
+        if self.evidence:
+            return "should"
+        if self.category == NEAR_MISS:
+            return "near miss"
+        return "apart" if self.category == UNANSWERED else "unrelated"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from reverie_indexer.errors import ValidationFailed
 FIXED = (100, 500, 2000)
 SHARES = (0.1, 0.01, 0.001, 0.0001)
 OTHERS = 200
-_ZIPF_SHOWN = (1, 10, 100)
+_ZIPF_RANKS = (1, 10, 100)
 # Of the large owner's files, in folders of their own: what a search under a path has to find among the others.
 FOLDERS = (0.1, 0.01)
 
@@ -59,9 +59,9 @@ def layout(chunks: int) -> Layout:
         number += 1
     left = chunks - sum(asker.owner.chunks for asker in (*fixed, *shares))
     zipf = [_owner(number + rank, size) for rank, size in enumerate(zipf_sizes(left, min(OTHERS, left)))]
-    shown = [Asker(zipf[rank - 1], f"rank {rank} by Zipf") for rank in _ZIPF_SHOWN if rank <= len(zipf)]
+    by_rank = [Asker(zipf[rank - 1], f"rank {rank} by Zipf") for rank in _ZIPF_RANKS if rank <= len(zipf)]
     owners = (*(asker.owner for asker in (*fixed, *shares)), *zipf)
-    return Layout(owners, tuple(fixed), (*shares, *shown))
+    return Layout(owners, tuple(fixed), (*shares, *by_rank))
 
 
 def _owner(number: int, chunks: int, folders: tuple[tuple[str, float], ...] = ()) -> Owner:

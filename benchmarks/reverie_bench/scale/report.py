@@ -27,11 +27,13 @@ def scale_content(report: Report) -> Iterator[RenderableType]:
                 (c["why"], str(c["slice_chunks"]), c["plan"], c["mode"], *_times(c), str(c["buffers"]), str(c["rows"]))
                 for c in each["latency"]
             ),
+            long_labels=True,
         )
         yield table(
             f"{each['chunks']} chunks: recall@10",
             ("share %", "plan", "recall", "worst", "too few", "reached"),
             (_recall_row(cell) for cell in each["recall"]),
+            long_labels=True,
         )
     yield table(
         "the same owner in larger tables",

@@ -84,9 +84,9 @@ def pool_of(sentences: Sequence[str], questions: Sequence[str], language: str = 
 
 
 def _terms_anywhere(sentence: str, language: str) -> Counter[str]:
-    """What a sentence adds to the terms of any passage: stop words count only where a passage has nothing else."""
-    beside = Counter(analyse("zebra", language))
-    return Counter(analyse(f"zebra {sentence}", language)) - beside
+    """The terms that a sentence adds to any passage: stop words count only where a passage has nothing else."""
+    of_zebra = Counter(analyse("zebra", language))
+    return Counter(analyse(f"zebra {sentence}", language)) - of_zebra
 
 
 def sentences_of(corpora: Sequence[Corpus]) -> list[str]:
