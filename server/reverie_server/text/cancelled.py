@@ -8,8 +8,8 @@ import asyncio
 def is_cancelled() -> bool:
     """Whether this task was asked to end.
 
-    Before Python 3.12 `asyncio.wait_for`, which the database driver uses, now and then swallows a cancellation; a
-    task that would otherwise run for ever asks.
+    A task that may otherwise run for ever asks this: before Python 3.12 `asyncio.wait_for`, which the database driver
+    uses, sometimes swallows a cancellation.
     """
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

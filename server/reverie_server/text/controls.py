@@ -1,9 +1,9 @@
-"""Pure. Characters that steer a reader's eyes or hide from them are taken out of what enters a prompt.
+"""Removes the characters from texts for prompts that steer a reader's eyes or hide from them. Pure.
 
-Taken out: escape sequences of terminals, control characters, overrides, embeddings and isolates of writing direction,
-tag characters, and what is invisible where no script needs it. Kept: tabs and line ends, the marks U+200E, U+200F and
-U+061C of right-to-left text, one joiner between letters or symbols that it joins, one variation selector after a
-character that has variants. Stored text is never changed by this: it is for prompts alone.
+Removed: escape sequences of terminals, control characters, overrides, embeddings and isolates of writing direction,
+tag characters, and invisible characters where no script needs them. Kept: tabs and line ends, the marks U+200E, U+200F
+and U+061C of right-to-left text, one joiner between letters or symbols that it joins, one variation selector after a
+character that has variants. Stored text is never changed: this is for prompts alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ESCAPES = re.compile(
 )
 # These end a line for some readers; without them, the words around them would be one.
 _LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85]")
-# Whatever may have to go. Nothing of it is in most texts, which then cost one search.
+# Characters that may have to go. Most texts have none of them, and then cost one search.
 _SUSPECT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -47,10 +47,10 @@ _KEYCAPS = frozenset("0123456789#*")
 
 
 def without_controls(text: str) -> str:
-    """The text without what steers or hides. Applying it again changes nothing. Takes time linear in the text."""
+    """The text without characters that steer or hide. Idempotent; takes time linear in the text."""
     if not _SUSPECT.search(text):
         return text
-    # What is left when something is taken out may be another sequence: the plain characters of it are then text.
+    # A removal may leave another sequence behind: its plain characters are then text.
     text = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
     kept: list[str] = []
     done = 0
@@ -71,7 +71,7 @@ def without_controls(text: str) -> str:
 
 
 def _belongs(character: str, before: str, after: str) -> bool:
-    """Whether a suspect character belongs to the text, behind what is kept of it and before its next character."""
+    """Whether a suspect character belongs to the text. `before` is the last kept character, `after` the next one."""
     after = "" if _SUSPECT.match(after) else after
     if character in _MARKS:
         return before not in _MARKS

@@ -1,4 +1,4 @@
-"""What may be told of a failure: its kind and where it was, never its words, which may be somebody's memory. Pure."""
+"""What a log may have of an error: its type and the line in our code. Its message may be somebody's memory. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ _STANDARD_LIBRARY = str(PurePath(traceback.__file__).parent)
 
 
 def code_of(error: BaseException) -> str:
-    """The stable word of an error that is expected; `internal_error` for any other."""
+    """The code of one of our own errors; `internal_error` for any other."""
     return error.code if isinstance(error, ReverieError) else "internal_error"
 
 
 def error_site(error: BaseException) -> str:
-    """The type of an error and our line that raised it, or that called the library which did."""
+    """The type of an error and the line of our code that raised it, or that called the library that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not _is_of_library(frame.filename)] or frames
-    where = f"{PurePath(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown line"
-    return f"{type(error).__name__} at {where}"
+    our_frames = [frame for frame in frames if not _is_of_library(frame.filename)] or frames
+    if not our_frames:
+        return f"{type(error).__name__} at an unknown line"
+    return f"{type(error).__name__} at {PurePath(our_frames[-1].filename).name}:{our_frames[-1].lineno}"
 
 
 def _is_of_library(filename: str) -> bool:

@@ -1,4 +1,4 @@
-"""The marks around what memory puts into a prompt: neutralised inside a memory, recognised in what comes back. Pure.
+"""The marks around memory in a prompt: neutralised inside a memory, recognised in texts that come back. Pure.
 
 A mark counts in any spelling that a reader takes for it: upper or lower case, white space and invisible characters
 inside, compatibility forms (full-width, mathematical, ligatures), letters and brackets that look alike, entities of
@@ -107,20 +107,20 @@ _FOLDING = _Folding()
 
 
 def fold_marks(text: str) -> str:
-    """A text as marks are compared; of the same length, so that places in it are places in the text."""
+    """The text in the form in which marks are compared. It has the same length: indices are valid in both."""
     return text.translate(_FOLDING)
 
 
 def for_prompt(text: str) -> str:
     """A text as it may enter a prompt or the answer of a tool: without controls, and without a mark of ours.
 
-    Whatever makes a prompt puts memory, files, messages, summaries and results of tools through this.
+    Memory, files, messages, summaries and results of tools all pass through this on their way into a prompt.
     """
     return neutralise(without_controls(text))
 
 
 def without_tags(text: str, names: tuple[str, ...]) -> str:
-    """The text without what could be taken for `<name>` or `</name>` of one of the names.
+    """The text without anything that reads as `<name>` or `</name>` of one of the names.
 
     The bracket becomes a square one. A bracket that also quotes words in some language counts with a slash only.
     """
@@ -171,11 +171,11 @@ def _without_marks(text: str, header: str) -> str:
 
 
 def strip_injected(text: str) -> str:
-    """The text without what memory had put into it, byte for byte otherwise; "" for a summary message.
+    """The text without what memory had put into it, otherwise unchanged byte for byte; "" for a summary message.
 
-    Taken out: fenced blocks with all that is in them, nested ones too; of a block that was cut off or lost its fences,
-    the header and its lines, of files the rest of the text. A fence that belongs to no block is somebody's own text
-    and stays. What is stripped is not changed by being stripped again.
+    Removed are fenced blocks with their contents, nested ones too. Of a block that was cut off or lost its fences, the
+    header and its lines are removed; of files, the rest of the text. A fence that belongs to no block is the author's
+    own text and stays. Idempotent.
     """
     for _ in range(_MAX_ROUNDS):
         stripped = _without_bodies(_without_blocks(text))

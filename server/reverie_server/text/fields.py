@@ -1,4 +1,4 @@
-"""The types of fields that come from outside. Pure."""
+"""Types of fields in requests. Pure."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def _checked(text: str) -> str:
     return text
 
 
-# What is compared with, or becomes part of, what the database holds.
+# A text that PostgreSQL can store or compare.
 Text = Annotated[str, AfterValidator(_checked)]

@@ -1,8 +1,8 @@
-"""Pure. Characters that a reader takes for a letter, a bracket or a dash of one of our marks.
+"""Characters that a reader takes for a letter, a bracket or a dash of one of our marks. Pure.
 
-Only what our marks are written with is here: the letters of `memory-context`, `memory-files`, the summary's mark and
-the names of inputs of prompts, angle and square brackets, the slash and the dash. What has a compatibility form (full
-width, mathematical, circled) needs no entry, since it is folded by that, and neither do letters with accents.
+Only the characters of our marks are here: the letters of `memory-context`, `memory-files`, the summary's mark and the
+names of inputs of prompts, angle and square brackets, the slash and the dash. A character with a compatibility form
+(full width, mathematical, circled) or an accent needs no entry: folding replaces it.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ QUOTES = frozenset("«‹〈《")
 _NEGATIVE_CIRCLED, _NEGATIVE_SQUARED, _REGIONAL = 0x1F150, 0x1F170, 0x1F1E6
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
-# Each look-alike with what it looks like.
+# Each look-alike with the plain character.
 LOOKALIKES: dict[str, str] = {
     **{other: plain for plain, others in (_LETTERS | _SIGNS).items() for other in others},
     **{
-        chr(first + place): letter
+        chr(first + index): letter
         for first in (_NEGATIVE_CIRCLED, _NEGATIVE_SQUARED, _REGIONAL)
-        for place, letter in enumerate(_ALPHABET)
+        for index, letter in enumerate(_ALPHABET)
     },
 }
-# Signs that are written for a letter, as they stand in the class of a pattern.
+# Signs that people write for a letter, as part of a character class in a pattern.
 SUBSTITUTES = {"a": "4@", "e": "3", "i": "1l!|", "l": "1i|", "o": "0", "s": "5$", "t": "7"}

@@ -1,4 +1,4 @@
-"""The blocks of a markdown text: headings, list items, paragraphs, and what else there is. Pure.
+"""The blocks of a markdown text: headings, list items, paragraphs and others. Pure.
 
 Blocks are those of CommonMark, so that a `#` inside a fence is no heading. Lines are counted as `lines_of` does.
 """
@@ -42,7 +42,7 @@ def blocks_of(text: str) -> list[Block]:
     """The blocks in order. Every line that is not blank lies in exactly one of them."""
     lines = lines_of(text)
     tokens = parse_blocks(text.removeprefix("\ufeff"))
-    found: list[Block] = []
+    blocks: list[Block] = []
     covered = 0
     is_bullets = False
     for index, token in enumerate(tokens):
@@ -50,19 +50,19 @@ def blocks_of(text: str) -> list[Block]:
             continue
         if token.level == 0:
             is_bullets = token.type == "bullet_list_open"
-        # A bullet list is told by its items, any other list is one block.
+        # The items of a bullet list are blocks of their own; any other list is one block.
         if is_bullets if token.level == 0 else not is_bullets:
             continue
         start, end = max(covered, token.map[0]), min(token.map[1], len(lines))
-        found += _trimmed(Block("other", covered, start), lines)
+        blocks += _trimmed(Block("other", covered, start), lines)
         if token.type == "heading_open":
             title = " ".join(tokens[index + 1].content.split())
-            found += _trimmed(Block("heading", start, end, int(token.tag[1:]), title), lines)
+            blocks += _trimmed(Block("heading", start, end, int(token.tag[1:]), title), lines)
         else:
-            found += _trimmed(Block(_kind(token), start, end), lines)
+            blocks += _trimmed(Block(_kind(token), start, end), lines)
         covered = max(covered, end)
-    found += _trimmed(Block("other", covered, len(lines)), lines)
-    return found
+    blocks += _trimmed(Block("other", covered, len(lines)), lines)
+    return blocks
 
 
 def text_of(block: Block, lines: Sequence[str]) -> list[str]:
@@ -77,13 +77,13 @@ def text_of(block: Block, lines: Sequence[str]) -> list[str]:
 
 
 def bullet(text: Sequence[str]) -> list[str]:
-    """The lines of an item that holds these lines, the first not blank: what they are, they are inside of it."""
+    """The lines of a bullet item with these lines inside; the first must not be blank."""
     first, *others = text
     return [f"- {first}", *(f"  {line}" if line.strip(_BLANK) else "" for line in others)]
 
 
 def escaped(text: Sequence[str]) -> list[str]:
-    """The lines as an item may begin with them: behind a bullet some would be something else than an item."""
+    """The lines, escaped where a bullet before them would make something else than an item of them."""
     if [block.kind for block in blocks_of("\n".join(bullet(text)))] == ["item"]:
         return list(text)
     first, *others = text
@@ -92,7 +92,7 @@ def escaped(text: Sequence[str]) -> list[str]:
 
 
 def folded(lines: Sequence[str]) -> str:
-    """The text of some lines as it is compared: case-folded, white space folded."""
+    """The text of the lines in the form for comparisons: case-folded, with single spaces."""
     return " ".join(fold("\n".join(lines)).split())
 
 
@@ -103,10 +103,10 @@ def without_marker(line: str) -> str:
 
 
 def fenced(lines: Sequence[str]) -> Iterator[str | None]:
-    """For each line that opens a fence, stands in one or closes it, the line that would close it; None outside.
+    """For each line of a fenced block, its first and last included, the line that closes the block; None for others.
 
-    Fences are found in lists too, and by the look of the lines alone: good enough to leave code as it is, where
-    a mistake harms nobody.
+    Fences are recognised line by line, in lists too. That is enough to leave code as it is, where a mistake does no
+    harm.
     """
     closing: str | None = None
     mark = ""
@@ -137,7 +137,7 @@ def _kind(token: Token) -> Kind:
 
 
 def _trimmed(block: Block, lines: Sequence[str]) -> Iterator[Block]:
-    """The block without blank lines at its ends; nothing when it has no others."""
+    """The block without blank lines at its ends; nothing when all its lines are blank."""
     # A byte order mark alone makes no text of the first line.
     inside = [n for n in range(block.start, block.end) if lines[n].strip(_BLANK + "\ufeff" * (n == 0))]
     if inside:
@@ -145,7 +145,7 @@ def _trimmed(block: Block, lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _item_text(lines: Sequence[str]) -> list[str]:
-    """The lines of an item as they would stand outside of a list."""
+    """The lines of an item without bullet and indentation."""
     found = _ITEM.match(lines[0])
     if found is None:
         # An item may begin with a line that only its list explains; what is in it stays as it is.

@@ -1,7 +1,7 @@
 """Edits of markdown text: append, replace a section, upsert keys, replace a passage; and the diff of two. Pure.
 
 Headings are those of CommonMark, so that a `#` inside a fence is none. The file's own line ending is kept. Each
-edit but append is idempotent: done twice it leaves what it left the first time.
+edit but append is idempotent.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Literal
 from reverie_indexer.errors import AmbiguousMatch, NotFound, PayloadTooLarge, ValidationFailed
 from reverie_indexer.text.markdown_parser import parse_commonmark
 
-# No text that comes in is longer than this, so none that goes out may be made longer from it.
+# No text of a request is longer than this, and no edit makes a longer one of it.
 MAX_RESULT_CHARS = 8 * 1024 * 1024
-# Above so many pairs of lines a diff is one block: finding the best one takes time with their product.
+# With more pairs of changed lines a diff is one block: the time for the best one grows with their product.
 MAX_DIFF_PAIRS = 4_000_000
-# Above so many it is the shortest one, found bit-parallel: difflib, which reads better, may take the cube of the lines.
+# With more pairs it is the shortest diff, found bit-parallel. difflib's reads better, but may take cubic time.
 _MAX_READABLE_PAIRS = 10_000
 
 _DAILY_NOTE = re.compile(r"(?:^|/)([0-9]{4}-[0-9]{2}-[0-9]{2})\.md$")
@@ -39,6 +39,17 @@ class _Heading:
 
     def moved(self, lines: int) -> _Heading:
         return replace(self, line=self.line + lines, end=self.end + lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The heading of the section to replace; `level` None: of any level."""
+
+    title: str
+    level: int | None
+
+    def matches(self, heading: _Heading) -> bool:
+        return heading.title == self.title and self.level in (None, heading.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +75,28 @@ def append(text: str | None, addition: str, path: str) -> str:
 
 
 def replace_section(text: str | None, content: str, section: str | None) -> str:
-    """The text with one section replaced, or with the section at its end where there is none.
+    """The text with one section replaced, or with the section added at the end.
 
-    The section is the first whose heading equals `section` (with `#`s: of that level; without: of any), or else
-    the `## ` heading that `content` begins with; it ends before the next heading of the same or a higher level.
-    Content without that heading replaces what stands below it. ValidationFailed for content that is not one
-    section, since what it holds beyond that would be there twice after a second write.
+    The section is the first with the heading `section` (with `#`s: of that level; without: of any level). Without
+    `section` it is the first with the `## ` heading at the beginning of `content`. A section ends before the next
+    heading of the same or a higher level. Content without the heading replaces the text below the heading.
+    ValidationFailed for content that is not one section: a second write would add the rest of it again.
     """
     old = text or ""
     newline = _newline(old or content)
     content = _with_newline(_without_blank_edges(content), newline)
-    own = _headings(content)
-    title, level = _wanted(section, own)
+    content_headings = _headings(content)
+    target = _target(section, content_headings)
     lines, headings = lines_of(old), _headings(old)
-    fitting = (i for i, h in enumerate(headings) if h.title == title and level in (None, h.level))
-    index = next(fitting, len(headings))
-    found = headings[index] if index < len(headings) else None
-    block = _section_block(content, own, found, lines, (title, level), newline)
-    if found is None:
+    index = next((i for i, heading in enumerate(headings) if target.matches(heading)), len(headings))
+    present = headings[index] if index < len(headings) else None
+    block = _section_block(content, content_headings, present, lines, target, newline)
+    if present is None:
         base = _without_blank_end(old)
         before, after, end = f"{base}{newline * 2 if base else ''}", "", len(lines)
     else:
-        end = next((h.line for h in headings[index + 1 :] if h.level <= found.level), len(lines))
-        before, after = "".join(lines[: found.line]), "".join(lines[end:])
+        end = next((h.line for h in headings[index + 1 :] if h.level <= present.level), len(lines))
+        before, after = "".join(lines[: present.line]), "".join(lines[end:])
     result = f"{before}{block}{newline * (2 if after else 1)}{after}"
     offset = len(lines_of(before))
     grown = len(lines_of(result)) - len(lines)
@@ -139,10 +149,10 @@ def upsert_kv(text: str | None, content: str) -> str:
 
 
 def replace_text(text: str, old: str, new: str, *, replace_all: bool) -> tuple[str, int]:
-    """The text with `old` replaced, and how often.
+    """The text with `old` replaced by `new`, and the number of replacements.
 
-    NotFound for no occurrence, AmbiguousMatch for several unless all are meant, PayloadTooLarge for a result
-    that no file can hold.
+    NotFound for no occurrence, AmbiguousMatch for several without `replace_all`, PayloadTooLarge for a result that no
+    file can hold.
     """
     if not old:
         raise ValidationFailed("old_text is empty")
@@ -151,22 +161,22 @@ def replace_text(text: str, old: str, new: str, *, replace_all: bool) -> tuple[s
     count = text.count(old)
     if count == 0:
         raise NotFound("old_text does not occur in the file; it must match exactly")
-    # Two that overlap are two places where it could be meant.
+    # Overlapping occurrences are ambiguous, too.
     if not replace_all and text.find(old, text.find(old) + 1) >= 0:
         count = max(count, 2)
         raise AmbiguousMatch(
             f"old_text occurs {count} times; give more of its surroundings, or replace_all", count=count
         )
-    # Before it is made: a file of 1 MiB and a new_text of as much could make a terabyte.
+    # Checked before the replacement: a file of 1 MiB and a new_text of 1 MiB could make a terabyte.
     if len(text) + count * (len(new) - len(old)) > max(MAX_RESULT_CHARS, len(text)):
         raise PayloadTooLarge(f"replacing {count} occurrences makes the file too large")
     return text.replace(old, new), count
 
 
 def unified_diff(old: str, new: str, old_name: str, new_name: str) -> str:
-    """What turns `old` into `new`, as `diff -u` writes it; "" for equal texts.
+    """The difference from `old` to `new`, as `diff -u` writes it; "" for equal texts.
 
-    Texts that differ in very many lines are shown as one block removed and one added.
+    Texts with very many different lines give one removed and one added block.
     """
     a, b = re.findall(r"[^\n]*\n|[^\n]+$", old), re.findall(r"[^\n]*\n|[^\n]+$", new)
     start = _common(a, b)
@@ -188,44 +198,45 @@ def lines_of(text: str) -> list[str]:
 
 def _section_block(
     content: str,
-    own: Sequence[_Heading],
-    found: _Heading | None,
+    content_headings: Sequence[_Heading],
+    present: _Heading | None,
     lines: Sequence[str],
-    wanted: tuple[str, int | None],
+    target: _Target,
     newline: str,
 ) -> str:
-    """The new section, its heading included, without an end of line; the file's own heading stays where it may."""
-    title, level = wanted
-    begins = own[0] if own and own[0].line == 0 and own[0].title == title and level in (None, own[0].level) else None
-    new_level = found.level if found else begins.level if begins else level or 2
-    if any(heading.level <= new_level for heading in own if heading is not begins):
+    """The new section with its heading, without a line ending. The heading in the file stays where it can."""
+    first = content_headings[0] if content_headings else None
+    first = first if first and first.line == 0 and target.matches(first) else None
+    new_level = present.level if present else first.level if first else target.level or 2
+    if any(heading.level <= new_level for heading in content_headings if heading is not first):
         raise ValidationFailed(
             f"the content of a section of level {new_level} has no further heading of that or a higher level: "
             "write one section at a time, beginning with its heading"
         )
-    if begins and begins.level == new_level:
+    if first and first.level == new_level:
         return content
-    heading = "".join(lines[found.line : found.end]).rstrip("\r\n") if found else f"{'#' * new_level} {title}"
-    below = _without_blank_edges("".join(lines_of(content)[begins.end :])) if begins else content
+    new_heading = f"{'#' * new_level} {target.title}"
+    heading = "".join(lines[present.line : present.end]).rstrip("\r\n") if present else new_heading
+    below = _without_blank_edges("".join(lines_of(content)[first.end :])) if first else content
     return f"{heading}{newline * 2}{below}" if below else heading
 
 
-def _wanted(section: str | None, own: Sequence[_Heading]) -> tuple[str, int | None]:
-    """The title of the section that is meant, and its level; None: any."""
+def _target(section: str | None, content_headings: Sequence[_Heading]) -> _Target:
+    """The section to replace, by its name or by the first `## ` heading of the content."""
     if section is None:
-        first = next((heading for heading in own if heading.level == 2), None)
+        first = next((heading for heading in content_headings if heading.level == 2), None)
         if first is None:
             raise ValidationFailed("replace_section needs `section`, or a `## ` heading in the content")
         if first.line != 0:
             raise ValidationFailed("without `section` the content begins with its `## ` heading")
-        return first.title, 2
+        return _Target(first.title, 2)
     name = section.strip()
-    # A name is compared as it would stand in the file: `C #` is the title `C`, since a heading may end in `#`.
-    as_given, as_title = _headings(name), _headings(f"## {name}")
-    parsed = as_given or as_title
+    # The name is parsed as a heading of the file: `C #` is the title `C`, since a heading may end in `#`.
+    with_level, as_title = _headings(name), _headings(f"## {name}")
+    parsed = with_level or as_title
     if not parsed or not parsed[0].title or len(lines_of(name)) != 1:
         raise ValidationFailed("section is one heading")
-    return parsed[0].title, parsed[0].level if as_given else None
+    return _Target(parsed[0].title, parsed[0].level if with_level else None)
 
 
 def _key_value(line: str) -> _KeyValue | None:
@@ -261,7 +272,7 @@ def _fenced_lines(text: str) -> set[int]:
 
 
 class _Edits(difflib.SequenceMatcher[str]):
-    """Edits that are known, for the grouping that difflib gives them."""
+    """Known edits, for difflib to group."""
 
     def __init__(self, edits: list[tuple[_Tag, int, int, int, int]]) -> None:
         super().__init__(None, (), ())
@@ -271,7 +282,7 @@ class _Edits(difflib.SequenceMatcher[str]):
 def _shortest_diff(
     a: Sequence[str], b: Sequence[str], common: tuple[int, int], names: tuple[str, str]
 ) -> Iterator[str]:
-    # Loaded where it is used: a server's start does not wait for it.
+    # Imported here, so that the start of a server does not wait for it.
     from rapidfuzz.distance import Indel
 
     start, end = common
@@ -303,7 +314,7 @@ def _shortest_diff(
 
 
 def _span_of(start: int, end: int) -> str:
-    """Lines as a unified diff names them, from 1 on; of none the one before."""
+    """A range of lines in the header of a unified diff: 1-based; an empty range is the line before it."""
     length = end - start
     if length == 1:
         return f"{start + 1}"

@@ -1,4 +1,4 @@
-"""The words of a query as they come from outside. Pure."""
+"""Checks of the queries and messages that clients send. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MAX_QUERY_CHARS = 8000
 
 
 def check_query(query: str) -> str:
-    """The query without the white space around it; ValidationFailed for an empty, overlong or unstorable one."""
+    """The query without surrounding white space; ValidationFailed for an empty, overlong or unstorable one."""
     query = query.strip()
     if not query or len(query) > MAX_QUERY_CHARS:
         raise ValidationFailed(f"a query has 1 to {MAX_QUERY_CHARS} characters")
@@ -18,7 +18,7 @@ def check_query(query: str) -> str:
 
 
 def check_not_blank(message: str) -> str:
-    """The message; ValidationFailed for one of white space alone. A query of any length passes."""
+    """The message, of any length; ValidationFailed for one of white space alone."""
     if not message.strip():
         raise ValidationFailed("a message has something in it")
     return message

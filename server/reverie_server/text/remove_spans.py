@@ -1,6 +1,6 @@
-"""A text without stretches of it, however many they are. Pure.
+"""Removes spans from a text, in time linear in the text however many spans there are. Pure.
 
-Each character is looked at a bounded number of times: a text of a megabyte may hold what is to go a million times.
+A span is (start, end), half-open. A text of a megabyte may have a million of them.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-# Quotation marks, a bullet or a number, a box: what stands before the text of a line. Possessive: white space and marks
-# may follow, and every way of parting them would be tried.
+# The marks before the text of a line: quotation marks, a bullet or a number, a checkbox. Possessive: white space and
+# marks may follow, and a backtracking pattern would try every split of them.
 LEAD = r"[\s>]*+(?:(?:[-*+]|\d{1,9}[.)])\s++)?+(?:\[[ xX]\]\s++)?+"
 _NOTHING_LEFT = re.compile(rf"{LEAD}[\W_]*+")
 _BLANK_LINE = re.compile(r"[ \t]*+\r?\n")
@@ -19,34 +19,37 @@ Span = tuple[int, int]
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same stretches from left to right, those that overlap as one."""
-    found: list[Span] = []
+    """The spans from left to right; overlapping ones become one."""
+    result: list[Span] = []
     for start, end in sorted(spans):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if result and start < result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            result.append((start, end))
+    return result
 
 
 def without_spans(text: str, spans: Sequence[Span]) -> str:
-    """The text without stretches that are given from left to right and do not overlap."""
+    """The text without the spans, which come from left to right and do not overlap."""
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 def without_spans_by_line(text: str, spans: Sequence[Span]) -> str:
-    """As `without_spans`, for markdown: a line of which only marks would be left goes with its stretches, and so does
-    a blank line that then follows another; around a stretch one of two spaces goes."""
-    kept = _Kept(text)
+    """As `without_spans`, for markdown.
+
+    A line of which only marks would remain is removed, and so is a blank line that then follows another. Of two spaces
+    around a span one is removed.
+    """
+    remaining = _Remaining(text)
     for group in reversed(_by_lines(text, spans)):
-        kept.take(group)
-    return kept.joined()
+        remaining.remove(group)
+    return remaining.joined()
 
 
 def _by_lines(text: str, spans: Sequence[Span]) -> list[list[Span]]:
-    """The stretches in groups: within one, a stretch begins on the line on which the one before ends."""
+    """The spans in groups: within a group, each span begins on the line on which the one before it ends."""
     groups: list[list[Span]] = []
     for span in spans:
         if groups and text.find("\n", groups[-1][-1][1], span[0]) < 0:
@@ -56,31 +59,31 @@ def _by_lines(text: str, spans: Sequence[Span]) -> list[list[Span]]:
     return groups
 
 
-class _Kept:
-    """What is kept of a text, of which stretches are taken from the end to the beginning."""
+class _Remaining:
+    """The remaining pieces of a text from which spans are removed, from the end to the beginning."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        # From the last one to the first; before `_start` nothing was taken yet.
+        # The pieces from the last to the first. Nothing before `_start` has been removed yet.
         self._pieces: list[Span] = []
         self._start = len(text)
-        # Where a line begins that was found not to be blank.
+        # The beginning of a line that is known not to be blank.
         self._not_blank = -1
 
     def joined(self) -> str:
-        """What is left."""
+        """The remaining text."""
         self._keep(0, self._start)
         self._start = 0
         return "".join(self._text[start:end] for start, end in reversed(self._pieces))
 
-    def take(self, group: Sequence[Span]) -> None:
-        """Take a group of stretches; those of the groups behind it are taken."""
+    def remove(self, group: Sequence[Span]) -> None:
+        """Remove a group of spans. The groups behind it have been removed."""
         text = self._text
         line_start = text.rfind("\n", 0, group[0][0]) + 1
         line_end = text.find("\n", group[-1][1])
         line_end = len(text) if line_end < 0 else line_end
-        of_line = [(start - line_start, end - line_start) for start, end in group]
-        if _NOTHING_LEFT.fullmatch(without_spans(text[line_start:line_end], of_line)):
+        in_line = [(start - line_start, end - line_start) for start, end in group]
+        if _NOTHING_LEFT.fullmatch(without_spans(text[line_start:line_end], in_line)):
             self._keep(line_end + 1, self._start)
             self._start = line_start
             if self._follows_blank_line(line_start):
@@ -95,8 +98,9 @@ class _Kept:
             self._pieces.append((start, end))
 
     def _without_space(self, start: int) -> int:
-        """Where a stretch begins with one of the two spaces that are around it, or with all before the end of its
-        line."""
+        """The beginning of a span together with one of the two spaces around it, or, at the end of a line, with all
+        spaces before it.
+        """
         before = self._text[start - 1 : start]
         after = self._text[self._pieces[-1][0]] if self._pieces else "\n"
         if before not in (" ", "\t") or not after.isspace():
@@ -112,7 +116,7 @@ class _Kept:
         return line_start == 0 or _BLANK_LINE.fullmatch(self._text, before, line_start) is not None
 
     def _drop_blank_lines(self) -> None:
-        """Drop the blank lines with which what is kept begins."""
+        """Drop the blank lines at the beginning of the remaining text."""
         while self._pieces and self._pieces[-1][0] != self._not_blank:
             start, end = self._pieces.pop()
             blank = _BLANK_LINES.match(self._text, start, end)

@@ -1,6 +1,6 @@
-"""Where the time of a piece of work goes: named spans, nested, recorded only while somebody asks.
+"""Measures the time of parts of the work: named, nested spans, recorded only inside `recording()`.
 
-`with span("embed"):` marks a part of the work. While nobody records it costs one look-up of a context variable. Inside
+`with span("embed"):` marks a part of the work. Without a recording it costs one look-up of a context variable. Inside
 `with recording() as recorder:` every span of this context is added to a tree by its path of names, and so is every
 span of the tasks and threads that are started from it with its context (`asyncio.create_task`, `asyncio.to_thread`).
 """
@@ -55,14 +55,14 @@ class Node:
     def paths(self, above: tuple[str, ...] = ()) -> Mapping[tuple[str, ...], "Node"]:
         """This node and all below it by the names from the root down, a parent before its children."""
         here = (*above, self.name)
-        found = {here: self}
+        nodes = {here: self}
         for child in self.children.values():
-            found.update(child.paths(here))
-        return found
+            nodes.update(child.paths(here))
+        return nodes
 
 
 class Recorder:
-    """What was recorded: a tree of nodes under `root`, which grows while the recording lasts."""
+    """The tree of nodes under `root`, which grows while the recording lasts."""
 
     __slots__ = ("_lock", "root")
 

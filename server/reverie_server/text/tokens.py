@@ -1,4 +1,4 @@
-"""How many tokens a text is: estimated by script, or counted with the model's own tokenizer."""
+"""The number of tokens of a text: estimated by script, or counted with the model's own tokenizer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.text.analyse import CJK
 
 CountTokens = Callable[[str], int]
-# What the form of a chat adds to each message.
+# Tokens that the format of a chat adds to each message.
 MESSAGE_OVERHEAD = 4
 # With the punctuation and the wide forms of those scripts, which cost a token each as well.
 _CJK = re.compile(f"[{CJK}\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff9f]")
@@ -21,20 +21,20 @@ _CJK = re.compile(f"[{CJK}\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff9f]")
 def estimate_tokens(text: str) -> int:
     """CJK characters + ⌈ASCII characters / 4⌉ + ⌈2 × other characters / 3⌉; 0 for an empty text."""
     ascii_chars = len(text.encode("ascii", "ignore"))
-    # A text all in ASCII, as most are, is not looked through again.
+    # Most texts are all ASCII: they need no second pass.
     cjk_chars = 0 if ascii_chars == len(text) else len(_CJK.findall(text))
     other_chars = len(text) - ascii_chars - cjk_chars
     return cjk_chars + -(-ascii_chars // 4) + -(-2 * other_chars // 3)
 
 
 def message_tokens(content: str, extra: Mapping[str, Any], count: CountTokens) -> int:
-    """The share of one message in a prompt: its content, what else its role carries (tool calls), and the overhead."""
-    carried = count(json.dumps(extra, ensure_ascii=False, separators=(",", ":"), default=str)) if extra else 0
-    return MESSAGE_OVERHEAD + count(content) + carried
+    """The tokens of one message in a prompt: its content, its other fields (tool calls), and the overhead."""
+    extra_tokens = count(json.dumps(extra, ensure_ascii=False, separators=(",", ":"), default=str)) if extra else 0
+    return MESSAGE_OVERHEAD + count(content) + extra_tokens
 
 
 def load_tokenizer(path: Path) -> CountTokens:
-    """Count with a `tokenizer.json`, without the special tokens of a sequence. SetupError for a file that is none."""
+    """A counter by a `tokenizer.json`, without the special tokens of a sequence; SetupError for another file."""
     from tokenizers import Tokenizer
 
     try:
@@ -48,7 +48,7 @@ def load_tokenizer(path: Path) -> CountTokens:
     tokenizer.no_padding()
 
     def count(text: str) -> int:
-        # Half of a pair, which a JSON escape can carry, is not text; it is counted as the sign that stands for it.
+        # A lone surrogate, which a JSON escape can bring, is counted as its replacement character.
         readable = text.encode("utf-8", "replace").decode("utf-8")
         return len(tokenizer.encode(readable, add_special_tokens=False).ids)
 
