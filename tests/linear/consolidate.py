@@ -8,8 +8,7 @@ from datetime import timedelta
 from tests.growth import Reading
 from tests.linear.texts import DAY, MEMORY, NOTE, NOW, TITLE, count, unchanged
 
-from reverie_server.heuristics import entries, statement_index
-from reverie_server.heuristics import statements as likeness
+from reverie_server.heuristics import entries, statement_index, statements
 from reverie_server.llm.answers import Compaction, Replaced
 from reverie_server.long_term import archive, guard
 from reverie_server.long_term import proposal as compaction_proposal
@@ -34,23 +33,23 @@ def _everybody(_: str) -> bool:
     return True
 
 
-def _said(text: str) -> list[likeness.Statement]:
+def _said(text: str) -> list[statements.Statement]:
     """The text as statements that are nearly alike, and one that denies it."""
-    return [likeness.statement(one, "english") for one in (text, f"{text} Ada", f"I do not {text}")]
+    return [statements.statement(one, "english") for one in (text, f"{text} Ada", f"I do not {text}")]
 
 
 def _compared(text: str) -> object:
     said = _said(text)
     return [
-        (likeness.same(one, other), likeness.holds(one, other), likeness.contradicts(one, other))
+        (statements.is_duplicate(one, other), statements.entails(one, other), statements.contradicts(one, other))
         for one in said
         for other in said
     ]
 
 
-def _statements(text: str) -> list[likeness.Statement]:
+def _statements(text: str) -> list[statements.Statement]:
     parts = text.split("\n") if "\n" in text else [text[at : at + 60] for at in range(0, len(text), 60)]
-    return [likeness.statement(part, "english") for part in parts]
+    return [statements.statement(part, "english") for part in parts]
 
 
 def _indexed(text: str) -> object:
@@ -68,7 +67,7 @@ def _memory(text: str, *, is_machine: bool = False) -> collect.MemoryFile:
 def _view(text: str) -> collect.EmergenceInput:
     found = entries.entries_of(NOTE, text, DAY)
     memory = _memory(text)
-    passage = collect.Passage(NOTE, 1, 10**6, frozenset(likeness.terms_of(text, "english")), ("s", 1))
+    passage = collect.Passage(NOTE, 1, 10**6, frozenset(statements.terms_of(text, "english")), ("s", 1))
     gone = [(DAY - timedelta(days=1), line) for line in memory.lines]
     return collect.EmergenceInput(entries=found, memory=memory, recalled=[passage] * 3, corrections=gone)
 
@@ -165,7 +164,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.undated": entries.undated,
     "reverie_server.heuristics.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
     "reverie_server.heuristics.entries.dated": lambda text: entries.dated(text, [DAY]),
-    "reverie_server.heuristics.entries.stated": entries.stated,
+    "reverie_server.heuristics.entries.scored_statements": entries.scored_statements,
     "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
     "reverie_server.nights.emergence.collect.collect": _gathered,
     "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
@@ -186,19 +185,19 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.long_term.guard.check:reworded": lambda text: guard.check(
         TITLE + text, f"{TITLE}{'a b ' * 20}\n{text.replace('a', 'b')}", RULES, _nobody
     ),
-    "reverie_server.heuristics.statements.statement": lambda text: likeness.statement(text, "english"),
-    "reverie_server.heuristics.statements.statement:german": lambda text: likeness.statement(f"das ist {text}", "de"),
-    "reverie_server.heuristics.statements.same": _compared,
-    "reverie_server.heuristics.statements.holds": _compared,
+    "reverie_server.heuristics.statements.statement": lambda text: statements.statement(text, "english"),
+    "reverie_server.heuristics.statements.statement:german": lambda text: statements.statement(f"das ist {text}", "de"),
+    "reverie_server.heuristics.statements.is_duplicate": _compared,
+    "reverie_server.heuristics.statements.entails": _compared,
     "reverie_server.heuristics.statements.contradicts": _compared,
-    "reverie_server.heuristics.statements.undenied": lambda text: likeness.undenied(_said(text)[0]),
-    "reverie_server.heuristics.statements.Ground.joined": lambda text: likeness.Ground.joined(
-        [likeness.Ground([one]) for one in _said(text)]
+    "reverie_server.heuristics.statements.undenied": lambda text: statements.undenied(_said(text)[0]),
+    "reverie_server.heuristics.statements.Ground.joined": lambda text: statements.Ground.joined(
+        [statements.Ground([one]) for one in _said(text)]
     ),
-    "reverie_server.heuristics.statements.Ground.bears": lambda text: likeness.Ground(_said(text)).bears(
+    "reverie_server.heuristics.statements.Ground.supports": lambda text: statements.Ground(_said(text)).supports(
         _said(text)[1]
     ),
-    "reverie_server.heuristics.statements.terms_of": lambda text: likeness.terms_of(text, "english"),
+    "reverie_server.heuristics.statements.terms_of": lambda text: statements.terms_of(text, "english"),
     "reverie_server.provenance.line_identity.line_sha256": lines.line_sha256,
     "reverie_server.provenance.line_identity.entry_lines": lines.entry_lines,
     "reverie_server.provenance.line_identity.added_lines": lambda text: lines.added_lines(text, text.replace("a", "b")),

@@ -23,12 +23,12 @@ from reverie_server.graph import phrases as graph_phrases
 from reverie_server.graph import vocabulary as graph_vocabulary
 from reverie_server.graph.answers import Known
 from reverie_server.graph.model import Entity, Relation
-from reverie_server.heuristics.extract import stated
+from reverie_server.heuristics.extract import statements_of
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
 from reverie_server.llm.generation import EXTRACTIVE
 
 ZONE = ZoneInfo("Europe/Oslo")
-STATED = stated([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])
+STATED = statements_of([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])
 
 
 def _basis(text: str, memory: str) -> extraction_proposal.Basis:

@@ -33,7 +33,7 @@ def _neighbourhoods(text: str) -> grounding_names.Neighbourhoods:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.heuristics.orders.standing_order": orders.standing_order,
+    "reverie_server.heuristics.orders.why_order": orders.why_order,
     "reverie_server.heuristics.grounding.Sources.why_not": lambda text: KNOWN.why_not(text, about_user=False),
     "reverie_server.heuristics.grounding.Sources.why_not:sources": lambda text: grounding.Sources(
         _messages(text), [text]
@@ -70,7 +70,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.episodes.make.without_sentences": lambda text: episode_making.without_sentences(
         text, lambda sentence: sentence[:1]
     ),
-    "reverie_server.heuristics.extract.introduced": lambda text: extractive.introduced(_messages(text)),
+    "reverie_server.heuristics.extract.profile_of": lambda text: extractive.profile_of(_messages(text)),
 }
 EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.grounding_vocabulary.WordList.of": "reads a table of ours",

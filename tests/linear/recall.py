@@ -97,7 +97,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.text.tokens.estimate_tokens": tokens.estimate_tokens,
     "reverie_server.text.tokens.message_tokens": lambda text: tokens.message_tokens(text, {"a": text}, COUNT),
-    "reverie_server.heuristics.small_talk.is_trivial": small_talk.is_trivial,
+    "reverie_server.heuristics.small_talk.is_small_talk": small_talk.is_small_talk,
     "reverie_server.heuristics.small_talk.read": small_talk.read,
     "reverie_server.heuristics.small_talk.outside_code": small_talk.outside_code,
     "reverie_server.heuristics.small_talk.outside_code:trace": lambda text: small_talk.outside_code(

@@ -19,7 +19,7 @@ from reverie_server.extraction.text import (
     with_statements,
 )
 from reverie_server.extraction.write import retry_wait_seconds
-from reverie_server.heuristics.extract import stated
+from reverie_server.heuristics.extract import statements_of
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.generation import Made
 from reverie_server.long_term.archive import archive_change, archived
@@ -115,7 +115,7 @@ class TestLines:
 
 class TestStatements:
     def test_go_to_their_sections_once_and_no_further_than_there_is_room(self) -> None:
-        found = stated(
+        found = statements_of(
             said("Remember that my locker is 4711.", "ok", "I prefer tea to coffee. I prefer tea to coffee.")
         )
         text, added, homeless = with_statements(None, found, 8000)
@@ -124,7 +124,7 @@ class TestStatements:
         assert "- My locker is 4711." in text
         assert (len(added), homeless) == (2, [])
         assert with_statements(text, found, 8000) == (text, [], [])
-        assert with_statements(text[:-1], stated(said("Remember that my boat is called Argo.")), 100)[2] != []
+        assert with_statements(text[:-1], statements_of(said("Remember that my boat is called Argo.")), 100)[2] != []
 
     def test_without_a_model_what_has_no_room_is_noted_and_what_was_forgotten_is_not(self) -> None:
         memory = "# Long-term Memory\n\n" + "- A line of hers.\n" * 600

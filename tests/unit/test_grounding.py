@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
-from reverie_server.heuristics.orders import TOOLS, standing_order
+from reverie_server.heuristics.orders import TOOLS, why_order
 from reverie_server.sessions.model import Message, Role
 from reverie_server.tools.catalogue import REGISTRY
 
@@ -132,12 +132,12 @@ NO_ORDERS = [
 
 @pytest.mark.parametrize("text", ORDERS)
 def test_an_order_about_tools_secrets_or_instructions_is_recognised(text: str) -> None:
-    assert standing_order(text) is not None
+    assert why_order(text) is not None
 
 
 @pytest.mark.parametrize("text", NO_ORDERS)
 def test_a_wish_or_a_fact_is_no_order(text: str) -> None:
-    assert standing_order(text) is None
+    assert why_order(text) is None
 
 
 def test_the_tools_are_those_there_are() -> None:

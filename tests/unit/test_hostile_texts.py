@@ -13,8 +13,8 @@ from tests.linear.texts import message
 from reverie_server.episodes.topics import key_topics
 from reverie_server.graph.periods import Said, periods
 from reverie_server.heuristics import entries
-from reverie_server.heuristics.extract import noted
-from reverie_server.heuristics.statements import same, statement
+from reverie_server.heuristics.extract import notes_of
+from reverie_server.heuristics.statements import is_duplicate, statement
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.parse import InvalidAnswer, parse_answer
 from reverie_server.llm.streamed import StreamedAnswer
@@ -44,7 +44,7 @@ def test_names_of_several_parts_are_topics_as_before() -> None:
 @pytest.mark.parametrize("unit", ["'", "’", "-", ".", "/", "@", "A. ", "! ", "[10:00] User: "])
 def test_a_statement_of_one_mark_again_and_again_is_compared(unit: str) -> None:
     said = statement(unit * (50_000 // len(unit)), "english")
-    assert same(said, said)
+    assert is_duplicate(said, said)
 
 
 def test_a_word_ends_where_its_last_letter_does_and_a_name_is_one_within_a_sentence_only() -> None:
@@ -170,13 +170,13 @@ def test_one_relation_that_changes_all_the_time_has_its_periods() -> None:
 @pytest.mark.parametrize("unit", ["a@", "1", "a/", "eyJ-", "_", "a.", "A-", "ok, "])
 def test_messages_of_shapes_that_are_looked_for_are_looked_through(unit: str) -> None:
     decided = "I decided that we will meet at the office in the morning, and that there is tea for all of us."
-    found = noted([message(unit * (20_000 // len(unit))), message(decided, seq=2)])
+    found = notes_of([message(unit * (20_000 // len(unit))), message(decided, seq=2)])
     assert decided in {note.line for note in found}
 
 
 def test_what_is_looked_for_in_sentences_is_found_as_before() -> None:
     sentences = ["Mail ada@example.com today.", "See src/app/main.py first.", "It runs on db.example.com:5432 now."]
-    assert [note.line for note in noted([message(" ".join(sentences))])] == [" ".join(sentences)]
+    assert [note.line for note in notes_of([message(" ".join(sentences))])] == [" ".join(sentences)]
 
 
 def test_of_very_many_long_messages_the_beginning_of_each_is_looked_at() -> None:
@@ -184,5 +184,5 @@ def test_of_very_many_long_messages_the_beginning_of_each_is_looked_at() -> None
     late = "I decided that the boat is to be sold in Bergen."
     quoted = "> Ada.\n" * 2500
     long = [message(f"{decided}\n{quoted}{late}", seq=seq) for seq in range(1, 81)]
-    assert [note.line for note in noted(long)] == [decided]
-    assert [note.line for note in noted(long[:3])] == [f"{decided} {late}"]
+    assert [note.line for note in notes_of(long)] == [decided]
+    assert [note.line for note in notes_of(long[:3])] == [f"{decided} {late}"]

@@ -7,7 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reverie_server.heuristics.cues import all_cues
-from reverie_server.heuristics.extract import MAX_LINE_CHARS, MAX_LINES, asks_to_remember, notable, stated, summarise
+from reverie_server.heuristics.extract import (
+    MAX_LINE_CHARS,
+    MAX_LINES,
+    asks_to_remember,
+    notable_lines,
+    statements_of,
+    summarise,
+)
 from reverie_server.sessions.model import Message, Role
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, SUMMARY_MARK
 from reverie_server.text.tokens import estimate_tokens
@@ -141,11 +148,11 @@ def test_every_language_with_cues_is_tried() -> None:
 @pytest.mark.parametrize("language", CONVERSATIONS)
 def test_statements_are_noted_and_chatter_and_questions_are_not(language: str) -> None:
     _, decision, _, preference, _, task, remember = CONVERSATIONS[language]
-    assert notable(said(*CONVERSATIONS[language])) == [decision, preference, task, remember]
+    assert notable_lines(said(*CONVERSATIONS[language])) == [decision, preference, task, remember]
 
 
 def test_a_language_without_cues_goes_by_names_numbers_and_rare_words() -> None:
-    lines = notable(
+    lines = notable_lines(
         said(
             "Hej! Hur mår du?",
             "Vi bestämde oss för PostgreSQL 16 istället för MySQL.",
@@ -171,7 +178,7 @@ def test_a_language_without_cues_goes_by_names_numbers_and_rare_words() -> None:
     ],
 )
 def test_technical_facts_are_noted(text: str) -> None:
-    assert notable(said(text)) == [text]
+    assert notable_lines(said(text)) == [text]
 
 
 @pytest.mark.parametrize(
@@ -194,16 +201,16 @@ def test_technical_facts_are_noted(text: str) -> None:
     ],
 )
 def test_what_nobody_would_note_is_not_noted(text: str) -> None:
-    assert notable(said(text)) == []
+    assert notable_lines(said(text)) == []
 
 
 def test_text_around_code_is_still_noted() -> None:
     text = "I prefer tabs in this file.\n```python\nx = 1\n```\nWe decided to ship on 2026-05-01."
-    assert notable(said(text)) == ["I prefer tabs in this file. We decided to ship on 2026-05-01."]
+    assert notable_lines(said(text)) == ["I prefer tabs in this file. We decided to ship on 2026-05-01."]
 
 
 def test_of_the_assistant_only_what_was_agreed_is_noted_and_said_so() -> None:
-    lines = notable(
+    lines = notable_lines(
         said(
             ("assistant", "Agreed: we decided to use PostgreSQL 16 from 2026-05-01 on."),
             ("assistant", "PostgreSQL 16 was released on 2023-09-14 and runs on port 5432."),
@@ -217,23 +224,23 @@ def test_of_the_assistant_only_what_was_agreed_is_noted_and_said_so() -> None:
 def test_what_memory_had_injected_is_not_noted_again() -> None:
     fact = "I prefer green tea, and my daughter is called Lena."
     section = f"{OPEN_FENCE}\n{HEADER}\n- (2026-04-01, memory/2026-04-01.md) {fact}\n{CLOSE_FENCE}"
-    assert notable(said(f"{section}\n\nWe decided to paint the boat blue.", f"{SUMMARY_MARK}\n- User: {fact}")) == [
-        "We decided to paint the boat blue."
-    ]
+    assert notable_lines(
+        said(f"{section}\n\nWe decided to paint the boat blue.", f"{SUMMARY_MARK}\n- User: {fact}")
+    ) == ["We decided to paint the boat blue."]
 
 
 def test_what_is_said_twice_is_noted_once() -> None:
-    assert notable(said("I prefer green tea to coffee.", "As I said, I prefer green tea to coffee.")) == [
+    assert notable_lines(said("I prefer green tea to coffee.", "As I said, I prefer green tea to coffee.")) == [
         "I prefer green tea to coffee."
     ]
 
 
 def test_a_line_is_short_and_ends_with_a_sentence() -> None:
     long = " ".join(f"I decided to visit town number {n} on 2026-05-{n:02}." for n in range(1, 29))
-    lines = notable(said(long))
+    lines = notable_lines(said(long))
     assert all(len(line) <= MAX_LINE_CHARS and line.endswith(".") for line in lines)
     assert " ".join(lines) == long
-    [line] = notable(said("I prefer " + "the very long and " * 50 + "boring answers."))
+    [line] = notable_lines(said("I prefer " + "the very long and " * 50 + "boring answers."))
     assert len(line) <= MAX_LINE_CHARS
     assert line.endswith(("the…", "very…", "long…", "and…"))
 
@@ -241,7 +248,7 @@ def test_a_line_is_short_and_ends_with_a_sentence() -> None:
 def test_the_best_lines_are_kept_where_there_are_too_many() -> None:
     texts = [f"I bought {name} shares yesterday." for name in ("Abel", "Boole", "Curie", "Dirac")]
     many = [f"We saw whale number {n} near Cape {chr(64 + n % 26)}{n} on Friday." for n in range(1, 40)]
-    lines = notable(said(*many[:20], "Remember that I decided on 2026-05-01 to sell.", *many[20:], *texts))
+    lines = notable_lines(said(*many[:20], "Remember that I decided on 2026-05-01 to sell.", *many[20:], *texts))
     assert len(lines) == MAX_LINES
     assert "Remember that I decided on 2026-05-01 to sell." in lines
 
@@ -249,7 +256,7 @@ def test_the_best_lines_are_kept_where_there_are_too_many() -> None:
 def test_a_line_of_another_day_has_its_date() -> None:
     earlier = said("I met Ada in Oslo yesterday.", at=NOON - timedelta(days=2))
     later = said("I need to call Grace tomorrow.")
-    assert notable([*earlier, *later]) == [
+    assert notable_lines([*earlier, *later]) == [
         "I met Ada in Oslo yesterday. (2026-04-01)",
         "I need to call Grace tomorrow.",
     ]
@@ -268,11 +275,11 @@ def test_a_line_of_another_day_has_its_date() -> None:
 )
 def test_a_request_to_remember_is_known_however_short_it_is(text: str, kept: str | None) -> None:
     assert asks_to_remember(text) is (kept is not None)
-    assert [one.text for one in stated(said(text))] == ([] if kept is None else [kept])
+    assert [one.text for one in statements_of(said(text))] == ([] if kept is None else [kept])
 
 
 def test_no_messages_are_no_lines() -> None:
-    assert notable([]) == []
+    assert notable_lines([]) == []
     assert summarise([], "", max_tokens=100, count=estimate_tokens) == ""
 
 
@@ -314,5 +321,5 @@ def test_a_summary_stays_within_its_tokens_and_keeps_of_the_previous_one(max_tok
 
 def test_equal_input_gives_equal_output() -> None:
     messages = said(*CONVERSATIONS["english"], *CONVERSATIONS["chinese"])
-    assert notable(messages) == notable(messages)
+    assert notable_lines(messages) == notable_lines(messages)
     assert len({summarise(messages, "- x 1", max_tokens=90, count=estimate_tokens) for _ in range(3)}) == 1

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from reverie_server.heuristics.statement_index import MAX_CANDIDATES, FrameIndex, TermIndex
-from reverie_server.heuristics.statements import Statement, contradicts, holds, same, statement
+from reverie_server.heuristics.statements import Statement, contradicts, entails, is_duplicate, statement
 
 WORDS = [
     *("I", "live", "in", "Oslo", "Bergen", "not", "my", "sister", "likes", "tea", "and", "coffee", "never"),
@@ -51,9 +51,9 @@ def test_whether_a_statement_is_held_or_holds_is_found_out_as_by_comparing_all(s
     known = found[::2]
     for said in found:
         alike = [known[number] for number in index.alike(said)]
-        assert any(holds(other, said) for other in alike) == any(holds(other, said) for other in known)
-        assert any(holds(said, other) for other in alike) == any(holds(said, other) for other in known)
-        assert any(same(other, said) for other in alike) == any(same(other, said) for other in known)
+        assert any(entails(other, said) for other in alike) == any(entails(other, said) for other in known)
+        assert any(entails(said, other) for other in alike) == any(entails(said, other) for other in known)
+        assert any(is_duplicate(other, said) for other in alike) == any(is_duplicate(other, said) for other in known)
 
 
 def test_of_very_many_that_look_the_same_a_bounded_number_is_found_and_the_equal_one_first() -> None:

@@ -16,7 +16,7 @@ from reverie_indexer.text.split import split, trim
 from reverie_server.episodes.text import abstract_of, extractive_summary, says_something
 from reverie_server.episodes.topics import key_topics
 from reverie_server.heuristics.grounding import Sources
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Episodic
 from reverie_server.llm.ask import Question, ask
 from reverie_server.llm.generation import EXTRACTIVE, Made
@@ -178,7 +178,7 @@ def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
     `days` are those on which it was said. Sentences may leave out and put in other words what they like.
     """
     sources = Sources.of_texts([source], days)
-    kept = without_sentences(summary, lambda sentence: standing_order(sentence) or sources.why_invented(sentence))
+    kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_invented(sentence))
     return kept if kept and is_grounded(kept, source) else ""
 
 

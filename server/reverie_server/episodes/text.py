@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from reverie_indexer.text.analyse import SOUTH_EAST
 from reverie_server.heuristics.extract import summarise
 from reverie_server.heuristics.salience import sentences
-from reverie_server.heuristics.small_talk import is_trivial, read
+from reverie_server.heuristics.small_talk import is_small_talk, read
 from reverie_server.sessions.model import Message
 from reverie_server.sessions.spoken import spoken
 from reverie_server.text.fences import neutralise, strip_injected
@@ -108,9 +108,9 @@ def abstract_of(summary: str) -> str:
             first = first or sentence
             if is_heading or sentence.endswith((":", "：")):
                 continue
-            if not is_trivial(sentence) and not _ASKS.search(sentence):
+            if not is_small_talk(sentence) and not _ASKS.search(sentence):
                 return cut(neutralise(sentence), ABSTRACT_CHARS)
-            if not telling and (read(sentence).words or not is_trivial(sentence)):
+            if not telling and (read(sentence).words or not is_small_talk(sentence)):
                 telling = sentence
     return cut(neutralise(telling or first), ABSTRACT_CHARS)
 

@@ -17,10 +17,10 @@ from reverie_server.extraction.text import (
     with_statements,
     without_repeats,
 )
-from reverie_server.heuristics.extract import Stated, introduced, noted, stated
+from reverie_server.heuristics.extract import UserStatement, notes_of, profile_of, statements_of
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
 from reverie_server.heuristics.notes import bullets, note_lines
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.jobs.model import Stage, message_source
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.generation import EXTRACTIVE, Made
@@ -178,9 +178,9 @@ def extractive(basis: Basis, rules: ExtractionRules, fallback: str | None) -> Pr
     already = basis.already()
     lines = [
         (line, EXTRACTIVE, basis.source([note.message]))
-        for note in noted(basis.heard, without=settled)
+        for note in notes_of(basis.heard, without=settled)
         for line in note_lines(basis.clean(f"- {note.line}").splitlines())
-        if not already.says(line) and standing_order(line) is None
+        if not already.says(line) and why_order(line) is None
     ]
     return Proposal(EXTRACTIVE, lines, files, lines_inside=True, fallback=fallback)
 
@@ -205,7 +205,7 @@ def _guarded(
 
 def _with_statements(basis: Basis, rules: ExtractionRules) -> tuple[list[NewFile], frozenset[str]]:
     """MEMORY.md with what was stated in it, where that changes it, and the sentences that are settled so."""
-    found = stated(basis.heard)
+    found = statements_of(basis.heard)
     held = basis.memory
     already = basis.already()
     wanted = [s for s in found if not already.says(s.text) and _is_allowed(s, basis)]
@@ -221,7 +221,7 @@ def _with_introduction(basis: Basis, rules: ExtractionRules) -> list[NewFile]:
     """PROFILE.md with what the user said of themselves, at its end, where that changes it."""
     held = basis.profile
     already = basis.already()
-    said = [s for s in introduced(basis.heard) if not already.says(s.text) and _is_allowed(s, basis)]
+    said = [s for s in profile_of(basis.heard) if not already.says(s.text) and _is_allowed(s, basis)]
     before = held.text or ""
     added = lines_not_in([s.text for s in said], before)
     text = f"{before.rstrip() or '# Profile'}\n\n{bullets(added)}\n"
@@ -233,8 +233,8 @@ def _with_introduction(basis: Basis, rules: ExtractionRules) -> list[NewFile]:
     return [NewFile(held.path, held.text, text, derived)]
 
 
-def _is_allowed(statement: Stated, basis: Basis) -> bool:
+def _is_allowed(statement: UserStatement, basis: Basis) -> bool:
     """Whether nothing of a statement was forgotten, and it is no order to the agent."""
-    if standing_order(statement.text) is not None:
+    if why_order(statement.text) is not None:
         return False
     return basis.clean(f"- {statement.text}").strip() == f"- {statement.text}"

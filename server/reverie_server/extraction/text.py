@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
 from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics import notes
-from reverie_server.heuristics.extract import Stated, asks_to_remember
+from reverie_server.heuristics.extract import UserStatement, asks_to_remember
 from reverie_server.long_term import memory_text
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import neutralise, strip_injected
@@ -136,15 +136,15 @@ def without_repeats(proposed: str, before: str, saved: Sequence[str], language: 
 
 
 def with_statements(
-    before: str | None, stated: Sequence[Stated], max_chars: int
-) -> tuple[str | None, list[Stated], list[Stated]]:
+    before: str | None, stated: Sequence[UserStatement], max_chars: int
+) -> tuple[str | None, list[UserStatement], list[UserStatement]]:
     """A MEMORY.md with what was stated in its sections; what of it that added, and what there was no room for.
 
     What it holds already is neither.
     """
     text = before
-    added: list[Stated] = []
-    homeless: list[Stated] = []
+    added: list[UserStatement] = []
+    homeless: list[UserStatement] = []
     for statement in stated:
         try:
             entry = memory_text.entry_of(statement.text)

@@ -15,7 +15,7 @@ from typing import Any
 from reverie_server.graph.model import SaidEntity, SaidRelation
 from reverie_server.graph.names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
 from reverie_server.graph.vocabulary import entity_type, relation_name
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import neutralise, strip_injected
@@ -225,4 +225,4 @@ def _properties(given: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
 
 def _line(text: str) -> str:
     """A text of an answer on one line; "" for an order to the agent, since models read the graph by a tool."""
-    return "" if standing_order(text) else _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
+    return "" if why_order(text) else _SPACE.sub(" ", neutralise(strip_injected(text))).strip()

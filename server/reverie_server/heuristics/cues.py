@@ -1,4 +1,4 @@
-"""What speaks for a sentence that it is worth remembering, in twelve languages. Pure but for reading `cues.toml`."""
+"""The words that make a sentence worth remembering, in twelve languages. Pure but for reading `cues.toml`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
-# By whose single words a language is known.
-_TELLING = ("common", "self", "other", "question")
+# The kinds of cues by whose single words a language is known.
+_LANGUAGE_WORDS = ("common", "self", "other", "question")
 _FEWEST_KNOWN = 2
 # How many more common words another language must have than the one that is expected.
 _MORE_THAN_EXPECTED = 3
@@ -93,7 +93,9 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
         language,
         unspaced,
         table.get("nouns_capitalised") is True,
-        frozenset(phrase for kind in _TELLING for phrase in map(folded, phrases(kind)) if _WORD.fullmatch(phrase)),
+        frozenset(
+            phrase for kind in _LANGUAGE_WORDS for phrase in map(folded, phrases(kind)) if _WORD.fullmatch(phrase)
+        ),
         {kind: re.compile(pattern(kind)) for kind in kinds},
         re.compile(rf"{gap}(?:{pattern('chatter')})"),
         # Filler is a word of its own also where others are not: 那 begins many.

@@ -25,13 +25,15 @@ MAX_ENTRY_CHARS = 500
 _DATED = re.compile(r"\((?P<days>\d{4}-\d\d-\d\d(?:, \d{4}-\d\d-\d\d)*)\)\W*$")
 _ASSISTANT = "Assistant: "
 # What makes an entry more than an observation.
-TELLING_KINDS = frozenset({"remember", "decision", "preference"})
+NOTEWORTHY_KINDS = frozenset({"remember", "decision", "preference"})
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry at some lines (1-based, inclusive) of a file, said on some days. `kinds` are the cues that it has
-    (`llm.cues`); `raw` is the text of its lines."""
+    """An entry at some lines (1-based, inclusive) of a file, said on some days.
+
+    `kinds` are the cues that it has (`cues`); `raw` is the text of its lines.
+    """
 
     path: str
     start_line: int
@@ -48,9 +50,10 @@ class Entry:
 
 
 def entries_of(path: str, text: str, day: date, language: str = "english") -> list[Entry]:
-    """The entries of a note of a day, in order. What memory had put into it is left out; `language` is most likely its.
+    """The entries of a note of a day, in order. What memory had put into the note is left out.
 
-    A line that ends with days in brackets was said on these, any other on the day of the note.
+    A line that ends with days in brackets was said on these, any other on the day of the note. `language` is the one
+    that the note is most likely in.
     """
     lines = lines_of(text)
     expected = cues_in(text, language)
@@ -58,18 +61,20 @@ def entries_of(path: str, text: str, day: date, language: str = "english") -> li
     for block in blocks_of(text):
         if block.kind not in ("item", "paragraph"):
             continue
-        own = [line.rstrip("\r\n") for line in text_of(block, lines)]
+        block_lines = [line.rstrip("\r\n") for line in text_of(block, lines)]
         # Lines of a log may stand below each other, and each is one for itself.
-        spans = _spans(own) if block.kind == "paragraph" else [(0, len(own))]
+        spans = _spans(block_lines) if block.kind == "paragraph" else [(0, len(block_lines))]
         for start, end in spans:
             raw = "".join(lines[block.start + start : block.start + end]).strip("\r\n")
-            said = " ".join(" ".join(own[start:end]).split())
-            for statement in _statements(neutralise(strip_injected(said)), expected):
+            entry_text = " ".join(" ".join(block_lines[start:end]).split())
+            for statement in _statements(neutralise(strip_injected(entry_text)), expected):
                 plain, days = undated(statement)
                 if plain:
-                    place = (block.start + start + 1, block.start + end)
+                    first_line, last_line = block.start + start + 1, block.start + end
                     fact = fact_of(plain, expected)
-                    found.append(Entry(path, *place, fact, days or (day,), kinds_of(plain, expected), raw))
+                    found.append(
+                        Entry(path, first_line, last_line, fact, days or (day,), kinds_of(plain, expected), raw)
+                    )
     return found
 
 
@@ -108,8 +113,8 @@ def dated(statement: str, days: Sequence[date]) -> str:
     return f"{statement} ({', '.join(day.isoformat() for day in sorted(set(days)))})"
 
 
-def stated(text: str, expected: Cues | None = None) -> list[tuple[str, float]]:
-    """What a text states, sentence by sentence in order, each with how much it says (`llm.salience`): no questions."""
+def scored_statements(text: str, expected: Cues | None = None) -> list[tuple[str, float]]:
+    """The sentences of a text in order, without questions, each with its score (`salience`)."""
     pieces = sentences(text)
     cues, rare = cues_of(folded("\n".join(pieces)), expected), rarity(pieces)
     return [(piece, salience(piece, cues, rare)) for piece in pieces if not asks(piece, cues)]
@@ -121,22 +126,22 @@ def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
     return [(0, len(lines))]
 
 
-def _statements(said: str, expected: Cues | None) -> Iterator[str]:
-    logged = parts_of(said)
+def _statements(text: str, expected: Cues | None) -> Iterator[str]:
+    logged = parts_of(text)
     if logged is not None:
         # What the log cut in the middle says nothing whole.
-        said_by_user = stated(logged[0], expected)
-        yield from (piece for piece, score in said_by_user if score >= NOTABLE and not piece.endswith("…"))
+        of_user = scored_statements(logged[0], expected)
+        yield from (piece for piece, score in of_user if score >= NOTABLE and not piece.endswith("…"))
         return
-    if said.startswith(_ASSISTANT):
+    if text.startswith(_ASSISTANT):
         # Its "I" is not the owner's.
         return
-    pieces = sentences(said)
-    cues = cues_of(folded(said), expected)
+    pieces = sentences(text)
+    cues = cues_of(folded(text), expected)
     kept = [piece for piece in pieces if not asks(piece, cues)]
-    if len(said) > MAX_ENTRY_CHARS:
+    if len(text) > MAX_ENTRY_CHARS:
         yield from kept
     elif pieces and len(kept) == len(pieces):
-        yield said
+        yield text
     elif kept:
         yield " ".join(kept)

@@ -1,4 +1,4 @@
-"""What is worth keeping of a conversation, without a model: the sentences that say most, as they were said. Pure."""
+"""The sentences of a conversation that are worth keeping, as they were said, found without a model. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CountTokens = Callable[[str], int]
 
 MAX_LINE_CHARS = 300
 MAX_LINES = 20
-# The best so many are looked at closer, which takes time with their square.
+# How many of the best are compared with each other, which takes time with their square.
 _CANDIDATES = 200
-# Of a conversation about so much is looked at: of many long messages the beginning of each, in equal shares, and of
-# very many at least this.
+# How much of a conversation is read: of many long messages the beginning of each, in equal shares, and of very many at
+# least `_FEWEST_CHARS_EACH`.
 _MAX_CHARS = 1_000_000
 _FEWEST_CHARS_EACH = 500
 # Words that two lines share, of all words of both, from which on they say the same.
@@ -28,11 +28,11 @@ _UNSPACED_ENDS = ("。", "！", "？", "」", "』")
 # What is left of a sentence without its lead, and says nothing without it.
 _FEWEST_CHARS = 6
 _NOT_CUT = ("to ", "me ", "when ", "how ", "what ")
-_SAID_BY = {"user": "User", "assistant": "Assistant"}
+_SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class Note:
     """A line for a note, and the message that says it."""
 
     line: str
@@ -40,8 +40,8 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """What a user asked to remember or stated to prefer: as a line of its own, with the sentence as it was said."""
+class UserStatement:
+    """A statement of a user that is to be kept: as a line of its own, with the sentence that it is from."""
 
     text: str
     category: Literal["preferences", "profile", "notes"]
@@ -65,12 +65,12 @@ class _Piece:
     kinds: frozenset[str]
 
 
-def notable(messages: Sequence[Message]) -> list[str]:
-    """The lines of `noted`."""
-    return [note.line for note in noted(messages)]
+def notable_lines(messages: Sequence[Message]) -> list[str]:
+    """The lines of `notes_of`."""
+    return [note.line for note in notes_of(messages)]
 
 
-def noted(messages: Sequence[Message], *, without: Collection[str] = ()) -> list[Noted]:
+def notes_of(messages: Sequence[Message], *, without: Collection[str] = ()) -> list[Note]:
     """Lines for a daily note: what the user stated, and what the assistant states as agreed; in order, distinct.
 
     At most 20 of at most 300 characters, the best where there are more; nothing notable: empty. Questions, greetings,
@@ -86,10 +86,10 @@ def noted(messages: Sequence[Message], *, without: Collection[str] = ()) -> list
         and piece.text not in without
     ]
     lines = _distinct(_joined(_best(worth, _CANDIDATES)))
-    return [Noted(_note_line(line, messages[-1]), line.message) for line in _best(lines, MAX_LINES)]
+    return [Note(_note_line(line, messages[-1]), line.message) for line in _best(lines, MAX_LINES)]
 
 
-def stated(messages: Sequence[Message]) -> list[Stated]:
+def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
     """What the user asked to remember, and preferences that are notable, in order, distinct.
 
     Without the words that ask to remember, where a language has some that can be left out; with the day (UTC) it was
@@ -103,12 +103,12 @@ def stated(messages: Sequence[Message]) -> list[Stated]:
         and ("remember" in piece.kinds or ("preference" in piece.kinds and piece.score >= NOTABLE))
     ]
     return [
-        Stated(_as_fact(piece), _category(piece.kinds), piece.message, piece.text)
+        UserStatement(_as_fact(piece), _category(piece.kinds), piece.message, piece.text)
         for piece in _distinct(_best(found, MAX_LINES))
     ]
 
 
-def introduced(messages: Sequence[Message]) -> list[Stated]:
+def profile_of(messages: Sequence[Message]) -> list[UserStatement]:
     """What the user said of themselves that holds for long (name, home, work, family), in order, distinct."""
     found = [
         piece
@@ -119,7 +119,8 @@ def introduced(messages: Sequence[Message]) -> list[Stated]:
         and not piece.kinds & {"decision", "time", "action"}
     ]
     return [
-        Stated(_as_fact(piece), "profile", piece.message, piece.text) for piece in _distinct(_best(found, MAX_LINES))
+        UserStatement(_as_fact(piece), "profile", piece.message, piece.text)
+        for piece in _distinct(_best(found, MAX_LINES))
     ]
 
 
@@ -145,12 +146,12 @@ def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, co
     there is nothing to say or no room for a line of it.
     """
     pieces = _pieces(messages)
-    last_said = max((piece.at[0] for piece in pieces), default=-1)
+    last_number = max((piece.at[0] for piece in pieces), default=-1)
     open_question = next(
-        (p for p in reversed(pieces) if p.asks and p.message.role == "user" and p.at[0] == last_said), None
+        (p for p in reversed(pieces) if p.asks and p.message.role == "user" and p.at[0] == last_number), None
     )
-    said = _best([piece for piece in pieces if not piece.asks and piece.score > 0], _CANDIDATES)
-    ranked = sorted(_distinct(said), key=lambda piece: (-piece.score, piece.at))
+    candidates = _best([piece for piece in pieces if not piece.asks and piece.score > 0], _CANDIDATES)
+    ranked = sorted(_distinct(candidates), key=lambda piece: (-piece.score, piece.at))
     if open_question is not None:
         ranked.insert(0, open_question)
     old = _best_lines(previous, max_tokens // 2, count)
@@ -165,21 +166,21 @@ def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, co
 def _pieces(messages: Sequence[Message]) -> list[_Piece]:
     """The sentences of user and assistant, scored, in order."""
     share = max(_FEWEST_CHARS_EACH, min(MAX_TEXT_CHARS, _MAX_CHARS // max(1, len(messages))))
-    said = [
+    sentences_by_message = [
         (number, message, sentences(strip_injected(message.content), share))
         for number, message in enumerate(messages)
-        if message.role in _SAID_BY
+        if message.role in _SPEAKERS
     ]
-    everything = [sentence for _, _, found in said for sentence in found]
+    everything = [sentence for _, _, found in sentences_by_message for sentence in found]
     common = cues_of(folded("\n".join(everything)))
     rare = rarity(everything)
     pieces: list[_Piece] = []
-    for number, message, found in said:
+    for number, message, found in sentences_by_message:
         cues = _cues_of(found, common)
-        for place, text in enumerate(found):
+        for index, text in enumerate(found):
             score = salience(text, cues, rare)
             kinds = _kinds(text, cues)
-            pieces.append(_Piece(message, (number, place), text, score, asks(text, cues), cues, kinds))
+            pieces.append(_Piece(message, (number, index), text, score, asks(text, cues), cues, kinds))
     return pieces
 
 
@@ -267,32 +268,32 @@ def _share(words: frozenset[str], seen: frozenset[str]) -> float:
 
 
 def _best_lines(previous: str, max_tokens: int, count: CountTokens) -> list[str]:
-    """The lines of a summary that fit, the most telling ones, in their order; of equals the newer."""
+    """The lines of a summary that fit, the ones with the best scores, in their order; of equals the newer."""
     lines = [line.strip() for line in previous.splitlines() if line.strip()][-_CANDIDATES:]
     cues = cues_of(folded(previous))
     rare = rarity(lines)
-    ranked = sorted(range(len(lines)), key=lambda at: (-salience(lines[at], cues, rare), -at))
+    ranked = sorted(range(len(lines)), key=lambda index: (-salience(lines[index], cues, rare), -index))
     chosen: list[int] = []
-    for at in ranked:
-        longer = sorted([*chosen, at])
-        if count("\n".join(lines[place] for place in longer)) <= max_tokens:
+    for candidate in ranked:
+        longer = sorted([*chosen, candidate])
+        if count("\n".join(lines[index] for index in longer)) <= max_tokens:
             chosen = longer
-    return [lines[at] for at in chosen]
+    return [lines[index] for index in chosen]
 
 
 def _note_line(piece: _Piece, last: Message) -> str:
     day = piece.message.at.date()
     dated = "" if day == last.at.date() else f" ({day.isoformat()})"
-    said_by = "Assistant: " if piece.message.role == "assistant" else ""
-    return f"{said_by}{_cut(piece.text, MAX_LINE_CHARS - len(said_by) - len(dated))}{dated}"
+    speaker = "Assistant: " if piece.message.role == "assistant" else ""
+    return f"{speaker}{_cut(piece.text, MAX_LINE_CHARS - len(speaker) - len(dated))}{dated}"
 
 
 def _summary_line(piece: _Piece) -> str:
-    return f"- {_SAID_BY[piece.message.role]}: {_cut(piece.text)}"
+    return f"- {_SPEAKERS[piece.message.role]}: {_cut(piece.text)}"
 
 
 def _cut(text: str, max_chars: int = MAX_LINE_CHARS) -> str:
-    """The text in one line of at most so many characters: cut after a sentence, else after a word."""
+    """The text in one line of at most `max_chars`: cut after a sentence, else after a word."""
     text = " ".join(text.split())
     if len(text) <= max_chars:
         return text

@@ -25,7 +25,7 @@ from reverie_server.heuristics.grounding_vocabulary import (
     number_words,
 )
 from reverie_server.heuristics.grounding_words import Content, Word, addresses_within, content_of, numbers_of
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.markdown_blocks import Block, blocks_of, text_of
@@ -261,7 +261,7 @@ def _speaks(content: Content, known: Content) -> bool:
 
 def refusal(line: str, sources: Sources, *, about_user: bool) -> str | None:
     """Why a line of a model's may not be kept, None where it may: it is an order to the agent, or nobody said it."""
-    return standing_order(line) or sources.why_not(line, about_user=about_user)
+    return why_order(line) or sources.why_not(line, about_user=about_user)
 
 
 def without_refused(text: str, before: str, sources: Sources, *, about_user: bool) -> tuple[str, list[tuple[str, str]]]:
@@ -279,7 +279,7 @@ def without_refused(text: str, before: str, sources: Sources, *, about_user: boo
         if not entry or entry in own:
             continue
         if block.kind == "heading":
-            reason = standing_order(block.title)
+            reason = why_order(block.title)
         else:
             reason = refusal(" ".join(text_of(block, lines)), sources, about_user=about_user)
         if reason is not None:

@@ -15,7 +15,7 @@ _MARK = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
 
 
 def note_lines(texts: Sequence[str]) -> list[str]:
-    """What a model or an extractive pass noted, as lines of a note: no bullets, nothing twice, nothing empty."""
+    """Texts that a model or a heuristic noted, as lines of a note: no bullets, nothing twice, nothing empty."""
     found: dict[str, str] = {}
     for text in texts:
         line = _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
@@ -37,8 +37,8 @@ def _without_mark(line: str) -> str:
 
 def new_lines(lines: Sequence[str], note: str) -> list[str]:
     """The lines that a note does not hold yet, however they are written there."""
-    held = {essence(line) for line in note.splitlines()}
-    return [line for line in lines if essence(line) not in held]
+    known = {essence(line) for line in note.splitlines()}
+    return [line for line in lines if essence(line) not in known]
 
 
 def bullets(lines: Sequence[str]) -> str:

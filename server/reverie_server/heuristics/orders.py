@@ -1,7 +1,7 @@
 """Pure. Whether a text is an order to the agent about its tools, secrets or instructions: such a text is never memory.
 
-What somebody wishes of the agent (short answers, a name to be called by, a language) is none. A text that only tells
-of a tool or a secret is none either: `Luis owns the rotation of the API key`. Takes time linear in the text.
+A wish (short answers, a name to be called by, a language) is no order. A text that only mentions a tool or a secret is
+none either: `Luis owns the rotation of the API key`. Takes time linear in the text.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Words:
     tools: re.Pattern[str]
 
 
-def standing_order(text: str) -> str | None:
+def why_order(text: str) -> str | None:
     """Why a text is an order to the agent, or None where it is none."""
     folded = _folded(text)
     words = _words()
@@ -90,15 +90,15 @@ def _order_in(sentence: str, words: _Words) -> str | None:
     start = lead.end() if lead else 0
     begins = words.verbs.match(sentence, start)
     has_duty = words.duties.search(sentence) is not None
-    is_told = words.must.search(sentence) is not None
-    if words.tools.search(sentence) and (begins or ((is_told or has_duty) and words.verbs.search(sentence))):
+    is_obliged = words.must.search(sentence) is not None
+    if words.tools.search(sentence) and (begins or ((is_obliged or has_duty) and words.verbs.search(sentence))):
         return "it tells the agent to use a tool"
-    if has_duty and not is_told:
+    if has_duty and not is_obliged:
         # `The app must show the data` says what the app must do, `the data must be sent` says it of nobody else.
-        is_told = words.duties.match(sentence, start) is not None or words.agent.search(sentence) is not None
-        is_told = is_told or _PASSIVE.search(sentence) is not None
+        is_obliged = words.duties.match(sentence, start) is not None or words.agent.search(sentence) is not None
+        is_obliged = is_obliged or _PASSIVE.search(sentence) is not None
     rest = _FORBIDDEN.sub(r"\1", sentence)
-    if not begins and not (is_told and words.verbs.search(rest)):
+    if not begins and not (is_obliged and words.verbs.search(rest)):
         return None
     if words.secrets.search(sentence):
         return "it tells the agent what to do with secrets"

@@ -1,4 +1,4 @@
-"""How much a sentence says that is worth keeping: by the cues of its language, and by what tells in any. Pure."""
+"""The score of a sentence: how much of it is worth keeping, by the cues of its language and by marks of any. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whether a message asks nothing of a memory: greetings, thanks, assent, "go on", and whatever says next to nothing.
+"""Whether no memory can help with a message: greetings, thanks, assent, "go on", and whatever says next to nothing.
 
-Pure but for its data, `trivial.toml`, read once. Anything with a question in it counts as one rather too often than too
-seldom: a search that finds nothing costs little, and one that is not made finds nothing for certain.
+Pure but for its data, `small_talk.toml`, read once. A message counts as a question rather too often than too seldom: a
+search that finds nothing costs little, and one that is not made finds nothing for certain.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ class Reading:
     words: int
 
 
-def is_trivial(message: str, language: str = "english") -> bool:
+def is_small_talk(message: str, language: str = "english") -> bool:
     """Whether no memory can help with the message; `language` is the agent's, by name or code.
 
-    Trivial is a message that neither asks nor names anything and has fewer than MIN_WORDS words with a meaning; of code
-    and stack traces nothing counts.
+    Small talk neither asks nor names anything and has fewer than MIN_WORDS words with a meaning; of code and stack
+    traces nothing counts.
     """
     reading = read(outside_code(message), language)
     return not reading.asks and not reading.names and reading.words < MIN_WORDS
@@ -87,11 +87,11 @@ def is_trivial(message: str, language: str = "english") -> bool:
 
 def read(text: str, language: str = "english") -> Reading:
     """What the text holds. No meaning have the stop words of the language and of the one that knows most of the text's
-    words, and what `trivial.toml` has as phatic. ValidationFailed for an unknown language."""
-    own = language_name(language)
+    words, and what `small_talk.toml` has as phatic. ValidationFailed for an unknown language."""
+    agent_language = language_name(language)
     clauses = _clauses(bare(text))
     words = [token for clause in clauses for token, is_run in clause.tokens if not is_run]
-    lexicon = _lexicon_for(own, _language_of(words, own))
+    lexicon = _lexicon_for(agent_language, _language_of(words, agent_language))
     asks = False
     meant: set[str] = set()
     for clause in clauses:
@@ -274,7 +274,11 @@ def _known_in_runs() -> Mapping[str, Sequence[tuple[str, Kind]]]:
             kinds.update((bare(word), kind) for word in table.get(key, ()) if _HAS_RUN.match(bare(word)))
     asking = [word for word, kind in kinds.items() if kind in ("asks", "marks")]
     # As in `_kind_at`.
-    greetings = [word for word, kind in kinds.items() if kind == "phatic" and any(asked in word for asked in asking)]
+    greetings = [
+        word
+        for word, kind in kinds.items()
+        if kind == "phatic" and any(question_word in word for question_word in asking)
+    ]
     kinds.update(dict.fromkeys(greetings, "marks"))
     by_first: dict[str, list[tuple[str, Kind]]] = {}
     for word in sorted(kinds, key=lambda word: (-len(word), word)):
@@ -300,16 +304,16 @@ def _words(phrase: str) -> tuple[str, ...]:
     return tuple(token[0] for token in _TOKEN.finditer(bare(phrase)) if token["word"])
 
 
-def _language_of(words: Sequence[str], own: str) -> str:
+def _language_of(words: Sequence[str], agent_language: str) -> str:
     """The language that knows most of the words; among equals the agent's own, then by the order of the data."""
-    languages = [own, *_data()]
+    languages = [agent_language, *_data()]
     return max(languages, key=lambda language: sum(word in _vocabulary(language) for word in words))
 
 
 @lru_cache(maxsize=128)
-def _lexicon_for(own: str, spoken: str) -> _Lexicon:
-    """What two languages know together; and greetings in English are understood everywhere."""
-    names = list(dict.fromkeys([own, spoken]))
+def _lexicon_for(agent_language: str, spoken: str) -> _Lexicon:
+    """The phrases and words of two languages together; greetings in English are understood everywhere."""
+    names = list(dict.fromkeys([agent_language, spoken]))
 
     def phrases(key: str, languages: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
         found = {_words(phrase) for name in languages for phrase in _data().get(name, {}).get(key, ())} - {()}
@@ -333,9 +337,9 @@ def unmeant(text: str, language: str = "english") -> tuple[frozenset[str], froze
 
     First those that have none wherever they stand, then those that only ask where a sentence begins with them.
     """
-    own = language_name(language)
+    agent_language = language_name(language)
     words = [token for clause in _clauses(bare(text)) for token, is_run in clause.tokens if not is_run]
-    lexicon = _lexicon_for(own, _language_of(words, own))
+    lexicon = _lexicon_for(agent_language, _language_of(words, agent_language))
     return lexicon.stop, frozenset(word for word, phrases in lexicon.asks.items() if (word,) in phrases)
 
 

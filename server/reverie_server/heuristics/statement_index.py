@@ -1,8 +1,7 @@
 """Which of many statements are worth comparing with one, so that nobody compares all with all. Pure.
 
-What an index finds are candidates, by number, and `likeness` decides. A question takes a bounded time, whatever the
-statements are: of very many that look the same some are found and not all. To add a statement takes time with its
-length.
+An index finds candidates, by number; `statements` decides. A look-up takes a bounded time, whatever the statements are:
+of very many that look the same it finds some and not all. To add a statement takes time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from reverie_server.heuristics.statements import FRAME_WORDS, SAME_SHARE, SPOT_WORDS, Statement, undenied
 
 MAX_CANDIDATES = 32
-# A question looks at so many places of terms, those of the rarest terms first.
-_MAX_PLACES = 1000
+# How many statements of terms a look-up counts at most, those of the rarest terms first.
+_MAX_POSTINGS = 1000
 # Of a longer statement one half of what stands around a spot is enough to know it by.
 _MAX_FRAMED_WORDS = 32
 
@@ -25,39 +24,39 @@ class TermIndex:
     def __init__(self, statements: Iterable[Statement] = ()) -> None:
         self._sizes: list[int] = []
         self._first_of: dict[str, int] = {}
-        self._places: dict[str, list[int]] = defaultdict(list)
-        for said in statements:
-            self.add(said)
+        self._numbers: dict[str, list[int]] = defaultdict(list)
+        for statement in statements:
+            self.add(statement)
 
-    def add(self, said: Statement) -> int:
+    def add(self, statement: Statement) -> int:
         """Add a statement; its number, which counts from 0."""
         number = len(self._sizes)
-        self._sizes.append(len(said.terms))
-        self._first_of.setdefault(said.essence, number)
-        for term in said.terms:
-            self._places[term].append(number)
+        self._sizes.append(len(statement.terms))
+        self._first_of.setdefault(statement.essence, number)
+        for term in statement.terms:
+            self._numbers[term].append(number)
         return number
 
-    def alike(self, said: Statement) -> list[int]:
+    def alike(self, statement: Statement) -> list[int]:
         """The candidates: the first of the same essence, then those that share most terms with it, of equals the
         first."""
         shared: Counter[int] = Counter()
-        left = _MAX_PLACES
-        for term in sorted(said.terms & self._places.keys(), key=lambda term: (len(self._places[term]), term)):
+        budget = _MAX_POSTINGS
+        for term in sorted(statement.terms & self._numbers.keys(), key=lambda term: (len(self._numbers[term]), term)):
             # Of too many the newest.
-            places = self._places[term][-left:]
-            shared.update(places)
-            left -= len(places)
-            if left == 0:
+            numbers = self._numbers[term][-budget:]
+            shared.update(numbers)
+            budget -= len(numbers)
+            if budget == 0:
                 break
-        equal = self._first_of.get(said.essence)
+        equal = self._first_of.get(statement.essence)
         shared.pop(-1 if equal is None else equal, None)
-        # Where not all places were looked at, nobody knows what else is shared.
-        share = SAME_SHARE if left else 0.0
+        # Where not all numbers were looked at, nobody knows what else is shared.
+        share = SAME_SHARE if budget else 0.0
         best = sorted(
             (-count, number)
             for number, count in shared.items()
-            if count >= share * min(len(said.terms), self._sizes[number])
+            if count >= share * min(len(statement.terms), self._sizes[number])
         )
         return [*([] if equal is None else [equal]), *(number for _, number in best[:MAX_CANDIDATES])]
 
@@ -66,30 +65,30 @@ class FrameIndex:
     """Finds what may contradict a statement: the same words but for a denial, or for one spot, or in another order."""
 
     def __init__(self, statements: Iterable[Statement] = ()) -> None:
-        self._places: dict[int, list[int]] = defaultdict(list)
+        self._by_key: dict[int, list[int]] = defaultdict(list)
         self._count = 0
-        for said in statements:
-            self.add(said)
+        for statement in statements:
+            self.add(statement)
 
-    def add(self, said: Statement) -> int:
+    def add(self, statement: Statement) -> int:
         """Add a statement; its number, which counts from 0."""
         number, self._count = self._count, self._count + 1
-        for key in _keys(said, denies=bool(said.denials)):
-            self._places[key].append(number)
+        for key in _keys(statement, denies=bool(statement.denials)):
+            self._by_key[key].append(number)
         return number
 
-    def opposed(self, said: Statement) -> list[int]:
+    def opposed(self, statement: Statement) -> list[int]:
         """The candidates, the newest first."""
         found: set[int] = set()
-        for key in _keys(said, denies=not said.denials):
-            found.update(self._places.get(key, ())[-MAX_CANDIDATES:])
+        for key in _keys(statement, denies=not statement.denials):
+            found.update(self._by_key.get(key, ())[-MAX_CANDIDATES:])
         return sorted(found, reverse=True)[:MAX_CANDIDATES]
 
 
-def _keys(said: Statement, *, denies: bool) -> Iterator[int]:
-    """Hashes, of which two statements that contradict each other have one in common: see `likeness.contradicts`."""
-    words = said.words
-    yield hash(("denied", denies, tuple(undenied(said))))
+def _keys(statement: Statement, *, denies: bool) -> Iterator[int]:
+    """Hashes, of which two statements that contradict each other have one in common: see `statements.contradicts`."""
+    words = statement.words
+    yield hash(("denied", denies, tuple(undenied(statement))))
     yield hash(("order", *sorted(words)))
     if len(words) <= _MAX_FRAMED_WORDS:
         for length in range(1, min(SPOT_WORDS, len(words) - FRAME_WORDS) + 1):

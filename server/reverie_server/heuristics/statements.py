@@ -1,5 +1,6 @@
-"""When two statements say the same, when they contradict each other, and whether one follows from others: by their
-words alone, in any language, and rather too seldom than too often. Pure.
+"""Whether two statements say the same or contradict each other, and whether one follows from others. Pure.
+
+Their words alone decide, in any language, and rather too seldom than too often.
 
 A value is what a statement may be about: a name (a capital inside a sentence, where a language does not give every noun
 one), a number, an identifier. Two statements that name different values never say the same.
@@ -18,11 +19,12 @@ from reverie_server.text.redact import essence
 
 # Terms of both by terms of either, from which on two statements say the same.
 SAME_SHARE = 0.75
-# Of the terms of a statement, so many must stand in what it is said to follow from.
+# The share of a statement's terms that must stand in what it follows from.
 GROUNDED_SHARE = 0.6
 # A statement of fewer terms stands in another one by chance.
-TELLING_TERMS = 3
-# How much two statements must share around the one place where they differ, and how long that may be, in words.
+MIN_ENTAILED_TERMS = 3
+# How many words, and which share of all, two statements must have in common around the one spot where they differ; how
+# many words the spot may have.
 FRAME_WORDS, _FRAME_SHARE, SPOT_WORDS = 3, 0.5, 4
 # A word of a script with spaces has marks in it, and none at its end.
 _INNER_MARKS = "'’.@/-"
@@ -51,8 +53,8 @@ _NEGATIONS = frozenset(
         *("не", "нет", "никогда", "不", "没", "沒", "無"),
     }
 )
-# What comes with them.
-_BESIDE_NEGATIONS = frozenset(
+# Words that come with a negation, and go when it is taken away.
+_WITH_NEGATIONS = frozenset(
     ("do", "does", "did", "any", "longer", "more", "mehr", "ya", "ne", "plus", "più", "mais", "meer", "już", "больше")
 )
 
@@ -92,7 +94,7 @@ def statement(text: str, language: str) -> Statement:
     )
 
 
-def same(a: Statement, b: Statement) -> bool:
+def is_duplicate(a: Statement, b: Statement) -> bool:
     """Whether two statements say the same: equal, or of about the same terms and no different values or denials."""
     if a.essence == b.essence:
         return True
@@ -103,11 +105,11 @@ def same(a: Statement, b: Statement) -> bool:
     return is_alike and _is_in_order(a, b) and not contradicts(a, b)
 
 
-def holds(a: Statement, b: Statement) -> bool:
-    """Whether one statement says what another does, and maybe more."""
-    if same(a, b):
+def entails(a: Statement, b: Statement) -> bool:
+    """Whether statement `a` says what `b` does, and maybe more."""
+    if is_duplicate(a, b):
         return True
-    is_part = len(b.terms) >= TELLING_TERMS and b.terms <= a.terms and b.values <= a.values
+    is_part = len(b.terms) >= MIN_ENTAILED_TERMS and b.terms <= a.terms and b.values <= a.values
     return is_part and bool(a.denials) == bool(b.denials) and _is_in_order(a, b) and not contradicts(a, b)
 
 
@@ -148,7 +150,7 @@ class Ground:
         for source in sources:
             terms |= source.terms
             words.update(source.words)
-        # Each of which holds a part.
+        # A set for each part of what was joined.
         self._terms: list[set[str]] = [terms]
         self._words: list[set[str]] = [words]
 
@@ -161,13 +163,12 @@ class Ground:
             whole._words += part._words
         return whole
 
-    def bears(self, said: Statement) -> bool:
-        """Whether a statement follows as far as words tell: its values stand there, and most of its terms."""
-        if not said.terms or not all(self._has(value) for value in said.values):
+    def supports(self, claim: Statement) -> bool:
+        """Whether a statement follows as far as words tell: its values stand here, and most of its terms."""
+        if not claim.terms or not all(self._has(value) for value in claim.values):
             return False
-        return sum(any(term in terms for terms in self._terms) for term in said.terms) >= GROUNDED_SHARE * len(
-            said.terms
-        )
+        known_terms = sum(any(term in terms for terms in self._terms) for term in claim.terms)
+        return known_terms >= GROUNDED_SHARE * len(claim.terms)
 
     def _has(self, value: str) -> bool:
         return any(value in words or value.strip(".") in words for words in self._words)
@@ -189,16 +190,16 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
 
 def _is_in_order(a: Statement, b: Statement) -> bool:
     """Whether two statements name what they both name in the same order, where the order says what is preferred."""
-    if not _SINGULAR.search(a.essence) or len(a.terms & b.terms) < TELLING_TERMS:
+    if not _SINGULAR.search(a.essence) or len(a.terms & b.terms) < MIN_ENTAILED_TERMS:
         return True
     shared = set(a.words) & set(b.words)
-    own, other = ([word for word in dict.fromkeys(said.words) if word in shared] for said in (a, b))
-    return own == other
+    order_of_a, order_of_b = ([word for word in dict.fromkeys(each.words) if word in shared] for each in (a, b))
+    return order_of_a == order_of_b
 
 
-def undenied(said: Statement) -> list[str]:
+def undenied(denial: Statement) -> list[str]:
     """The words of a statement without those that deny it."""
-    return [word for word in said.words if word not in _NEGATIONS and word not in _BESIDE_NEGATIONS]
+    return [word for word in denial.words if word not in _NEGATIONS and word not in _WITH_NEGATIONS]
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:

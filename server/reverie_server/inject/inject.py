@@ -19,7 +19,7 @@ from reverie_indexer.resources import read_resource
 from reverie_indexer.text.chunk import note_date
 from reverie_server.access.gate import Grant
 from reverie_server.files.well_known import INSTRUCTIONS
-from reverie_server.heuristics.small_talk import is_trivial
+from reverie_server.heuristics.small_talk import is_small_talk
 from reverie_server.inject.query_expansion import salient_sentences, shortened, with_recent_messages
 from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fit, notice_of, section, select
 from reverie_server.search.episode_passages import episode_text
@@ -232,7 +232,7 @@ class Injector:
 def _queries(request: InjectRequest, language: str) -> _Queries | None:
     """The queries of a message, from which injected memory is stripped; None for a trivial message."""
     message = shortened(strip_injected(request.message))
-    if is_trivial(message, language):
+    if is_small_talk(message, language):
         return None
     recent = [strip_injected(text) for text in request.recent_user_messages]
     return _Queries(message, with_recent_messages(message, recent, language), salient_sentences(message, language))

@@ -19,10 +19,10 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.files.well_known import note_path
-from reverie_server.heuristics.extract import noted, summarise
+from reverie_server.heuristics.extract import notes_of, summarise
 from reverie_server.heuristics.grounding import Sources, refusal
 from reverie_server.heuristics.notes import bullets, new_lines, note_lines
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.jobs.model import message_source
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.generation import EXTRACTIVE, Made
@@ -182,11 +182,9 @@ class SessionCompaction:
         for part in transcript.parts(messages, self._rules.max_rounds):
             part_notes = await self._generated_notes(tenant_id, part, notes, deadline)
             if part_notes is None:
-                extracted = await asyncio.to_thread(noted, part)
+                extracted = await asyncio.to_thread(notes_of, part)
                 part_notes = [
-                    _Note(note.line, EXTRACTIVE, [note.message])
-                    for note in extracted
-                    if standing_order(note.line) is None
+                    _Note(note.line, EXTRACTIVE, [note.message]) for note in extracted if why_order(note.line) is None
                 ]
             notes = _distinct([*notes, *part_notes])
         return notes

@@ -11,7 +11,7 @@ import structlog
 from reverie_indexer.errors import ReverieError
 from reverie_server.episodes.make import without_sentences
 from reverie_server.heuristics.grounding import Sources
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.sessions.model import Message
@@ -79,6 +79,6 @@ class Summaries:
         """The sentences of a model's summary that may be kept, clipped to `max_tokens`."""
         sources = Sources.of_texts([previous, transcript(messages, "notes")])
         kept = without_sentences(
-            strip_injected(written), lambda sentence: standing_order(sentence) or sources.why_addressed(sentence)
+            strip_injected(written), lambda sentence: why_order(sentence) or sources.why_addressed(sentence)
         )
         return clipped(kept, self.max_tokens, self.count)

@@ -10,11 +10,19 @@ from itertools import islice
 from typing import Literal
 
 from reverie_server.heuristics.cues import Cues
-from reverie_server.heuristics.entries import TELLING_KINDS, cues_in, dated, fact_of, kinds_of, stated, undated
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.entries import (
+    NOTEWORTHY_KINDS,
+    cues_in,
+    dated,
+    fact_of,
+    kinds_of,
+    scored_statements,
+    undated,
+)
+from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.salience import NOTABLE
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
-from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, same, statement
+from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, is_duplicate, statement
 from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.markdown_blocks import blocks_of, bullet, escaped, text_of
 from reverie_server.text.markdown_edit import lines_of
@@ -87,9 +95,9 @@ def proposed(
         named = [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= len(episodes)]
         line = statement(plain, language)
         of_named = [evidence[number] for number in named]
-        if not named or not line.essence or not Ground.joined([each.ground for each in of_named]).bears(line):
+        if not named or not line.essence or not Ground.joined([each.ground for each in of_named]).supports(line):
             continue
-        if standing_order(plain) is not None:
+        if why_order(plain) is not None:
             continue
         sources = tuple(episodes[number] for number in sorted(named))
         recurs = len({episode.session_id for episode in sources}) > 1
@@ -113,7 +121,7 @@ class _Finding:
 
     @property
     def is_worth_keeping(self) -> bool:
-        return self.session_count > 1 or bool(self.kinds & TELLING_KINDS and self.salience >= NOTABLE)
+        return self.session_count > 1 or bool(self.kinds & NOTEWORTHY_KINDS and self.salience >= NOTABLE)
 
 
 def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
@@ -152,12 +160,12 @@ def _findings(episodes: Sequence[Summary], language: str) -> list[_Finding]:
     expected = cues_in("\n".join(episode.text for episode in episodes), language)
     for episode in episodes:
         for text, salience in _stated(episode, expected):
-            if standing_order(text) is not None:
+            if why_order(text) is not None:
                 continue
             wording = statement(fact_of(text, expected), language)
             kinds = kinds_of(text, expected)
             similar = sorted({finding_of[number] for number in index.alike(wording)})
-            known = next((number for number in similar if same(findings[number].statement, wording)), None)
+            known = next((number for number in similar if is_duplicate(findings[number].statement, wording)), None)
             finding_of.append(len(findings) if known is None else known)
             index.add(wording)
             if known is None:
@@ -210,7 +218,7 @@ def _stated(episode: Summary, expected: Cues | None) -> Iterable[tuple[str, floa
         if speaker and speaker["who"] == "Assistant":
             continue
         rest = line[speaker.end() :] if speaker else line
-        for text, salience in stated(rest, expected):
+        for text, salience in scored_statements(rest, expected):
             plain, _ = undated(text)
             if salience >= MIN_SALIENCE and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
                 yield plain, salience
@@ -231,7 +239,7 @@ class _Evidence:
         parts = [statement(part, language) for part in [_header(episode), *episode.text.splitlines()]]
         expected = cues_in(episode.text, language)
         self.ground = Ground(parts)
-        self._notable = [part for part in parts if kinds_of(part.text, expected) & TELLING_KINDS]
+        self._notable = [part for part in parts if kinds_of(part.text, expected) & NOTEWORTHY_KINDS]
 
     def stresses(self, line: Statement) -> bool:
         """Whether the episode states something to be kept that has most terms of a line."""
@@ -244,7 +252,7 @@ def _distinct(lines: Sequence[Line], present: Sequence[Statement] = ()) -> list[
     index = TermIndex(present)
     kept: list[Line] = []
     for line in lines:
-        if not any(same(line.statement, known[number]) for number in index.alike(line.statement)):
+        if not any(is_duplicate(line.statement, known[number]) for number in index.alike(line.statement)):
             kept.append(line)
             known.append(line.statement)
             index.add(line.statement)

@@ -7,9 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from reverie_server.heuristics.entries import TELLING_KINDS, Entry
+from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
-from reverie_server.heuristics.statements import TELLING_TERMS, Statement, contradicts, holds, same, statement
+from reverie_server.heuristics.statements import (
+    MIN_ENTAILED_TERMS,
+    Statement,
+    contradicts,
+    entails,
+    is_duplicate,
+    statement,
+)
 from reverie_server.nights.emergence.candidates import Evidence, Recall, Rules, Scored, score
 from reverie_server.text.markdown_blocks import without_marker
 from reverie_server.text.redact import essence
@@ -186,10 +193,10 @@ class _CandidateBuilder:
             days=days,
             recalls=[recall for passage in recalled for recall in passage.recalls],
             is_asked=is_asked,
-            is_telling=any(entry.kinds & TELLING_KINDS or entry.path in self._consolidated for entry in entries),
-            is_known=any(holds(self._known[number], wording) for number in self._known_index.alike(wording)),
+            is_telling=any(entry.kinds & NOTEWORTHY_KINDS or entry.path in self._consolidated for entry in entries),
+            is_known=any(entails(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
-                day >= days[-1] and holds(wording, removed)
+                day >= days[-1] and entails(wording, removed)
                 for day, removed in map(self._corrections.__getitem__, self._corrections_index.alike(wording))
             ),
             is_contradicted=self._is_contradicted(group, wording),
@@ -229,7 +236,7 @@ def _grouped(entries: Sequence[Entry], language: str) -> list[_Group]:
     for entry in entries:
         wording = statement(entry.text, language)
         similar = (groups[number] for number in index.alike(wording))
-        group = next((group for group in similar if same(group.members[-1][1], wording)), None)
+        group = next((group for group in similar if is_duplicate(group.members[-1][1], wording)), None)
         if group is not None:
             group.members.append((entry, wording))
             continue
@@ -256,7 +263,7 @@ def _match_passages(
             by_path[entry.path].append((entry.start_line, entry.end_line, id(group)))
             for message in inputs.origins.get((entry.path, entry.raw), ()):
                 by_message[message].append(id(group))
-            if len(wording.terms) >= TELLING_TERMS:
+            if len(wording.terms) >= MIN_ENTAILED_TERMS:
                 longest = max(wording.terms, key=lambda term: (len(term), term))
                 by_term[longest].append((id(group), wording.terms))
     for passage in passages:

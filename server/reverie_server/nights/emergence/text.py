@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
-from reverie_server.heuristics.orders import standing_order
+from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.statement_index import FrameIndex
 from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, statement
 from reverie_server.long_term.guard import GuardRules, check
@@ -55,7 +55,7 @@ def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: G
     # The memory's own entries as far as they are the server's, in what the text is now.
     machine = _Machine(text, memory, language)
     for candidate in passing:
-        if (order := standing_order(candidate.text)) is not None:
+        if (order := why_order(candidate.text)) is not None:
             reason = order
             left.append((candidate, "instruction"))
             continue
@@ -97,9 +97,9 @@ def modelled(
     proposed = [statement(line, language) for line in _lines(content)]
     new = [line for line in proposed if line.essence not in known_essences]
     ground = Ground([*(candidate.statement for candidate in passing), *known])
-    if not all(map(ground.bears, new)):
+    if not all(map(ground.supports, new)):
         return Proposal(None, "the proposal says what nobody said")
-    if any((order := standing_order(line.text)) is not None for line in new):
+    if any((order := why_order(line.text)) is not None for line in new):
         return Proposal(None, f"the proposal has an instruction: {order}")
     frames = FrameIndex(candidate.statement for candidate in passing)
     explained = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.statements import Ground, Statement, contradicts, holds, same, statement
+from reverie_server.heuristics.statements import Ground, Statement, contradicts, entails, is_duplicate, statement
 
 
 def said(text: str, language: str = "english") -> Statement:
@@ -20,7 +20,7 @@ def said(text: str, language: str = "english") -> Statement:
     ],
 )
 def test_the_same_in_other_clothes(a: str, b: str) -> None:
-    assert same(said(a), said(b))
+    assert is_duplicate(said(a), said(b))
     assert not contradicts(said(a), said(b))
 
 
@@ -41,8 +41,8 @@ def test_the_same_in_other_clothes(a: str, b: str) -> None:
 def test_what_cannot_both_hold(a: str, b: str) -> None:
     assert contradicts(said(a), said(b))
     assert contradicts(said(b), said(a))
-    assert not same(said(a), said(b))
-    assert not holds(said(a), said(b))
+    assert not is_duplicate(said(a), said(b))
+    assert not entails(said(a), said(b))
 
 
 @pytest.mark.parametrize(
@@ -60,21 +60,21 @@ def test_what_cannot_both_hold(a: str, b: str) -> None:
 )
 def test_what_is_two_things_is_neither_the_same_nor_contradicts(a: str, b: str) -> None:
     assert not contradicts(said(a), said(b))
-    assert not same(said(a), said(b))
+    assert not is_duplicate(said(a), said(b))
 
 
 def test_a_statement_holds_what_it_says_more_of() -> None:
     long = said("Prefers green tea to coffee, with a little honey")
-    assert holds(long, said("Prefers green tea to coffee"))
-    assert not holds(said("Prefers green tea"), long)
-    assert not holds(said("Does not like green tea with honey"), said("Like green tea with honey"))
+    assert entails(long, said("Prefers green tea to coffee"))
+    assert not entails(said("Prefers green tea"), long)
+    assert not entails(said("Does not like green tea with honey"), said("Like green tea with honey"))
 
 
 def test_what_nobody_said_does_not_follow() -> None:
     ground = Ground([said("User: I prefer Assam tea when I work on the Kestrel report."), said("2026-04-03 web:1")])
-    assert ground.bears(said("The user prefers Assam tea for the Kestrel report"))
-    assert ground.bears(said("Prefers Assam tea (said on 2026-04-03)"))
-    assert not ground.bears(said("Prefers Ceylon tea for the Kestrel report"))
-    assert not ground.bears(said("Prefers 3 cups of Assam tea for the Kestrel report"))
-    assert not ground.bears(said("Owns a sailing boat in the harbour"))
-    assert not ground.bears(said(""))
+    assert ground.supports(said("The user prefers Assam tea for the Kestrel report"))
+    assert ground.supports(said("Prefers Assam tea (said on 2026-04-03)"))
+    assert not ground.supports(said("Prefers Ceylon tea for the Kestrel report"))
+    assert not ground.supports(said("Prefers 3 cups of Assam tea for the Kestrel report"))
+    assert not ground.supports(said("Owns a sailing boat in the harbour"))
+    assert not ground.supports(said(""))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.heuristics.small_talk import MIN_WORDS, is_trivial, outside_code, read
+from reverie_server.heuristics.small_talk import MIN_WORDS, is_small_talk, outside_code, read
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from reverie_server.heuristics.small_talk import MIN_WORDS, is_trivial, outside_
     ],
 )  # fmt: skip
 def test_chatter_asks_nothing_of_a_memory(message: str) -> None:
-    assert is_trivial(message)
+    assert is_small_talk(message)
 
 
 @pytest.mark.parametrize(
@@ -52,21 +52,21 @@ def test_chatter_asks_nothing_of_a_memory(message: str) -> None:
     ],
 )  # fmt: skip
 def test_a_question_a_name_or_news_does(message: str) -> None:
-    assert not is_trivial(message)
+    assert not is_small_talk(message)
 
 
 def test_an_unspaced_question_is_not_trivial() -> None:
     """Seen elsewhere: counted by its spaces, a Chinese or Japanese question is one word, and nothing was ever found."""
-    assert not is_trivial("项目截止日期是什么时候")
-    assert not is_trivial("项目截止日期是什么时候", "chinese")
-    assert not is_trivial("来週の会議は何時からですか", "ja")
+    assert not is_small_talk("项目截止日期是什么时候")
+    assert not is_small_talk("项目截止日期是什么时候", "chinese")
+    assert not is_small_talk("来週の会議は何時からですか", "ja")
 
 
 def test_a_greeting_with_the_name_of_something_is_a_question() -> None:
     for message in ("How is it going with the Quayside project", "¿Qué tal la reunión?", "王老师最近好吗"):
-        assert not is_trivial(message)
+        assert not is_small_talk(message)
     for message in ("How is it going?", "¿Qué tal?", "最近好吗"):
-        assert is_trivial(message)
+        assert is_small_talk(message)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_greeting_with_the_name_of_something_is_a_question() -> None:
 def test_words_with_a_meaning_are_counted_once(message: str, words: int) -> None:
     reading = read(message)
     assert (reading.words, reading.asks, reading.names) == (words, False, False)
-    assert is_trivial(message) == (words < MIN_WORDS)
+    assert is_small_talk(message) == (words < MIN_WORDS)
 
 
 def test_the_agents_own_language_counts_beside_the_one_of_the_message() -> None:
@@ -107,13 +107,13 @@ def test_code_is_left_out_of_account(message: str, left: str) -> None:
 
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(ValidationFailed):
-        is_trivial("hello", "klingon")
+        is_small_talk("hello", "klingon")
 
 
 @given(st.text(max_size=200))
 def test_no_text_is_too_odd(message: str) -> None:
     reading = read(message)
-    assert is_trivial(message) or reading.words > 0 or reading.asks or reading.names
+    assert is_small_talk(message) or reading.words > 0 or reading.asks or reading.names
 
 
 @pytest.mark.parametrize("piece", ["ha", "ok ", "什么", "```\n", "a. ", "(", "    at x (\n", "ㅋ", "😀", "nnn"])
