@@ -150,6 +150,7 @@ def test_every_module_in_contributing_exists() -> None:
 def test_the_pages_name_all_tools_stages_and_words_of_the_graph() -> None:
     turns, background, graph = (code_of(DOCS / f"{name}.md") for name in ("turns", "background", "graph"))
     assert {tool.name for tool in REGISTRY} <= set(turns.splitlines())
+    assert len(list(REGISTRY)) == 12, "README and turns.md say twelve"
     assert set(STAGES) <= set(background.splitlines())
     assert {*ENTITY_TYPES, *RELATION_NAMES} <= set(graph.splitlines())
 
