@@ -12,7 +12,7 @@ from tests.scripted_model import Asked, Reply, says, says_json
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
-from reverie_server.browse.episodes import ShownEpisode
+from reverie_server.browse.episodes import SourcedEpisode
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.search.request import request_for
 
@@ -54,7 +54,7 @@ async def run(talk: Talk, *, slice_owner: bool = True) -> Outcome:
     return await talk.runtime.consolidation.stages["episodic"].run(work)
 
 
-async def summarised(talk: Talk, *texts: str) -> ShownEpisode:
+async def summarised(talk: Talk, *texts: str) -> SourcedEpisode:
     """Say something, complete the session and make its episode."""
     await talk.say(*texts)
     await complete(talk)
@@ -62,7 +62,7 @@ async def summarised(talk: Talk, *texts: str) -> ShownEpisode:
     return (await shown(talk))[0]
 
 
-async def shown(talk: Talk, limit: int = 100) -> list[ShownEpisode]:
+async def shown(talk: Talk, limit: int = 100) -> list[SourcedEpisode]:
     return await talk.runtime.consolidation.episodes.page(talk.principal, before=None, limit=limit)
 
 

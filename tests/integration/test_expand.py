@@ -11,7 +11,7 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.principal import Principal
-from reverie_server.browse.expand import Expanded, Expansion
+from reverie_server.browse.expand import ExpandedPassage, Expansion
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
@@ -41,7 +41,7 @@ async def id_of(search: Search, place: Place, word: str) -> str:
     return str(next(ranked.chunk_id for ranked in found if word in ranked.text))
 
 
-def texts(found: Expanded) -> tuple[list[str], str, list[str]]:
+def texts(found: ExpandedPassage) -> tuple[list[str], str, list[str]]:
     return [p.text for p in found.before], found.passage.text, [p.text for p in found.after]
 
 

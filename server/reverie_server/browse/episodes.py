@@ -1,4 +1,4 @@
-"""Episodes for those who ask for them: listing, searching, removing, indexing anew; and their upkeep."""
+"""Episodes for people: list, read, search, remove and index them anew; and their upkeep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal
-from reverie_server.episodes import store as stored
+from reverie_server.episodes import store
 from reverie_server.episodes.removal import EpisodeRemoval
 from reverie_server.episodes.stage import entry_of, passages_of_stored
 from reverie_server.episodes.store import Episode, parse_id
@@ -25,15 +25,15 @@ from reverie_server.search.request import Mode, SearchOutcome, request_for, rule
 from reverie_server.search.search import Search
 from reverie_server.settings.agent import AgentSettings
 
-# Passages of one episode that may stand before the first of the next.
+# The passages of one episode that may come before the first passage of the next one.
 _PASSAGES_EACH = 8
 _MAX_PASSAGES = 400
 _PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class ShownEpisode:
-    """An episode with the messages that it is made of, as far as they are there still."""
+class SourcedEpisode:
+    """An episode with those of its source messages that still exist."""
 
     episode: Episode
     sources: Sequence[Mapping[str, Any]]
@@ -41,15 +41,15 @@ class ShownEpisode:
 
 @dataclass(frozen=True, slots=True)
 class FoundEpisode:
-    """An episode that was found, with the best score of its passages, 0..1.2."""
+    """An episode with the highest score of its passages, 0..1.2."""
 
-    shown: ShownEpisode
+    sourced: SourcedEpisode
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeQuery:
-    """What is searched for among episodes."""
+    """A search among episodes."""
 
     query: str
     max_results: int = 6
@@ -59,7 +59,7 @@ class EpisodeQuery:
 
 
 class Episodes:
-    """The episodes of agents. `now` gives the time; what has expired by it nobody sees."""
+    """The episodes of agents. `now` gives the time, by which episodes expire: nobody sees an expired one."""
 
     def __init__(
         self,
@@ -78,73 +78,72 @@ class Episodes:
         self._has_model = has_model
         self._now = now
 
-    async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[ShownEpisode]:
-        """A page of what the principal sees, newest first: those numbered below `before`."""
+    async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[SourcedEpisode]:
+        """A page of the episodes that the principal sees, newest first, numbered below `before`."""
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             return await self._read(connection, principal, before=before, limit=limit)
 
-    async def get(self, principal: Principal, public_id: str) -> ShownEpisode:
-        """The episode of that id; NotFound. A team member sees what its leader shares too."""
-        found = await self._of_numbers(principal, [parse_id(public_id)])
-        if not found:
+    async def get(self, principal: Principal, public_id: str) -> SourcedEpisode:
+        """The episode with this id. A team member also sees what its leader shares. NotFound."""
+        episodes = await self._by_numbers(principal, [parse_id(public_id)])
+        if not episodes:
             raise NotFound(f"there is no episode {public_id!r}")
-        return found[0]
+        return episodes[0]
 
     async def delete(self, place: Place, public_id: str) -> None:
-        """Remove an episode of a place for good, from the index, the cache and the graph too; NotFound."""
+        """Remove an episode of a place for good, with its index, cache and graph entries. NotFound."""
         number = parse_id(public_id)
         async with self._database.tenant(place.tenant_id) as connection:
-            own = await own_slices(connection, place)
-            found = await stored.read_episodes(
-                connection, place.tenant_id, own, now=self._now(), episode_ids=[number], limit=1
+            slice_ids = await own_slices(connection, place)
+            episodes = await store.read_episodes(
+                connection, place.tenant_id, slice_ids, now=self._now(), episode_ids=[number], limit=1
             )
-            if not found:
+            if not episodes:
                 raise NotFound(f"there is no episode {public_id!r}")
             await self._removal.remove(connection, place, await lock_slice(connection, place), [number])
 
-    async def search(self, grant: Grant, asked: EpisodeQuery) -> tuple[list[FoundEpisode], SearchOutcome]:
-        """The episodes whose passages answer a query best, best first, and how it was searched.
+    async def search(self, grant: Grant, query: EpisodeQuery) -> tuple[list[FoundEpisode], SearchOutcome]:
+        """The episodes whose passages answer a query best, best first, and the outcome of the search.
 
-        Raises what `Search.search` raises.
+        The outcome has the passages of these episodes only. Raises the errors of `Search.search`.
         """
         request = request_for(
             grant,
-            asked.query,
-            max_results=min(_MAX_PASSAGES, _PASSAGES_EACH * asked.max_results),
-            min_score=asked.min_score,
+            query.query,
+            max_results=min(_MAX_PASSAGES, _PASSAGES_EACH * query.max_results),
+            min_score=query.min_score,
             tiers=("episodic",),
-            mode=asked.mode,
-            as_of=asked.as_of,
+            mode=query.mode,
+            as_of=query.as_of,
         )
         outcome = await self._search.search(request, rules_for(grant, self._search.rules))
         scores: dict[int, float] = {}
         for result in outcome.results:
             if result.episode is not None:
-                # They come in the order of their scores.
+                # The first passage of an episode has its highest score.
                 scores.setdefault(result.episode.episode_id, result.score)
-        best = list(scores)[: asked.max_results]
-        shown = {one.episode.episode_id: one for one in await self._of_numbers(grant.principal, best)}
-        results = [FoundEpisode(shown[number], scores[number]) for number in best if number in shown]
-        used = {found.shown.episode.episode_id for found in results}
-        kept = [result for result in outcome.results if result.episode and result.episode.episode_id in used]
-        return results, replace(outcome, results=kept)
+        best = list(scores)[: query.max_results]
+        by_number = {one.episode.episode_id: one for one in await self._by_numbers(grant.principal, best)}
+        episodes = [FoundEpisode(by_number[number], scores[number]) for number in best if number in by_number]
+        passages = [result for result in outcome.results if result.episode and result.episode.episode_id in by_number]
+        return episodes, replace(outcome, results=passages)
 
     async def prune(self, now: datetime) -> int:
-        """Remove what has expired, of all tenants, and have made again what a model failed at; how many went."""
-        removed = await stored.prune(self._database, now)
+        """Remove the expired episodes of all tenants, and retry those that a model failed at; the number removed."""
+        removed = await store.prune(self._database, now)
         if self._has_model:
-            await stored.ask_again(self._database, now)
+            await store.ask_again(self._database, now)
         return removed
 
     async def reindex(self, place: Place, settings: AgentSettings) -> Reindexed:
-        """Cut and embed the episodes of a place anew, each in a transaction of its own; `documents` counts them."""
+        """Index the episodes of a place anew, each in a transaction of its own; `documents` counts the episodes."""
         documents = chunks = embedded = reused = 0
         before: int | None = None
         while True:
             async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-                own = await own_slices(connection, place)
-                page = await stored.read_episodes(
-                    connection, place.tenant_id, own, now=self._now(), before=before, limit=_PAGE
+                slice_ids = await own_slices(connection, place)
+                page = await store.read_episodes(
+                    connection, place.tenant_id, slice_ids, now=self._now(), before=before, limit=_PAGE
                 )
             for episode in page:
                 counts = await self._index_again(place, settings, episode)
@@ -155,16 +154,16 @@ class Episodes:
             before = page[-1].episode_id
 
     async def _index_again(self, place: Place, settings: AgentSettings, episode: Episode) -> tuple[int, int, int]:
-        """Passages: all, new ones with their vector, and those that stayed."""
+        """Index one episode: its passages, the newly embedded ones, and the unchanged ones."""
         passages = await asyncio.to_thread(passages_of_stored, settings, episode)
         ready = await self._pipeline.embed(place.tenant_id, passages)
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
-            present = await stored.read_episode(
+            present = await store.read_episode(
                 connection, place.tenant_id, slice_.slice_id, episode.episode_id, now=self._now()
             )
             if present is None or (present.summary, present.key_topics) != (episode.summary, episode.key_topics):
-                # Whoever changed it has indexed it.
+                # The transaction that changed it has indexed it.
                 return 0, 0, 0
             model_id = ready.model_id if ready else None
             done = await index_episode(connection, place, slice_, entry_of(episode), passages, model_id)
@@ -172,7 +171,7 @@ class Episodes:
             self._pipeline.backfill_wanted.set()
         return done.chunks, done.chunks - done.reused - done.waiting, done.reused
 
-    async def _of_numbers(self, principal: Principal, numbers: Sequence[int]) -> list[ShownEpisode]:
+    async def _by_numbers(self, principal: Principal, numbers: Sequence[int]) -> list[SourcedEpisode]:
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             found = await self._read(connection, principal, episode_ids=numbers)
             if len(found) < len(numbers) and principal.leader_agent_id is not None:
@@ -181,9 +180,9 @@ class Episodes:
                 found += await self._read(connection, leader, episode_ids=numbers)
             return found
 
-    async def _read(self, connection: Connection, principal: Principal, **which: Any) -> list[ShownEpisode]:
+    async def _read(self, connection: Connection, principal: Principal, **which: Any) -> list[SourcedEpisode]:
         visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
         slice_ids = [slice_.slice_id for slice_ in visible]
-        found = await stored.read_episodes(connection, principal.tenant_id, slice_ids, now=self._now(), **which)
-        sources = await stored.sources_of(connection, principal.tenant_id, found)
-        return [ShownEpisode(episode, sources[episode.episode_id]) for episode in found]
+        found = await store.read_episodes(connection, principal.tenant_id, slice_ids, now=self._now(), **which)
+        sources = await store.sources_of(connection, principal.tenant_id, found)
+        return [SourcedEpisode(episode, sources[episode.episode_id]) for episode in found]

@@ -1,4 +1,4 @@
-"""A passage with what stands around it; of an episode all that it says, and what it is made of."""
+"""Expand a passage to its neighbours, and an episode or a passage of it to the whole episode with its sources."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _MAX_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """A neighbouring passage. Lines are 1-based and inclusive."""
+class Passage:
+    """The text of a passage with its place. Lines are 1-based and inclusive."""
 
     chunk_id: int
     start_line: int
@@ -36,13 +36,13 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Expanded:
+class ExpandedPassage:
     """A passage, its file, and the passages before and after it in the order of the file.
 
-    `more_before` and `more_after`: the file goes on in that direction.
+    `more_before` and `more_after` say whether the file goes on in that direction.
     """
 
-    passage: Around
+    passage: Passage
     tier: Tier
     path: str
     version: int
@@ -50,15 +50,15 @@ class Expanded:
     heading_path: Sequence[str]
     scope: Scope
     resolved_from: Literal["personal", "team", "global", "leader"]
-    before: Sequence[Around]
-    after: Sequence[Around]
+    before: Sequence[Passage]
+    after: Sequence[Passage]
     more_before: bool
     more_after: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandedEpisode:
-    """An episode with the messages that it is made of, as far as they are there still."""
+    """An episode with those of its source messages that still exist."""
 
     episode: Episode
     sources: Sequence[Mapping[str, Any]]
@@ -67,42 +67,42 @@ class ExpandedEpisode:
 
 
 def surroundings(lengths_before: Sequence[int], lengths_after: Sequence[int], budget: int) -> tuple[int, int]:
-    """How many neighbours before and after fit into `budget` characters, nearest first and by turns. Pure.
+    """The numbers of neighbours before and after that fit into `budget` characters, nearest first and by turns. Pure.
 
-    Lengths are in the order of the file. A side ends with the first of its passages that does not fit, so that
-    what is taken is one stretch.
+    Lengths are in the order of the file. A side ends at the first passage that does not fit, so that the neighbours
+    are consecutive.
     """
-    taken = [0, 0]
+    counts = [0, 0]
     sides = [list(reversed(lengths_before)), list(lengths_after)]
     is_open = [bool(side) for side in sides]
     while any(is_open):
         for i, side in enumerate(sides):
             if not is_open[i]:
                 continue
-            if side[taken[i]] > budget:
+            if side[counts[i]] > budget:
                 is_open[i] = False
                 continue
-            budget -= side[taken[i]]
-            taken[i] += 1
-            is_open[i] = taken[i] < len(side)
-    return taken[0], taken[1]
+            budget -= side[counts[i]]
+            counts[i] += 1
+            is_open[i] = counts[i] < len(side)
+    return counts[0], counts[1]
 
 
 class Expansion:
-    """Shows passages of the memory that a principal sees. `now` gives the time, by which episodes expire."""
+    """Expands passages of the memory that a principal sees. `now` gives the time, by which episodes expire."""
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
         self._now = now
 
-    async def expand(self, principal: Principal, shown_id: str) -> Expanded | ExpandedEpisode:
-        """The passage of that id, as search gave it, with up to three neighbours on each side; or the episode that it
-        is a passage of, or whose own id it is.
+    async def expand(self, principal: Principal, public_id: str) -> ExpandedPassage | ExpandedEpisode:
+        """The passage with an id of a search, and up to three neighbours on each side; an episode for its own id or
+        that of one of its passages.
 
-        With the neighbours a passage has at most about 4,000 characters. NotFound for an id that is none, is gone, or
-        stands for what the principal does not see. A team member sees what its leader shares too.
+        A passage and its neighbours have at most about 4,000 characters. A team member also sees what its leader
+        shares. NotFound for a malformed id, for one that is gone, and for one that the principal does not see.
         """
-        match = _ID.fullmatch(shown_id)
+        match = _ID.fullmatch(public_id)
         if match is None or int(match["number"]) > _MAX_ID:
             raise NotFound("there is no passage with this id")
         number, is_episode = int(match["number"]), match["episode"] is not None
@@ -119,7 +119,7 @@ class Expansion:
 
     async def _expand(
         self, connection: Connection, principal: Principal, number: int, *, is_episode: bool
-    ) -> Expanded | ExpandedEpisode | None:
+    ) -> ExpandedPassage | ExpandedEpisode | None:
         visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
         if is_episode:
             return await self._episode(connection, principal, visible, number)
@@ -134,38 +134,38 @@ class Expansion:
             return None
         if row["episode_id"] is not None:
             return await self._episode(connection, principal, visible, row["episode_id"])
-        # One more than is shown on each side tells whether the file goes on.
+        # One more passage on each side says whether the file goes on.
         span = {"first": row["ordinal"] - NEIGHBOURS - 1, "last": row["ordinal"] + NEIGHBOURS + 1}
         cursor = await connection.execute(SQL["neighbours"], {**params, "document_id": row["document_id"], **span})
         passages = await cursor.fetchall()
-        own = next(i for i, passage in enumerate(passages) if passage["chunk_id"] == number)
-        return _expanded(row, passages[:own], passages[own], passages[own + 1 :])
+        index = next(i for i, passage in enumerate(passages) if passage["chunk_id"] == number)
+        return _expanded(row, passages[:index], passages[index], passages[index + 1 :])
 
     async def _episode(
         self, connection: Connection, principal: Principal, visible: Sequence[Slice], number: int
     ) -> ExpandedEpisode | None:
         by_id = {slice_.slice_id: slice_ for slice_ in visible}
-        found = await read_episodes(
+        episodes = await read_episodes(
             connection, principal.tenant_id, list(by_id), now=self._now(), episode_ids=[number], limit=1
         )
-        if not found:
+        if not episodes:
             return None
-        sources = await sources_of(connection, principal.tenant_id, found)
-        own = by_id[found[0].slice_id]
-        scope = slices.scope_of(own.agent_id, own.owner_key)
-        return ExpandedEpisode(found[0], sources[number], scope, scope)
+        sources = await sources_of(connection, principal.tenant_id, episodes)
+        slice_ = by_id[episodes[0].slice_id]
+        scope = slices.scope_of(slice_.agent_id, slice_.owner_key)
+        return ExpandedEpisode(episodes[0], sources[number], scope, scope)
 
 
-def _expanded(row: DictRow, before: list[DictRow], own: DictRow, after: list[DictRow]) -> Expanded:
+def _expanded(row: DictRow, before: list[DictRow], passage: DictRow, after: list[DictRow]) -> ExpandedPassage:
     near_before, near_after = before[-NEIGHBOURS:], after[:NEIGHBOURS]
-    taken_before, taken_after = surroundings(
-        [len(passage["text"]) for passage in near_before],
-        [len(passage["text"]) for passage in near_after],
-        MAX_CHARS - len(own["text"]),
+    count_before, count_after = surroundings(
+        [len(neighbour["text"]) for neighbour in near_before],
+        [len(neighbour["text"]) for neighbour in near_after],
+        MAX_CHARS - len(passage["text"]),
     )
     scope = slices.scope_of(row["agent_id"], row["owner_key"])
-    return Expanded(
-        passage=_around(own),
+    return ExpandedPassage(
+        passage=_passage(passage),
         tier=row["tier"],
         path=row["path"],
         version=row["version"],
@@ -173,12 +173,12 @@ def _expanded(row: DictRow, before: list[DictRow], own: DictRow, after: list[Dic
         heading_path=tuple(row["heading_path"]),
         scope=scope,
         resolved_from=scope,
-        before=[_around(passage) for passage in near_before[len(near_before) - taken_before :]],
-        after=[_around(passage) for passage in near_after[:taken_after]],
-        more_before=len(before) > taken_before,
-        more_after=len(after) > taken_after,
+        before=[_passage(neighbour) for neighbour in near_before[len(near_before) - count_before :]],
+        after=[_passage(neighbour) for neighbour in near_after[:count_after]],
+        more_before=len(before) > count_before,
+        more_after=len(after) > count_after,
     )
 
 
-def _around(row: DictRow) -> Around:
-    return Around(row["chunk_id"], row["start_line"], row["end_line"], row["text"])
+def _passage(row: DictRow) -> Passage:
+    return Passage(row["chunk_id"], row["start_line"], row["end_line"], row["text"])

@@ -8,7 +8,7 @@ JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = %(chunk_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
   AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > %(now)s);
 
--- neighbours: the passages of a file from one ordinal to another, in the order of the file
+-- neighbours: the passages of a file between two ordinals, in its order
 SELECT chunk_id, ordinal, start_line, end_line, text
 FROM chunks
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])

@@ -29,11 +29,11 @@ _MAX_ID = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class LineOrigin:
-    """A line, 1-based in its file, and where it comes from.
+    """A line, 1-based in its file, and its origin.
 
-    `written_by` is `person` (also a tool or an application that acts for one), a stage, or of a message its role.
-    `method` is None for what nobody derived, `prompt` and what follows for what was made without a model. `at` is when
-    it was recorded or said.
+    `written_by` is `person` (also for a tool or an application that acts for one), a stage, or the role of a message.
+    `method` is None for a line that was not derived; `prompt`, `prompt_version` and `model` are None for a line
+    that was made without a model. `at` is the time of its record, or of the message.
     """
 
     line: int
@@ -49,7 +49,10 @@ class LineOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """A passage, a message or an episode, with its lines. Lines are inclusive; of a message they are its number."""
+    """The origins of a passage, a message or an episode, line by line.
+
+    Lines are inclusive. For a message they are the number of the message.
+    """
 
     id: str
     tier: Tier
@@ -60,33 +63,33 @@ class Origins:
 
 
 class LineSources:
-    """Says where memories come from. `now` gives the time, by which episodes expire."""
+    """Finds the origins of memories. `now` gives the time, by which episodes expire."""
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
         self._now = now
 
-    async def of(self, principal: Principal, shown_id: str) -> Origins:
-        """The origins of what search, injection or a list of episodes showed under an id, of now or `as_of` before.
+    async def of(self, principal: Principal, public_id: str) -> Origins:
+        """The origins of the memory with an id of a search, an injection or a list of episodes, also of a past one.
 
-        NotFound for an id that is none, is gone, or stands for what the principal does not see. A team member sees what
-        its leader shares too.
+        A team member also sees what its leader shares. NotFound for a malformed id, for one that is gone, and for one
+        that the principal does not see.
         """
-        match = _ID.fullmatch(shown_id)
+        match = _ID.fullmatch(public_id)
         if match is None or int(match["number"]) > _MAX_ID:
             raise NotFound("there is no memory with this id")
         number, is_episode = int(match["number"]), match["episode"] is not None
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
-            found = await self._found(connection, principal, number, is_episode=is_episode)
+            found = await self._origins(connection, principal, number, is_episode=is_episode)
             if found is None and principal.leader_agent_id is not None:
                 # What the leader shares; never what is personal there.
                 leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
-                found = await self._found(connection, leader, number, is_episode=is_episode)
+                found = await self._origins(connection, leader, number, is_episode=is_episode)
         if found is None:
             raise NotFound("there is no memory with this id")
         return found
 
-    async def _found(
+    async def _origins(
         self, connection: Connection, principal: Principal, number: int, *, is_episode: bool
     ) -> Origins | None:
         visible = await visible_slices(
@@ -115,48 +118,48 @@ class LineSources:
         sources = (await sources_of(connection, tenant_id, found)).get(number, [])
         text = row["text"] if row else episode.summary
         first = row["start_line"] if row else 1
-        made = (episode.method, episode.prompt, episode.prompt_version, episode.model, episode.created_at)
+        generation = (episode.method, episode.prompt, episode.prompt_version, episode.model, episode.created_at)
         lines = [
-            LineOrigin(first + at, line.rstrip("\r\n"), "episodic", *made, sources)
-            for at, line in enumerate(lines_of(text))
+            LineOrigin(first + index, line.rstrip("\r\n"), "episodic", *generation, sources)
+            for index, line in enumerate(lines_of(text))
             if line.strip()
         ]
-        shown_id = str(row["chunk_id"]) if row else episode_name(number)
+        public_id = str(row["chunk_id"]) if row else episode_name(number)
         last = row["end_line"] if row else max(1, len(lines_of(text)))
-        return Origins(shown_id, "episodic", episode.path, first, last, lines)
+        return Origins(public_id, "episodic", episode.path, first, last, lines)
 
 
 async def _of_message(connection: Connection, params: Mapping[str, Any], row: DictRow) -> Origins | None:
-    asked = {**params, "session_key": row["session_key"]}
-    message = await (await connection.execute(SQL["message"], asked)).fetchone()
+    message_params = {**params, "session_key": row["session_key"]}
+    message = await (await connection.execute(SQL["message"], message_params)).fetchone()
     if message is None:
         return None
     source = message_source(message["session_id"], [(message["seq"], message["message_id"])])
-    said = LineOrigin(row["start_line"], row["text"], message["role"], at=message["at"], sources=[source])
-    return Origins(str(row["chunk_id"]), row["tier"], row["path"], row["start_line"], row["end_line"], [said])
+    line = LineOrigin(row["start_line"], row["text"], message["role"], at=message["at"], sources=[source])
+    return Origins(str(row["chunk_id"]), row["tier"], row["path"], row["start_line"], row["end_line"], [line])
 
 
 async def _of_file(connection: Connection, tenant_id: str, row: DictRow) -> Origins:
     start, end = row["start_line"], row["end_line"]
     if row["is_past"] or row["content"] is None:
-        # The file has changed since: what the passage has of its lines is what there is of them.
+        # The file has changed since: its lines are known as far as the passage has them.
         lines = lines_of(row["text"])
     else:
-        # Whole ones, also where the passage is a piece of a long one.
+        # Whole lines, also where the passage is a piece of a long one.
         lines = lines_of(row["content"])[start - 1 : end]
-    told = {at: line.rstrip("\r\n") for at, line in enumerate(lines) if entry_lines(line)}
-    known = await origins(connection, tenant_id, row["document_id"], told.values())
-    found = [_line(start + at, line, known.get(line_sha256(line), [])) for at, line in told.items()]
+    entries = {index: line.rstrip("\r\n") for index, line in enumerate(lines) if entry_lines(line)}
+    known = await origins(connection, tenant_id, row["document_id"], entries.values())
+    found = [_line(start + index, line, known.get(line_sha256(line), [])) for index, line in entries.items()]
     return Origins(str(row["chunk_id"]), row["tier"], row["path"], start, end, found)
 
 
 def _line(number: int, text: str, rows: Sequence[DictRow]) -> LineOrigin:
-    """A line by its last making, with the sources of all: what was said again has several."""
+    """A line by its last record, with the sources of all its records: a line that was derived again has several."""
     if not rows:
         return LineOrigin(number, text, PERSON)
     last = rows[-1]
     sources: list[Mapping[str, Any]] = []
     for row in rows:
         sources += [source for source in row["sources"] if source not in sources]
-    made = {name: last[name] for name in ("method", "prompt", "prompt_version", "model", "at")}
-    return LineOrigin(number, text, last["stage"], **made, sources=sources)
+    generation = {name: last[name] for name in ("method", "prompt", "prompt_version", "model", "at")}
+    return LineOrigin(number, text, last["stage"], **generation, sources=sources)

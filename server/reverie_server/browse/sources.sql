@@ -1,4 +1,4 @@
--- passage: a passage of the visible slices, of now or of before, with what its lines are found in
+-- passage: a passage of the visible slices, present or past, with the present text of its file
 SELECT c.chunk_id, c.tier, c.start_line, c.end_line, c.text, c.valid_to IS NOT NULL AS is_past, d.document_id, d.path,
        d.session_key, d.episode_id, v.content
 FROM chunks c

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reverie_server.access.connection import Connection
-from reverie_server.browse.expand import Around, ExpandedEpisode
+from reverie_server.browse.expand import ExpandedEpisode, Passage
 from reverie_server.jobs.model import episode_name
 from reverie_server.search.request import SearchResult
 from reverie_server.tools import arguments
@@ -53,7 +53,7 @@ async def memory_expand(system: Runtime, by: Connection, given: arguments.Memory
     if isinstance(found, ExpandedEpisode):
         return _episode(found)
     return {
-        **_around(found.passage),
+        **_bare_passage(found.passage),
         "tier": found.tier,
         "path": found.path,
         "heading_path": list(found.heading_path),
@@ -61,8 +61,8 @@ async def memory_expand(system: Runtime, by: Connection, given: arguments.Memory
         "resolved_from": found.resolved_from,
         "version": found.version,
         "updated_at": seconds(found.updated_at),
-        "before": [_around(passage) for passage in found.before],
-        "after": [_around(passage) for passage in found.after],
+        "before": [_bare_passage(passage) for passage in found.before],
+        "after": [_bare_passage(passage) for passage in found.after],
         "more_before": found.more_before,
         "more_after": found.more_after,
     }
@@ -108,7 +108,7 @@ def _passage(result: SearchResult) -> dict[str, Any]:
     }
 
 
-def _around(passage: Around) -> dict[str, Any]:
+def _bare_passage(passage: Passage) -> dict[str, Any]:
     return {
         "id": str(passage.chunk_id),
         "start_line": passage.start_line,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
-from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, ShownEpisode
+from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, SourcedEpisode
 from reverie_server.http.schemas.common import Owner, Page, example, shown
 from reverie_server.http.schemas.memory import Instant, Timing
 from reverie_server.jobs.model import episode_name
@@ -132,7 +132,7 @@ class EpisodeSearchResponse(BaseModel):
     timing_ms: Timing
 
 
-def episode_body(found: ShownEpisode) -> EpisodeBody:
+def episode_body(found: SourcedEpisode) -> EpisodeBody:
     """An episode as it goes over the wire."""
     return EpisodeBody(**_fields(found))
 
@@ -140,7 +140,7 @@ def episode_body(found: ShownEpisode) -> EpisodeBody:
 def search_body(results: list[FoundEpisode], outcome: SearchOutcome) -> EpisodeSearchResponse:
     """What a search found as it goes over the wire."""
     return EpisodeSearchResponse(
-        results=[FoundEpisodeBody(**_fields(found.shown), score=found.score) for found in results],
+        results=[FoundEpisodeBody(**_fields(found.sourced), score=found.score) for found in results],
         count=len(results),
         mode=outcome.mode,
         fallback=outcome.fallback,
@@ -153,7 +153,7 @@ def search_body(results: list[FoundEpisode], outcome: SearchOutcome) -> EpisodeS
     )
 
 
-def _fields(found: ShownEpisode) -> dict[str, Any]:
+def _fields(found: SourcedEpisode) -> dict[str, Any]:
     episode = found.episode
     own = {name: getattr(episode, name) for name in EpisodeBody.model_fields if hasattr(episode, name)}
     return {**own, "id": episode_name(episode.episode_id), "sources": [dict(source) for source in found.sources]}
