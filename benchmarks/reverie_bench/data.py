@@ -22,7 +22,7 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is to be found: a turn or a paragraph. Lines are 1-based and inclusive, in the note at `path`."""
+    """A text to be found: a turn or a paragraph. Lines are 1-based and inclusive, in the note at `path`."""
 
     path: str
     start_line: int
@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """One agent's memory and what is asked of it. `notes` maps path to text; units are oldest first."""
+    """One agent's memory and the questions to it. `notes` maps path to text; units are oldest first."""
 
     notes: Mapping[str, str]
     units: Sequence[Unit]

@@ -42,10 +42,10 @@ async def load_configured(settings: Settings) -> Embedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What every run takes.
+    """The options of every run.
 
     `data` are files as of `data.load`; a run that makes up texts does so where there are none. `embedder` loads the
-    model, by default the one of the settings; the run closes it. `progress` is called with what the run is doing.
+    model, by default the one of the settings; the run closes it. `progress` is called with each step.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -62,7 +62,7 @@ class Options:
 
 
 class Start:
-    """The beginning of a run: the time, and the commit while it is what was imported (somebody may commit later)."""
+    """The beginning of a run: the time, and the commit of the imported code (somebody may commit later)."""
 
     def __init__(self) -> None:
         self._at = time.perf_counter()
@@ -85,7 +85,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a run works with: a scratch database, a connection to it in autocommit, and the model."""
+    """The means of a run: a scratch database, a connection to it in autocommit, and the model."""
 
     start: Start
     conninfo: str

@@ -55,7 +55,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, str | int | None]:
-    """What the durations were measured on."""
+    """The machine on which durations were measured."""
     return {"system": platform.system(), "architecture": platform.machine(), "cpus": os.cpu_count()}
 
 

@@ -18,7 +18,7 @@ class Report:
     """A run's result, without any text, id or name of the data.
 
     `name` is that of its file, `origin` is where it comes from (commit, versions, machine, model, duration), `figures`
-    are what was measured: dataclasses, mappings, sequences and numbers, by the names of the result file.
+    are the measurements: dataclasses, mappings, sequences and numbers, by the names of the result file.
     """
 
     name: str
@@ -97,7 +97,7 @@ def table(
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A figure with so many digits; `-` where there is none."""
+    """A figure with `digits` decimals; `-` where there is none."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reverie_bench.data import Collection, Unit
-from reverie_bench.recall.conversations import name_swapper
+from reverie_bench.data import Collection, Question, Unit
+from reverie_bench.recall.conversations import crossed_questions, name_swapper
 from reverie_bench.recall.logistic import Flags, auc, fit, logit, sigmoid
 from reverie_bench.recall.relevance_fit import Group, Sample, calibrate, fitted
 from reverie_indexer.errors import ValidationFailed
@@ -146,6 +146,22 @@ def spoken(*said: str) -> Collection:
 def test_names_are_swapped_first_for_first_as_whole_words_and_all_at_once() -> None:
     swap = name_swapper(spoken("Ann: hello", "Bob: hi", "Ann: so"), spoken("Bob: good: day", "Cleo: yes"))
     assert swap("Did Ann tell Bob's cousins Annika and JoAnn?") == "Did Bob tell Cleo's cousins Annika and JoAnn?"
+
+
+def test_each_question_is_asked_of_its_own_memory_and_twice_of_one_that_cannot_know() -> None:
+    def talk(speaker: str) -> Collection:
+        unit = Unit("memory/2031-02-28.md", 1, 1, f"{speaker}: hello")
+        return Collection({}, [unit], [Question(f"What does {speaker} say?", frozenset({0}), None)])
+
+    first, *_ = questions = list(crossed_questions([talk("Ann"), talk("Bob"), talk("Cleo")]))
+    assert [(q.crossing, q.asker, q.memory, q.text) for q in questions[:3]] == [
+        ("own", 0, 0, "What does Ann say?"),
+        ("elsewhere", 0, 1, "What does Ann say?"),
+        ("swapped", 0, 1, "What does Bob say?"),
+    ]
+    assert questions[-1].memory == 0, "the last one's next is the first"
+    assert (first.relevant, questions[1].relevant) == ({0}, set())
+    assert [q.crossing for q in crossed_questions([talk("Ann")])] == ["own"]
 
 
 def test_the_constants_of_relevance_are_those_of_the_result_file() -> None:

@@ -35,9 +35,9 @@ ModelKind = Literal["scripted", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DreamsOptions(Options):
-    """A run of so many nights of so many owners. `model` none: every stage goes its way without a model.
+    """A run of `nights` nights of `owners` people. `model` none: every stage goes its way without a model.
 
-    Memory is looked at every `judge_every` nights, and at the end.
+    Memory is judged every `judge_every` nights, and at the end.
     """
 
     nights: int = 365
@@ -169,7 +169,7 @@ _LEGEND = (
 
 
 def dreams_content(report: Report) -> Iterator[RenderableType]:
-    """The counts at intervals, what the model did, and what was lost."""
+    """The counts at intervals, the model's calls and faults, and the statements that were lost."""
     settings, said = report.settings, report["said"]
     yield (
         f"{settings['nights']} nights of {settings['owners']} owners, model {settings['model']}: "

@@ -54,7 +54,7 @@ def parts_of(notes: Notes, number: int, seed: int, rules: Rules) -> list[dict[st
 
 
 def texts_of(notes: Notes, rules: Rules) -> list[str]:
-    """What a model embeds of notes, each distinct passage once, in order."""
+    """The texts that a model embeds for notes: each distinct passage once, in order."""
     passages = (passage for path, text in notes.items() for passage in passages_of(path, text, rules))
     return list({passage.sha256: passage.text for passage in passages}.values())
 

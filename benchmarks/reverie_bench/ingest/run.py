@@ -79,7 +79,7 @@ class NotingEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """What a run measures with: the product in this process, and notes as folders below `home`."""
+    """The means of the run: the product in this process, and notes as folders below `home`."""
 
     bench: Bench
     runtime: Runtime

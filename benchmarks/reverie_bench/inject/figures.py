@@ -79,7 +79,7 @@ class Point:
 
 
 def share(flags: Iterable[bool]) -> Share | None:
-    """How many are true; None for no flags."""
+    """The share of true flags; None for no flags."""
     counted = list(flags)
     n, k = len(counted), sum(counted)
     if n == 0:
@@ -130,7 +130,7 @@ def _point(messages: Sequence[Message], threshold: float) -> Point:
 
 
 def trivial_confusion(messages: Sequence[Message]) -> dict[str, Share | None]:
-    """How many messages of each kind the trivial filter kept from being looked up; of `should` none ought to be."""
+    """The share of messages of each kind that the trivial filter keeps from a search; of `should` none ought to be."""
     kinds: tuple[Kind, ...] = ("should", "unrelated", "near miss", "apart")
     return {kind: share(m.is_trivial for m in messages if m.kind == kind) for kind in kinds}
 

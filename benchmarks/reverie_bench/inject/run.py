@@ -141,7 +141,7 @@ class _Listener:
             return await cursor.fetchall()
 
     async def hear(self, message: str, recent: Sequence[str] = ()) -> Injection:
-        """What would be injected if nothing were too irrelevant."""
+        """The injection if no memory were too irrelevant."""
         request = InjectRequest(message, recent, in_prompt=self._in_prompt, threshold=0.0)
         injection = await self._injector.inject(self._grant, request)
         check_warnings(injection.warnings)

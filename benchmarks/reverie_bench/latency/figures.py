@@ -1,4 +1,4 @@
-"""What the samples of a latency run come to. Pure.
+"""The figures of a latency run, from its samples. Pure.
 
 A round measures everything once, floor and HTTP side by side; a ratio is taken within each round, so that what slows
 the whole machine for a while slows both sides of it.
@@ -84,7 +84,7 @@ def over_rounds(rounds: Sequence[Round], figure: Callable[[Round], float]) -> di
 
 
 def of_floor(each: Round, mode: Mode, cache: Cache | None, figure: Callable[[Run], float]) -> float:
-    """What a search cannot do without: its SQL, and one embedding where the query is new."""
+    """The floor of a search: its SQL, and one embedding where the query is new."""
     embedding = figure(each.floor[EMBED]) if cache == "cold" else 0.0
     return figure(each.floor[f"{RAW_SQL} {mode}"]) + embedding
 
@@ -137,7 +137,7 @@ def floor_figures(rounds: Sequence[Round]) -> dict[str, Any]:
 
 
 def goals(rounds: Sequence[Round]) -> list[dict[str, Any]]:
-    """The goals with what was reached: of ratios that must stay below a bound, or above it.
+    """The goals and whether they are reached: ratios that must stay below a bound, or above it.
 
     Of 8 clients, or of the number of clients next to it. Empty for a run that did not ask with one client.
     """

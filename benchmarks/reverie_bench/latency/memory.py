@@ -36,7 +36,7 @@ def text_pool(data: tuple[Path, ...], seed: int) -> Pool:
 
 
 def notes(pool: Pool, pairing: Pairing, chunks: int) -> Iterator[tuple[str, str]]:
-    """Files of so many paragraphs in all, each a passage: path and text."""
+    """Files of `chunks` paragraphs in all, each a passage: path and text."""
     for start in range(0, chunks, CHUNKS_OF_FILE):
         left, right = pairing.pairs(start, min(CHUNKS_OF_FILE, chunks - start))
         texts = [f"{pool.sentences[a]} {pool.sentences[b]}" for a, b in zip(left, right, strict=True)]

@@ -30,6 +30,7 @@ def latency_content(report: Report) -> Iterator[RenderableType]:
             (goal["ratio"], spread_of(goal), goal["goal"], "yes" if goal["reached"] else "no")
             for goal in report["goals"]
         ),
+        long_labels=True,
     )
     for name in ("cold", "warm"):
         rows = _span_rows(report["breakdown"][name])

@@ -57,9 +57,9 @@ _REQUESTS_A_CLIENT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyOptions(Options):
-    """A run on so many chunks. `requests` is how many a cell and round has at least; `embedder` must be picklable.
+    """A run on `chunks` chunks. `requests` is the least number of a cell and round; `embedder` must be picklable.
 
-    `known_queries` is how many the warm cells ask, `rate_seconds` how long the rate of two cores is taken for.
+    `known_queries` is the number of queries that warm cells ask, `rate_seconds` the time for the rate of two cores.
     """
 
     chunks: int = 2000
@@ -72,7 +72,7 @@ class LatencyOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """What a run measures with: the system in this process, the served one, and the processes that measure."""
+    """The means of the run: the system in this process, the served one, and the processes that measure."""
 
     bench: Bench
     runtime: Runtime
@@ -160,7 +160,7 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
 
 
 async def _statements(runtime: Runtime, query: str, mode: Mode) -> list[Statement]:
-    """What one search sends, without the statements of the gate in front of it."""
+    """The statements that one search sends, without those of the gate in front of it."""
     grant = await runtime.gate.read(Caller(TENANT, "member"), AGENT, OWNER)
     with noting() as statements:
         await runtime.search.search(request_for(grant, query, mode=mode), rules_for(grant, runtime.search.rules))

@@ -94,7 +94,7 @@ class _Connection:
 
 
 def drive(target: Target, requests: Sequence[bytes], clients: int) -> Load:
-    """Send requests in order over so many connections, each one at a time; SetupError for any answer but 200."""
+    """Send requests in order over `clients` connections, one at a time on each; SetupError for any answer but 200."""
     seconds: list[float] = []
     waiting = iter(requests)
     with ExitStack() as stack:

@@ -123,7 +123,7 @@ class _MemoryWatch:
 
 @dataclass
 class Served:
-    """A server as it comes up; `usage` is by what was reached."""
+    """A server as it comes up; `usage` is by the step that it reached."""
 
     process: psutil.Popen
     started: float

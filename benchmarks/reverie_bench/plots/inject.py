@@ -19,7 +19,7 @@ _LINES = {
 
 
 def draw_inject(report: Mapping[str, Any]) -> Figure:
-    """What each threshold lets through, of the turns and of LoCoMo; then the default threshold by language."""
+    """The messages that pass each threshold, of the turns and of LoCoMo; then the default threshold by language."""
     panels = [("turns", report["curve"])]
     if report["conversations_curve"]:
         panels.append(("LoCoMo", report["conversations_curve"]))

@@ -96,7 +96,7 @@ def boxes(node: Mapping[str, Any], start: float = 0.0, depth: int = 0) -> Iterat
 
 
 def draw_breakdown(report: Mapping[str, Any]) -> Figure:
-    """An icicle each for a new query and a known one: what is white below a box is its own time."""
+    """An icicle each for a new query and a known one: the white below a box is its own time."""
     trees = [("a new query", report["breakdown"]["cold"]), ("a known query", report["breakdown"]["warm"])]
     all_boxes = [list(boxes(tree)) for _, tree in trees]
     depths = [1 + max(box.depth for box in each) for each in all_boxes]

@@ -14,7 +14,7 @@ _RECALL_GOAL = 0.99
 
 
 def draw_scale(report: Mapping[str, Any]) -> Figure:
-    """Latency by slice, recall by share, what a larger table costs the same owner, and what it costs to have it."""
+    """Latency by slice, recall by share, the cost of a larger table to the same owner, and the cost of the table."""
     drawn, [latency, recall, same, cost] = figure(8.4, rows=2, columns=2)
     tables = report["tables"]
     for number, table in enumerate(tables):

@@ -1,4 +1,4 @@
-"""What all pictures share: their width, their colours, and how little of an axis is drawn."""
+"""The style of all pictures: their width, their colours, and sparse axes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def plain(axes: Axes) -> Axes:
 
 
 def title(axes: Axes, text: str) -> None:
-    """What the picture shows, above its left edge."""
+    """Write the title above the left edge."""
     axes.set_title(text, loc="left", fontsize=_TITLE_SIZE, color=TEXT)
 
 
 def name_axes(axes: Axes, x: str | None = None, y: str | None = None) -> None:
-    """What the axes count."""
+    """Write the names of the axes."""
     if x:
         axes.set_xlabel(x, fontsize=_LABEL_SIZE, color=TEXT)
     if y:

@@ -1,4 +1,4 @@
-"""Conversations to be replayed turn by turn, and how much of each prompt the one before began with. Pure."""
+"""Conversations to be replayed turn by turn, and the share of each prompt that repeats the one before. Pure."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def of_conversation(collection: Collection, turns: int) -> Replay:
 
 
 def repeated(prompts: Sequence[bytes]) -> Repeated:
-    """How much of each prompt but the first the one before it began with; ValidationFailed for fewer than two."""
+    """The shares of prompts that repeat the beginning of the prompt before; ValidationFailed for fewer than two."""
     if len(prompts) < 2:
         raise ValidationFailed("a prompt can repeat another only if there are two")
     common = [_in_common(before, after) for before, after in pairwise(prompts)]

@@ -27,7 +27,7 @@ _SESSION = "bench:1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions(Options):
-    """A run of so many turns. Of `data` (one file or none) the first conversation is replayed; else made-up turns."""
+    """A run of `turns` turns. Of `data` (one file or none) the first conversation is replayed; else made-up turns."""
 
     turns: int = 50
 

@@ -1,4 +1,4 @@
-"""Simple ways to find units, on the very same texts: what a search engine has to beat.
+"""Simple ways to find units on the very same texts, which a search engine has to beat.
 
 Each gives the indices of units, best first, at most DEPTH. Ties go to the later unit, that is the newer one.
 """
@@ -40,7 +40,7 @@ def by_chance(unit_count: int, generator: np.random.Generator) -> list[int]:
 
 
 class Grep:
-    """How many distinct words of the question occur in the unit, anywhere, parts of words too."""
+    """Scores a unit by the number of the question's distinct words in it, parts of words too."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = [text.lower() for text in texts]

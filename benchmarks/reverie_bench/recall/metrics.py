@@ -1,4 +1,4 @@
-"""How good a ranked list is, and whether one way is better than another. Pure.
+"""Measures of a ranked list, and the difference of two ways with its interval. Pure.
 
 Ranks begin at 1. Every measure of one question is in 0..1, higher is better; an overall figure is the mean
 over questions.
@@ -41,7 +41,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Depths:
-    """Where the list is cut: `hits`, `recalls` and `ndcg` after so many units, `budgets` after so many tokens."""
+    """Where the list is cut: `hits`, `recalls` and `ndcg` count units, `budgets` count tokens."""
 
     hits: tuple[int, ...] = ()
     recalls: tuple[int, ...] = ()

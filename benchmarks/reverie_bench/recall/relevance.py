@@ -1,4 +1,4 @@
-"""Whether `relevance` means what it says: how often a passage of a given relevance is evidence for the question."""
+"""The meaning of `relevance`: how often a passage of a given relevance is evidence for the question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reverie_bench.recall.metrics import Bucket, bucketed
 from reverie_server.search.rank import MIN_RELEVANCE
 
 RESULTS_JUDGED = 10
-"""The results of a question that are judged: about what a caller asks for or a prompt takes."""
+"""The results of a question that are judged: about as many as a caller asks for or a prompt takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _FIRST_SLOPE = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What search gave for each message of a group; a row is a passage.
+    """The search results for each message of a group; a row is a passage.
 
     `features` is (rows, 3), contrast, IDF share and named, or (rows, 2) without the first. `message` numbers the
     messages from 0 to `messages` - 1 (one may have no row), `asker` is the conversation or set that it is of, `memory`
@@ -66,7 +66,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What MIN_RELEVANCE decides by a formula: shares of the messages of each group.
+    """The decisions by a formula and MIN_RELEVANCE: shares of the messages of each group.
 
     `found`: with a passage from MIN_RELEVANCE on; `right`: with evidence among those, of the groups that have any.
     """

@@ -221,7 +221,7 @@ def _result(corpus: Corpus, scores: Sequence[Scores], timings: Sequence[float] |
 
 
 def sizes_of(corpus: Corpus, chunks: int) -> dict[str, Any]:
-    """The sizes of a corpus and of what was asked of it, for the result file."""
+    """The sizes of a corpus and its number of questions, for the result file."""
 
     def total(count: Callable[[Collection], int]) -> int:
         return sum(count(collection) for collection in corpus.collections)

@@ -40,7 +40,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class TurnSet:
-    """A memory in one language, its files by path, and what is said to it."""
+    """A memory in one language, its files by path, and the messages to it."""
 
     language: str
     files: Mapping[str, str]
@@ -50,7 +50,7 @@ class TurnSet:
 def load_turns(directory: Path) -> list[TurnSet]:
     """The sets in a directory, by language; one without a memory is about the memory of that name a directory above.
 
-    ValidationFailed for what is no such set, and for a quote that does not stand exactly once in its memory.
+    ValidationFailed for a file that is no such set, and for a quote that does not stand exactly once in its memory.
     """
     sets = [_load(path) for path in sorted(directory.glob("*.json"))]
     if not sets:

@@ -14,7 +14,7 @@ from reverie_server.search.rank import Weights
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How memory is written and searched."""
+    """The rules of indexing and of search."""
 
     index: passages.Rules
     search: request.SearchRules
@@ -33,7 +33,7 @@ def with_overrides(variant: Variant, overrides: Sequence[str]) -> Variant:
     """The variant with each `name=value` set; a name is a field of the rules or of the weights.
 
     The weights are called `text_weight`, `vector_weight`, `context_weight` and `user_boost`, as the settings are;
-    one of the first two sets the other. ValidationFailed for what is not known or not a value of its type.
+    one of the first two sets the other. ValidationFailed for an unknown name, and for a value of another type.
     """
     index, rules, weights = variant.index, variant.search, variant.search.weights
     for name, text in (_parted(override) for override in overrides):

@@ -1,4 +1,4 @@
-"""What a search reads, as PostgreSQL counts it: figures that no other load on the machine changes."""
+"""The pages and rows that a search reads, as PostgreSQL counts them: no other load on the machine changes these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reverie_bench.latency.statements import SQL, Statement
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """`buffers`: pages of 8 KiB, from memory or disk, looked at again counted again; `rows`: what scans read."""
+    """`buffers`: pages of 8 KiB, from memory or disk, each counted as often as it is read; `rows`: read by scans."""
 
     buffers: int
     rows: int
@@ -24,7 +24,7 @@ class Read:
 
 
 def read_by(plan: Mapping[str, Any]) -> Read:
-    """What the plan of one statement read, from EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)'s `Plan`."""
+    """The pages and rows of one statement, from EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)'s `Plan`."""
     rows = 0.0
     for node in _nodes(plan):
         if "Scan" in node["Node Type"] and ("Relation Name" in node or "Index Name" in node):

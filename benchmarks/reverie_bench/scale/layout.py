@@ -1,4 +1,4 @@
-"""Who owns what in the scale benchmark.
+"""The owners in the scale benchmark and the sizes of their slices.
 
 At every size: owners of fixed sizes, the same passages each time, by which one sees what the table's growth costs
 them; owners of fixed shares, the first of them large; and the rest by Zipf's law.
@@ -40,7 +40,7 @@ class Layout:
 
 
 def layout(chunks: int) -> Layout:
-    """The owners of a table of so many chunks. ValidationFailed below 1,000, where a tenth is hardly anything."""
+    """The owners of a table of `chunks` chunks. ValidationFailed below 1,000, where a tenth is hardly anything."""
     if chunks < 1000:
         raise ValidationFailed("the scale benchmark begins at 1000 chunks")
     fixed = [

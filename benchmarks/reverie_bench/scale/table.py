@@ -66,7 +66,7 @@ class Table:
         return [result.chunk_id for result in outcome.results]
 
     async def milliseconds(self, asker: Asker, queries: Sequence[Query], mode: Mode) -> list[float]:
-        """How long each search takes in process, its vector known; a few before them are not counted."""
+        """The time of each search in process, its vector known; a few searches before them are not counted."""
         for query in queries[-_WARM_UP:]:
             await self.find(asker, query, mode)
         times = []

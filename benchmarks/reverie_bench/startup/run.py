@@ -38,7 +38,7 @@ Measured = dict[str, list[Usage]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartupOptions(Options):
-    """A run of so many rounds (from nothing: two)."""
+    """A run of `rounds` rounds. Starts from nothing are measured twice."""
 
     rounds: int = 5
 

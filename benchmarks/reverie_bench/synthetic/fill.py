@@ -49,7 +49,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a memory is made of."""
+    """The material of made-up memories: sentences and vectors."""
 
     pool: Pool
     lines: Lines
@@ -59,7 +59,7 @@ class Material:
 
 
 def material_of(pool: Pool, seed: int, model_id: int, dimension: int) -> Material:
-    """What a memory is made of: sentences, and vectors of a model's dimension under its id."""
+    """Material with vectors of a model's dimension, stored under the model's id."""
     return Material(pool, Lines(pool), Pairing(len(pool.sentences), seed), Mixture(seed, dimension), model_id)
 
 

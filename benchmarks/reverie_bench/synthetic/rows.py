@@ -136,7 +136,7 @@ def vectors_of(batch: Batch, vectors: Halves, model_id: int, *, covered: bool) -
 
 
 def cache_of(hashes: Sequence[bytes], vectors: Halves, model_id: int) -> bytes:
-    """What the model is to have said of the passages, for a binary COPY."""
+    """The cached embeddings of the passages, for a binary COPY."""
     count, dimension = vectors.shape
     rows = _records(
         count,

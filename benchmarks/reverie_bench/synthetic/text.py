@@ -127,7 +127,7 @@ class Pairing:
         self._step = _coprime(self._modulus, int(np.random.default_rng(seed).integers(self._modulus // 3, 2**62)))
 
     def pairs(self, first: int, number: int) -> tuple[Ints, Ints]:
-        """The sentences of `number` passages from number `first` on; ValidationFailed where there are not so many."""
+        """The sentences of `number` passages from number `first` on; ValidationFailed where there are fewer."""
         if first + number > self._modulus:
             raise ValidationFailed(f"{self._sentences} sentences give {self._modulus} passages and no more")
         codes = np.arange(first, first + number, dtype=np.int64) * self._step % self._modulus

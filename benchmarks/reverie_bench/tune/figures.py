@@ -1,4 +1,4 @@
-"""Where an index of its own begins to pay for a slice, from what was measured at some sizes. Pure."""
+"""The size from which an index of its own pays for a slice, from measurements at some sizes. Pure."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ async def _timed(connection: Connection, *arguments: Any) -> tuple[float, Candid
 
 
 def _recall(exact: Candidates, found: Candidates) -> float:
-    """Which share of the exact scan's nearest passages the other proposes; they have the same places in their files."""
+    """The share of the exact scan's nearest passages that the other way proposes, matched by path and ordinal."""
     nearest, other = (
         {(p.path[row], int(p.ordinal[row])) for row in np.argsort(-p.similarity[: p.proposed_count])[:_NEAREST]}
         for p in (exact, found)
