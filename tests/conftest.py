@@ -34,7 +34,8 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.resources import read_resource, resource
-from reverie_server.app.wiring import assemble, create_app
+from reverie_server.app.http_app import create_app
+from reverie_server.app.wiring import assemble
 from reverie_server.cli.main import tcp_socket
 from reverie_server.files.files import Workspace
 from reverie_server.http.server import http_server

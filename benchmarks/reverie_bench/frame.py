@@ -23,7 +23,8 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.model import Place, Written
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.app.wiring import assemble, embedder_loader
+from reverie_server.app.embedders import embedder_loader
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 

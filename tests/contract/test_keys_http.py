@@ -17,7 +17,8 @@ from tests.proxied import Served
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model_slot import ModelSlot
-from reverie_server.app.wiring import assemble, bootstrap_key
+from reverie_server.app.bootstrap import bootstrap_key
+from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reverie_server.app.wiring import uninterrupted
+from reverie_server.app.databases import uninterrupted
 
 
 async def test_a_function_that_still_waits_for_a_thread_runs_although_it_is_cancelled() -> None:

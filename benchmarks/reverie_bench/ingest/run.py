@@ -37,7 +37,7 @@ from reverie_indexer.embed.protocol import Embedding
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.text.passages import Rules
-from reverie_server.app.wiring import data_dir_of
+from reverie_server.app.embedders import data_dir_of
 from reverie_server.files.files import Write
 from reverie_server.files.ingest import Summary, index_folder
 from reverie_server.runtime import Runtime

@@ -42,7 +42,8 @@ from reverie_bench.synthetic.text import queries
 from reverie_indexer.database.database import visible_slices
 from reverie_indexer.index.vectors import MAX_COVERED_DIMENSION
 from reverie_server.access.keys import Caller, Keys
-from reverie_server.app.wiring import create_app, data_dir_of
+from reverie_server.app.embedders import data_dir_of
+from reverie_server.app.http_app import create_app
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import Mode, request_for, rules_for
 from reverie_server.search.store import CHANNEL_LIMIT

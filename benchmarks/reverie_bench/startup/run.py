@@ -18,7 +18,7 @@ from reverie_bench.report import Report, table
 from reverie_bench.scratch import reachable_directory
 from reverie_indexer.embed.local import MODEL_NAME
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.app.wiring import weights_dir_of
+from reverie_server.app.embedders import weights_dir_of
 from reverie_server.settings.server import Settings
 
 PYTHON = "python -c pass"

@@ -26,7 +26,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.vectors import promote_slice
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.text.analyse import QueryTerms
-from reverie_server.app.wiring import data_dir_of
+from reverie_server.app.embedders import data_dir_of
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.store import QueryVector, open_corpus, propose

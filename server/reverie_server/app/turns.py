@@ -27,7 +27,10 @@ from reverie_server.text.tokens import CountTokens, estimate_tokens, load_tokeni
 
 
 def language_model(settings: Settings, database: Database) -> LanguageModel | None:
-    """The configured language model, which nothing is asked of here; None when none is. Else SetupError."""
+    """The configured language model, which is not called here; None where none is configured.
+
+    Raises SetupError where only half of it is configured.
+    """
     if settings.llm_base_url is None and settings.llm_model is None:
         return None
     if settings.llm_base_url is None or settings.llm_model is None:
@@ -46,12 +49,12 @@ def language_model(settings: Settings, database: Database) -> LanguageModel | No
 
 
 def token_counter(settings: Settings) -> CountTokens:
-    """How tokens are counted: by the configured tokenizer, else estimated. SetupError for a file that is none."""
+    """How tokens are counted: by the configured tokenizer, else estimated. Raises SetupError for another file."""
     return load_tokenizer(settings.llm_tokenizer_file) if settings.llm_tokenizer_file else estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class TurnDependencies:
     """What turns are wired over."""
 
     database: Database
@@ -65,7 +68,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wired:
+class WiredTurns:
     """What makes prompts, answers with them, and compacts sessions."""
 
     turns: Turns
@@ -74,33 +77,37 @@ class Wired:
     proxy: Proxy | None
 
 
-def wire_turns(settings: Settings, given: Given) -> Wired:
+def wire_turns(settings: Settings, system: TurnDependencies) -> WiredTurns:
     """Turns and the compaction of sessions, which every append may set off."""
     summaries = Summaries(
-        given.llm,
-        given.count_tokens,
+        system.llm,
+        system.count_tokens,
         max_tokens=settings.summary_max_tokens,
         timeout_seconds=settings.summary_timeout_seconds,
     )
     flush_rules = FlushRules(settings.flush_max_rounds, settings.flush_timeout_seconds)
-    compaction = SessionCompaction(given.pipeline, given.sessions, given.tombstones, given.llm, summaries, flush_rules)
+    compaction = SessionCompaction(
+        system.pipeline, system.sessions, system.tombstones, system.llm, summaries, flush_rules
+    )
     due_rules = DueRules(
         from_messages=settings.compact_from_messages,
         from_tokens=int(settings.compact_from_share * settings.context_max_tokens),
         keep_last=settings.compact_keep_last,
     )
-    compactions = SessionCompactions(compaction, given.sessions, due_rules)
-    given.sessions.after_append = compactions.consider
-    kept = WindowSummaries(given.database, keep_seconds=settings.summary_keep_seconds)
+    compactions = SessionCompactions(compaction, system.sessions, due_rules)
+    system.sessions.after_append = compactions.consider
+    window_summaries = WindowSummaries(system.database, keep_seconds=settings.summary_keep_seconds)
     turns = Turns(
-        given.database,
-        ConversationDependencies(given.sessions, compactions, summaries, kept, MorningCards(given.database)),
-        given.injector,
-        given.count_tokens,
+        system.database,
+        ConversationDependencies(
+            system.sessions, compactions, summaries, window_summaries, MorningCards(system.database)
+        ),
+        system.injector,
+        system.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),
     )
     proxy = None
-    if given.llm is not None:
-        recorder = TurnRecorder(given.database, given.sessions)
-        proxy = Proxy(given.gate, turns, recorder, given.llm, given.count_tokens)
-    return Wired(turns=turns, session_compaction=compaction, compactions=compactions, proxy=proxy)
+    if system.llm is not None:
+        recorder = TurnRecorder(system.database, system.sessions)
+        proxy = Proxy(system.gate, turns, recorder, system.llm, system.count_tokens)
+    return WiredTurns(turns=turns, session_compaction=compaction, compactions=compactions, proxy=proxy)

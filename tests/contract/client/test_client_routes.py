@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from reverie_client import Reverie, ReverieError
-from reverie_server.app.wiring import create_app
+from reverie_server.app.http_app import create_app
 from reverie_server.runtime import Runtime
 
 NO_CALLS = {"agent", "close"}

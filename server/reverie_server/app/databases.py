@@ -1,0 +1,63 @@
+"""How the configured database is opened: one's own by URL, else the embedded PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.faults import Faults
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
+from reverie_server.app.embedders import data_dir_of
+from reverie_server.settings.server import Settings
+
+if TYPE_CHECKING:
+    pass
+
+
+async def uninterrupted(function: Callable[[], None]) -> None:
+    """Run a function in a thread to its end, also when cancelled: what waits for a thread would else never begin."""
+    task = asyncio.create_task(asyncio.to_thread(function))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
+
+
+@asynccontextmanager
+async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[], Awaitable[None]] | None]]:
+    """How to reach the database, and what brings its server back: one's own by URL, else the embedded one, started."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value(), None
+        return
+    async with AsyncExitStack() as stack:
+        # Fresh statistics and visibility maps soon after a bulk load: search plans live on them.
+        server = EmbeddedPostgres(data_dir_of(settings), options={"autovacuum_naptime": "10s"})
+        # Before it is started: a start that is given up goes on in its thread, and is then stopped too.
+        stack.push_async_callback(uninterrupted, server.stop)
+        conninfo = await asyncio.to_thread(server.start)
+
+        async def recover() -> None:
+            await asyncio.to_thread(server.start)
+
+        yield conninfo, recover
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database, checked and with its schema up to date."""
+    async with open_server(settings) as (conninfo, recover):
+        await prepare_database(conninfo)
+        # The disk of a PostgreSQL elsewhere cannot be looked at: there its errors tell.
+        directory = data_dir_of(settings) if settings.database_url is None else None
+        async with Database(
+            conninfo,
+            faults=Faults(directory, settings.min_free_disk_mb << 20),
+            pool_size=settings.pool_size,
+            statement_timeout_seconds=settings.statement_timeout_seconds,
+            recover=recover,
+        ) as database:
+            yield database

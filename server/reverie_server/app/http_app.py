@@ -1,0 +1,68 @@
+"""The HTTP application over a running system."""
+
+from __future__ import annotations
+
+import ipaddress
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from reverie_server.runtime import Runtime
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server that listens on `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def create_app(runtime: Runtime) -> FastAPI:
+    """The HTTP application over a running system; `/mcp` answers while its lifespan is entered."""
+    # These are slow to import, and no other command than `serve` needs them.
+    from fastapi import FastAPI
+
+    from reverie_server.app.entrance import wire_entrance
+    from reverie_server.http import problems, requests
+    from reverie_server.http.all_routes import RESPONSES, routes
+    from reverie_server.http.counters import TurnCounters
+    from reverie_server.http.job_metrics import JobMetrics
+    from reverie_server.http.routes import operations, reference
+    from reverie_server.mcp.endpoint import McpEndpoint
+    from reverie_server.tools.catalogue import REGISTRY
+
+    mcp = McpEndpoint(runtime, REGISTRY)
+    settings = runtime.settings
+    is_local = is_loopback(settings.host)
+    has_public_docs = is_local if settings.public_docs is None else settings.public_docs
+    app = FastAPI(
+        openapi_url=reference.OPENAPI_PATH if has_public_docs else None,
+        lifespan=lambda _: mcp.running(),
+        title="Reverie",
+        summary="A memory server for AI agents",
+        version=version("reverie"),
+        responses=RESPONSES,
+    )
+    app.state.runtime = runtime
+    metrics = operations.Metrics()
+    metrics.registry.register(
+        TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder, runtime.audit)
+    )
+    app.router.routes.extend(routes().routes)
+    jobs = JobMetrics(runtime.consolidation.health)
+    metrics.registry.register(jobs)
+    is_public = is_local if settings.public_metrics is None else settings.public_metrics
+    app.include_router(operations.metrics_router(metrics, jobs.look, is_public=is_public))
+    if not has_public_docs:
+        app.include_router(reference.reference_router(app))
+    app.router.routes.append(mcp.route)
+    problems.install(app)
+    app.add_middleware(operations.HeadAsGet)
+    app.state.load = wire_entrance(app, runtime)
+    metrics.registry.register(app.state.load)
+    app.add_middleware(operations.Measured, metrics=metrics)
+    app.add_middleware(requests.Requests, audit=runtime.audit)
+    return app
