@@ -70,8 +70,8 @@ def _semantic(text: str) -> object:
     )
     answer = Semantic.model_construct(entities=[entity, entity], relations=[relation])
     known = [Known(1, "ada", "person", text, [text])]
-    stretch = graph_answers.Stretch({1: text, 2: text}, {1: NOW, 2: NOW}, known, 0.5)
-    return graph_answers.read_answer(answer, stretch, unchanged)
+    basis = graph_answers.AnswerBasis({1: text, 2: text}, {1: NOW, 2: NOW}, known, 0.5)
+    return graph_answers.read_answer(answer, basis, unchanged)
 
 
 def _read_by_phrases(text: str) -> None:
@@ -92,10 +92,10 @@ def _mentions(text: str) -> list[graph_derive.Mention]:
     ]
 
 
-def _said(text: str) -> list[graph_periods.Said[str]]:
+def _said(text: str) -> list[graph_periods.DatedStatement[str]]:
     """A statement for each few characters, every third of which something ends."""
     return [
-        graph_periods.Said(
+        graph_periods.DatedStatement(
             at,
             text[at : at + 5],
             NOW + timedelta(minutes=at) if at % 3 else None,
@@ -182,7 +182,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.graph.names.external_id_of": graph_names.external_id_of,
     "reverie_server.graph.names.windows": graph_names.windows,
     "reverie_server.graph.names.holds_name": lambda text: graph_names.holds_name({"ada"}, text, "Ada"),
-    "reverie_server.graph.names.likeness": lambda text: graph_names.likeness(text, f"b{text[::-1]}"),
+    "reverie_server.graph.names.name_similarity": lambda text: graph_names.name_similarity(text, f"b{text[::-1]}"),
     "reverie_server.graph.names.differ_in_number": lambda text: graph_names.differ_in_number(text, f"{text}1"),
     "reverie_server.graph.paths.path_of": _path,
     "reverie_server.graph.paths.way_to": _path,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reverie_server.graph.answers import (
+    AnswerBasis,
     Known,
-    Stretch,
     known_lines,
     numbered,
     parse_instant,
@@ -23,8 +23,8 @@ TEXTS = {3: "Ada works on Reverie with Bo.", 4: "Reverie moved to Lisbon."}
 KNOWN = Known(17, "bo", "person", "Bo", ("Robert",), [("works_on", "Atlas")])
 
 
-def stretch() -> Stretch:
-    return Stretch(TEXTS, AT, [KNOWN], 0.75)
+def basis() -> AnswerBasis:
+    return AnswerBasis(TEXTS, AT, [KNOWN], 0.75)
 
 
 def entity(name: str, kind: str, confidence: float = 0.9, **more: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def relation(source: str, name: str, target: str, confidence: float = 0.9, **mor
 
 def read(entities: list[Any], relations: list[Any], forgotten: str = "\0") -> tuple[list[Any], list[Any]]:
     answer = Semantic.model_validate({"entities": entities, "relations": relations})
-    return read_answer(answer, stretch(), lambda text: text.replace(forgotten, ""))
+    return read_answer(answer, basis(), lambda text: text.replace(forgotten, ""))
 
 
 def test_types_and_names_that_are_none_are_dropped_and_never_invented() -> None:

@@ -12,8 +12,8 @@ from reverie_server.graph.names import (
     differ_in_number,
     external_id_of,
     holds_name,
-    likeness,
     name_key,
+    name_similarity,
     windows,
 )
 from reverie_server.llm.generation import EXTRACTIVE
@@ -31,10 +31,10 @@ def test_names_are_compared_folded_and_without_marks() -> None:
 
 def test_likeness_is_jaro_winkler() -> None:
     # Winkler's own pairs (1990), to three places.
-    assert likeness("MARTHA", "MARHTA") == pytest.approx(0.961, abs=5e-4)
-    assert likeness("DIXON", "DICKSONX") == pytest.approx(0.813, abs=5e-4)
-    assert likeness("Ada", "ada ") == 1.0
-    assert likeness("Ada", "") == 0.0
+    assert name_similarity("MARTHA", "MARHTA") == pytest.approx(0.961, abs=5e-4)
+    assert name_similarity("DIXON", "DICKSONX") == pytest.approx(0.813, abs=5e-4)
+    assert name_similarity("Ada", "ada ") == 1.0
+    assert name_similarity("Ada", "") == 0.0
     assert differ_in_number("Sprint 12", "Sprint 13")
     assert not differ_in_number("Sprint 12", "sprint  12.")
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.graph.periods import Said, periods
+from reverie_server.graph.periods import DatedStatement, periods
 from reverie_server.graph.vocabulary import relation_name, unique_end
 from reverie_server.text.graph_terms import ENTITY_TYPES, RELATION_NAMES
 
@@ -18,11 +18,11 @@ def on(day: int) -> datetime:
     return DAY + timedelta(days=day)
 
 
-def said(number: int, other: str, since: int | None, until: int | None = None) -> Said[str]:
-    return Said(number, other, None if since is None else on(since), None if until is None else on(until))
+def said(number: int, other: str, since: int | None, until: int | None = None) -> DatedStatement[str]:
+    return DatedStatement(number, other, None if since is None else on(since), None if until is None else on(until))
 
 
-def held(statements: list[Said[str]], *, one: bool = True) -> list[tuple[str, int, int | None]]:
+def held(statements: list[DatedStatement[str]], *, one: bool = True) -> list[tuple[str, int, int | None]]:
     found = periods(statements, one_at_a_time=one)
     return [
         (p.other, (p.valid_from - DAY).days, None if p.valid_to is None else (p.valid_to - DAY).days) for p in found

@@ -11,7 +11,7 @@ import pytest
 from tests.linear.texts import message
 
 from reverie_server.episodes.topics import key_topics
-from reverie_server.graph.periods import Said, periods
+from reverie_server.graph.periods import DatedStatement, periods
 from reverie_server.heuristics import entries
 from reverie_server.heuristics.extract import notes_of
 from reverie_server.heuristics.statements import is_duplicate, statement
@@ -161,7 +161,7 @@ def test_a_diary_of_very_many_months_and_of_one_heading_again_and_again_is_rolle
 
 def test_one_relation_that_changes_all_the_time_has_its_periods() -> None:
     now = datetime(2026, 4, 3, tzinfo=UTC)
-    said = [Said(number, number, now + timedelta(minutes=number)) for number in range(5000)]
+    said = [DatedStatement(number, number, now + timedelta(minutes=number)) for number in range(5000)]
     found = periods(said, one_at_a_time=True)
     assert [period.other for period in found] == list(range(5000))
     assert [period.valid_to for period in found] == [*(one.since for one in said[1:]), None]

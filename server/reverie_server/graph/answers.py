@@ -1,4 +1,4 @@
-"""What the model is given of a conversation and of the graph, and how its answer is read. Pure.
+"""The model's inputs from a conversation and the graph, and the reading of its answer. Pure.
 
 An answer is a proposal: what is outside the vocabulary, not certain enough or without its ends is left out.
 """
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
-from reverie_server.graph.model import SaidEntity, SaidRelation
+from reverie_server.graph.model import StatedEntity, StatedRelation
 from reverie_server.graph.names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
 from reverie_server.graph.vocabulary import entity_type, relation_name
 from reverie_server.heuristics.orders import why_order
@@ -49,8 +49,8 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """What is read: messages of user and assistant as far as they may be remembered, by number, and their times."""
+class AnswerBasis:
+    """What an answer is checked against: messages and their times, by number, and known entities."""
 
     texts: Mapping[int, str]
     said_at: Mapping[int, datetime]
@@ -58,12 +58,12 @@ class Stretch:
     min_confidence: float
 
 
-def readable(messages: Iterable[Message], told: Callable[[str, datetime], str]) -> list[Message]:
-    """What user and assistant said, without what memory had put in and what was forgotten since; no empty ones."""
+def readable(messages: Iterable[Message], without_forgotten: Callable[[str, datetime], str]) -> list[Message]:
+    """The messages of user and assistant without injected memory and forgotten texts; empty ones are left out."""
     found = []
     for message in messages:
         if message.role in _NAMES:
-            text = told(strip_injected(message.content), message.at).strip()
+            text = without_forgotten(strip_injected(message.content), message.at).strip()
             if text:
                 found.append(replace(message, content=text))
     return found
@@ -90,33 +90,33 @@ def known_lines(known: Sequence[Known]) -> str:
     return "\n".join(lines)
 
 
-def read_answer(answer: Semantic, stretch: Stretch, clean: Clean) -> tuple[list[SaidEntity], list[SaidRelation]]:
+def read_answer(answer: Semantic, basis: AnswerBasis, clean: Clean) -> tuple[list[StatedEntity], list[StatedRelation]]:
     """The entities and relations of an answer that may be stored, in its order.
 
     `clean` takes out what was forgotten; what it touches of a name leaves the entity out. A relation may have entities
     of the graph as its ends, which are then among the entities.
     """
-    by_number = {seq: windows(text) for seq, text in stretch.texts.items()}
-    entities: dict[str, SaidEntity] = {}
-    for given in answer.entities[:MAX_ENTITIES]:
-        entity = _entity(given, stretch, clean, by_number)
+    by_number = {seq: windows(text) for seq, text in basis.texts.items()}
+    entities: dict[str, StatedEntity] = {}
+    for entity_claim in answer.entities[:MAX_ENTITIES]:
+        entity = _entity(entity_claim, basis, clean, by_number)
         if entity is not None and (
             entity.external_id not in entities or entities[entity.external_id].confidence < entity.confidence
         ):
             entities[entity.external_id] = entity
-    refused = {external_id_of(given.external_id) for given in answer.entities} - entities.keys()
+    refused = {external_id_of(entity_claim.external_id) for entity_claim in answer.entities} - entities.keys()
     relations = []
     for claim in answer.relations[:MAX_RELATIONS]:
-        ends = [_end(end, entities, refused, stretch, claim.confidence) for end in (claim.source, claim.target)]
+        ends = [_end(end, entities, refused, basis, claim.confidence) for end in (claim.source, claim.target)]
         if ends[0] is None or ends[1] is None or ends[0].external_id == ends[1].external_id:
             continue
-        relation = _relation(claim, (ends[0], ends[1]), stretch, by_number)
+        relation = _relation(claim, (ends[0], ends[1]), basis, by_number)
         if relation is not None:
             relations.append(relation)
             for end in (ends[0], ends[1]):
-                held = entities.setdefault(end.external_id, end)
-                seqs = tuple(sorted({*held.seqs, *relation.seqs}))
-                entities[end.external_id] = replace(held, seqs=seqs)
+                known_entity = entities.setdefault(end.external_id, end)
+                seqs = tuple(sorted({*known_entity.seqs, *relation.seqs}))
+                entities[end.external_id] = replace(known_entity, seqs=seqs)
     return list(entities.values()), relations
 
 
@@ -124,102 +124,102 @@ def parse_instant(text: str | None) -> datetime | None:
     """An instant from a date or time of ISO 8601, a month or a year; UTC where it names no zone. None: it is none."""
     if text is None:
         return None
-    given = text.strip()
-    partial = _PARTIAL_DATE.fullmatch(given)
+    stripped = text.strip()
+    partial = _PARTIAL_DATE.fullmatch(stripped)
     try:
         if partial is not None:
             return datetime(int(partial[1]), int(partial[2] or 1), 1, tzinfo=UTC)
-        found = datetime.fromisoformat(given)
+        found = datetime.fromisoformat(stripped)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def _entity(
-    given: SemanticEntity, stretch: Stretch, clean: Clean, by_number: Mapping[int, set[str]]
-) -> SaidEntity | None:
-    kind = entity_type(given.type)
-    external_id = external_id_of(given.external_id)
-    name = _line(given.name)
-    if kind is None or not external_id or not name_key(name) or not _is_certain(given.confidence, stretch):
+    claim: SemanticEntity, basis: AnswerBasis, clean: Clean, by_number: Mapping[int, set[str]]
+) -> StatedEntity | None:
+    kind = entity_type(claim.type)
+    external_id = external_id_of(claim.external_id)
+    name = _line(claim.name)
+    if kind is None or not external_id or not name_key(name) or not _is_certain(claim.confidence, basis):
         return None
-    if clean(name).strip() != name or not clean(given.external_id).strip():
+    if clean(name).strip() != name or not clean(claim.external_id).strip():
         return None
-    aliases = [alias for alias in map(_line, given.aliases) if alias and clean(alias).strip() == alias]
-    known = next((known for known in stretch.known if known.external_id == external_id), None)
-    seqs = _naming(by_number, name, *aliases) or tuple(stretch.texts)
-    return SaidEntity(
+    aliases = [alias for alias in map(_line, claim.aliases) if alias and clean(alias).strip() == alias]
+    known = next((known for known in basis.known if known.external_id == external_id), None)
+    seqs = _naming(by_number, name, *aliases) or tuple(basis.texts)
+    return StatedEntity(
         external_id=external_id,
         name=name,
         type=known.type if known else kind,
-        confidence=given.confidence,
+        confidence=claim.confidence,
         seqs=tuple(sorted(seqs)),
-        description=_line(clean(given.description)),
+        description=_line(clean(claim.description)),
         aliases=tuple(alias for alias in aliases[:MAX_ALIASES] if name_key(alias) and len(alias) <= MAX_NAME_CHARS),
-        properties=_properties(given.properties, clean),
+        properties=_properties(claim.properties, clean),
         known_id=known.entity_id if known else None,
     )
 
 
 def _end(
-    end: str, entities: Mapping[str, SaidEntity], refused: set[str], stretch: Stretch, confidence: float
-) -> SaidEntity | None:
+    end: str, entities: Mapping[str, StatedEntity], refused: set[str], basis: AnswerBasis, confidence: float
+) -> StatedEntity | None:
     """The entity that a relation names: by external id, or else, as models do, by name."""
     external_id, key = external_id_of(end), name_key(end)
     if external_id in entities:
         return entities[external_id]
-    known = next((known for known in stretch.known if known.external_id == external_id), None)
+    known = next((known for known in basis.known if known.external_id == external_id), None)
     if known is None and external_id not in refused and key:
         named = [entity for entity in entities.values() if name_key(entity.name) == key]
         if len(named) == 1:
             return named[0]
-        alike = [k for k in stretch.known if key in (name_key(k.name), *map(name_key, k.aliases))]
+        alike = [k for k in basis.known if key in (name_key(k.name), *map(name_key, k.aliases))]
         known = alike[0] if len(alike) == 1 and not named else None
     if known is None:
         return None
-    return SaidEntity(known.external_id, known.name, known.type, confidence, (), known_id=known.entity_id)
+    return StatedEntity(known.external_id, known.name, known.type, confidence, (), known_id=known.entity_id)
 
 
 def _relation(
     claim: SemanticRelation,
-    ends: tuple[SaidEntity, SaidEntity],
-    stretch: Stretch,
+    ends: tuple[StatedEntity, StatedEntity],
+    basis: AnswerBasis,
     by_number: Mapping[int, set[str]],
-) -> SaidRelation | None:
+) -> StatedRelation | None:
     name = relation_name(claim.name)
-    if name is None or not _is_certain(claim.confidence, stretch):
+    if name is None or not _is_certain(claim.confidence, basis):
         return None
-    named = set(claim.messages) & stretch.texts.keys()
+    named = set(claim.messages) & basis.texts.keys()
     of_source, of_target = (set(_naming(by_number, end.name, *end.aliases)) for end in ends)
-    seqs = sorted(named or of_source & of_target or of_source | of_target or stretch.texts.keys())
-    said_at = min(stretch.said_at[seq] for seq in seqs)
+    seqs = sorted(named or of_source & of_target or of_source | of_target or basis.texts.keys())
+    said_at = min(basis.said_at[seq] for seq in seqs)
     since, until = parse_instant(claim.valid_from), parse_instant(claim.valid_to)
     if since is None and (until is None or until > said_at):
         since = said_at
     if since is not None and until is not None and until <= since:
         return None
-    return SaidRelation(
+    return StatedRelation(
         ends[0].external_id, name, ends[1].external_id, claim.confidence, tuple(seqs), said_at, since, until
     )
 
 
-def _is_certain(confidence: float, stretch: Stretch) -> bool:
-    return stretch.min_confidence <= confidence <= 1
+def _is_certain(confidence: float, basis: AnswerBasis) -> bool:
+    return basis.min_confidence <= confidence <= 1
 
 
 def _naming(by_number: Mapping[int, set[str]], *names: str) -> tuple[int, ...]:
     return tuple(seq for seq, found in by_number.items() if holds_name(found, *names))
 
 
-def _properties(given: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
+def _properties(properties: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
     kept: dict[str, Any] = {}
-    for name, value in list(given.items())[:MAX_PROPERTIES]:
-        told = _line(clean(value))[:_MAX_PROPERTY_CHARS] if isinstance(value, str) else value
+    for name, value in list(properties.items())[:MAX_PROPERTIES]:
+        cleaned = _line(clean(value))[:_MAX_PROPERTY_CHARS] if isinstance(value, str) else value
         key = _line(name)[:_MAX_PROPERTY_CHARS]
-        if isinstance(told, float) and not isfinite(told):
+        if isinstance(cleaned, float) and not isfinite(cleaned):
             continue
-        if key and told not in ("", None) and clean(key).strip() == key:
-            kept[key] = told
+        if key and cleaned not in ("", None) and clean(key).strip() == key:
+            kept[key] = cleaned
     return kept
 
 

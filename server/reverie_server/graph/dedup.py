@@ -18,7 +18,7 @@ from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.access.gate import Grant
 from reverie_server.graph.merge import SQL as MERGING
 from reverie_server.graph.merge import Pair, merge
-from reverie_server.graph.names import differ_in_number, likeness
+from reverie_server.graph.names import differ_in_number, name_similarity
 from reverie_server.graph.store import Graph
 from reverie_server.graph.vectors import embed_waiting
 from reverie_server.jobs.model import Outcome, Work
@@ -129,7 +129,7 @@ class Dedup:
                 min(row["entity_id"], row["other_id"]),
                 max(row["entity_id"], row["other_id"]),
                 row["cosine"],
-                likeness(row["name"], row["other_name"]),
+                name_similarity(row["name"], row["other_name"]),
             )
             if (pair.kept_id, pair.absorbed_id) in apart or merged & {pair.kept_id, pair.absorbed_id}:
                 continue

@@ -1,4 +1,4 @@
-"""From what episodes say of an entity to the entity itself. Pure."""
+"""An entity derived from its mentions in episodes. Pure."""
 
 from __future__ import annotations
 
@@ -54,13 +54,16 @@ def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
     by_member: dict[int, list[Mention]] = {member: [] for member in members}
     for mention in mentions:
         by_member[mention.entity_id].append(mention)
-    told = [of_member for of_member in by_member.values() if of_member]
-    named = max(told[0], key=lambda m: (m.confidence, -m.mention_id))
-    names = [named.name, *(name for of_member in told for m in of_member for name in (m.name, *m.aliases))]
+    by_mentioned_member = [of_member for of_member in by_member.values() if of_member]
+    named = max(by_mentioned_member[0], key=lambda m: (m.confidence, -m.mention_id))
+    names = [
+        named.name,
+        *(name for of_member in by_mentioned_member for m in of_member for name in (m.name, *m.aliases)),
+    ]
     distinct = _distinct(names)
     return Derived(
         name=named.name,
-        description=_joined(_described(of_member) for of_member in told),
+        description=_joined(_described(of_member) for of_member in by_mentioned_member),
         aliases=tuple(distinct[1 : MAX_ALIASES + 1]),
         properties=_union(mentions, members),
         confidence=max(m.confidence for m in mentions),
@@ -95,6 +98,6 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 def _union(mentions: Sequence[Mention], members: Sequence[int]) -> dict[str, Any]:
     # What comes later stands: the entity's own before those it absorbed, the more certain before the less.
-    rank = {member: place for place, member in enumerate(members)}
+    rank = {member: index for index, member in enumerate(members)}
     ordered = sorted(mentions, key=lambda m: (-rank[m.entity_id], m.confidence, m.said_at, m.mention_id))
     return {name: value for mention in ordered for name, value in mention.properties.items()}

@@ -17,7 +17,7 @@ from reverie_indexer.model import Place
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, MessageKey, Removed
 from reverie_server.graph.heuristics import SPEAKER
 from reverie_server.graph.names import holds_name, windows
-from reverie_server.graph.store import Graph, drop_episodes, drop_said, of_episodes
+from reverie_server.graph.store import Graph, drop_episodes, drop_mentions_and_statements, of_episodes
 from reverie_server.sessions.erase import without_texts
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, anchor_of, is_in
@@ -60,7 +60,7 @@ class ForgettableGraph(Forgettable):
         unnamed = await _no_longer_named(graph, forgotten.messages, {*mentions, *named})
         mentions |= {*named, *unnamed.mentions}
         statements |= of_named | unnamed.statements
-        await drop_said(graph, sorted(mentions), sorted(statements), also=changed)
+        await drop_mentions_and_statements(graph, sorted(mentions), sorted(statements), also=changed)
         return _findings(rows, forgotten.texts, len(mentions) + len(statements) + len(changed))
 
     async def drop_episodes(

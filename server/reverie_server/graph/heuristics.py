@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reverie_server.graph.answers import Known, parse_instant
-from reverie_server.graph.model import SaidEntity, SaidRelation
+from reverie_server.graph.model import StatedEntity, StatedRelation
 from reverie_server.graph.names import external_id_of, name_key
 from reverie_server.graph.phrases import NAME, Phrase, Phrases, all_phrases
 from reverie_server.heuristics.cues import cues_of, folded
@@ -21,7 +21,7 @@ from reverie_server.sessions.model import Message
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 # How sure a phrase, a thing that is only named, and somebody's own name are.
-SAID, NAMED, OWN_NAME = 0.8, 0.75, 0.95
+STATED, NAMED, OWN_NAME = 0.8, 0.75, 0.95
 SPEAKER = "user"
 MAX_THINGS = 20
 _NAMES = re.compile(NAME)
@@ -36,17 +36,17 @@ _THINGS: tuple[tuple[re.Pattern[str], EntityType], ...] = ((_URL, "document"), (
 
 def extract(
     messages: Sequence[Message], known: Sequence[Known], *, with_speaker: bool
-) -> tuple[list[SaidEntity], list[SaidRelation]]:
+) -> tuple[list[StatedEntity], list[StatedRelation]]:
     """What the user says of people, organisations, projects and what belongs to them, in the order of the messages.
 
     `with_speaker`: the user is one person, and an entity where something is said of them. Nothing found: empty.
     """
-    said = [message for message in messages if message.role == "user"]
-    cues = cues_of(folded("\n".join(message.content for message in said)))
+    of_user = [message for message in messages if message.role == "user"]
+    cues = cues_of(folded("\n".join(message.content for message in of_user)))
     phrases = all_phrases().get(cues.language if cues else "english")
     stated = [
         (message, sentence)
-        for message in said
+        for message in of_user
         for sentence in sentences(message.content)
         if not asks(sentence, cues) and (phrases is None or not phrases.hedges.search(folded(sentence)))
     ]
@@ -62,30 +62,30 @@ def extract(
     return reader.entities, reader.relations
 
 
-def _speaker(phrases: Phrases, stated: Sequence[tuple[Message, str]]) -> SaidEntity:
+def _speaker(phrases: Phrases, stated: Sequence[tuple[Message, str]]) -> StatedEntity:
     """Whoever speaks, by name where that is said."""
     for _, sentence in stated:
         match = phrases.named.search(sentence)
         if match and (name := _proper(match["name"], phrases)):
-            return SaidEntity(SPEAKER, name, "person", OWN_NAME, (), aliases=("User",))
-    return SaidEntity(SPEAKER, "User", "person", SAID, ())
+            return StatedEntity(SPEAKER, name, "person", OWN_NAME, (), aliases=("User",))
+    return StatedEntity(SPEAKER, "User", "person", STATED, ())
 
 
 class _Reader:
-    """Collects what is found. `told` are types that something tells, `guessed` those that only the place in a phrase
-    does."""
+    """Collects what is found. `_stated_types` follow from a word, `_guessed_types` from the place in a
+    phrase alone."""
 
     def __init__(self, known: Sequence[Known]) -> None:
         self._known = {key: e for e in known for name in (e.name, *e.aliases) if (key := name_key(name))}
-        self._told: dict[str, EntityType] = {}
-        self._guessed: dict[str, EntityType] = {}
+        self._stated_types: dict[str, EntityType] = {}
+        self._guessed_types: dict[str, EntityType] = {}
         self._things = 0
-        self._entities: dict[str, SaidEntity] = {}
+        self._entities: dict[str, StatedEntity] = {}
         self._heard: dict[str, set[int]] = {}
-        self._relations: dict[SaidRelation, None] = {}
+        self._relations: dict[StatedRelation, None] = {}
 
     @property
-    def entities(self) -> list[SaidEntity]:
+    def entities(self) -> list[StatedEntity]:
         """What was found, with the numbers of the messages that speak of it."""
         return [
             replace(entity, seqs=tuple(sorted(self._heard[external_id])))
@@ -93,7 +93,7 @@ class _Reader:
         ]
 
     @property
-    def relations(self) -> list[SaidRelation]:
+    def relations(self) -> list[StatedRelation]:
         """What is said of them, each once."""
         return list(self._relations)
 
@@ -101,18 +101,18 @@ class _Reader:
         """Note the types of names by the words beside them and, less certain, by the phrases they are subject of."""
         for match in phrases.typed.finditer(sentence):
             if name := _proper(match["name"] or match["named"], phrases):
-                self._told.setdefault(name_key(name), phrases.type_words[match["after"] or match["before"]])
+                self._stated_types.setdefault(name_key(name), phrases.type_words[match["after"] or match["before"]])
         for pattern in (phrases.kin, phrases.superiors, phrases.colleagues, phrases.named):
             for match in pattern.finditer(sentence):
                 if name := _proper(match["name"], phrases):
-                    self._told.setdefault(name_key(name), "person")
+                    self._stated_types.setdefault(name_key(name), "person")
         for phrase in phrases.phrases:
-            if not phrase.by_speaker and not phrase.needs_told and phrase.source is not None:
+            if not phrase.by_speaker and not phrase.needs_known_type and phrase.source is not None:
                 for match in phrase.pattern.finditer(sentence):
                     if name := _proper(match["subject"], phrases):
-                        self._guessed.setdefault(name_key(name), phrase.source)
+                        self._guessed_types.setdefault(name_key(name), phrase.source)
 
-    def read(self, phrases: Phrases, message: Message, sentence: str, speaker: SaidEntity | None) -> None:
+    def read(self, phrases: Phrases, message: Message, sentence: str, speaker: StatedEntity | None) -> None:
         """Take what a sentence states; without a speaker only what it states of others."""
         if speaker is not None:
             of_mine: tuple[tuple[re.Pattern[str], RelationName], ...] = (
@@ -148,39 +148,39 @@ class _Reader:
                 self._things += external_id_of(name) not in self._entities
                 self._hear(self._entity(name, kind, NAMED), message.seq)
 
-    def _subject(self, phrases: Phrases, phrase: Phrase, written: str) -> SaidEntity | None:
+    def _subject(self, phrases: Phrases, phrase: Phrase, written: str) -> StatedEntity | None:
         name = _proper(written, phrases)
         if name is None:
             return None
         kind = self._type_of(name)
-        if phrase.needs_told and kind is None:
+        if phrase.needs_known_type and kind is None:
             return None
         if phrase.source is not None and kind not in (None, phrase.source):
             # A thing does not live anywhere; but whatever depends on something may be of any type.
-            return self._entity(name, kind, SAID) if phrase.source == "project" and kind != "person" else None
-        return self._entity(name, kind or phrase.source or "concept", SAID)
+            return self._entity(name, kind, STATED) if phrase.source == "project" and kind != "person" else None
+        return self._entity(name, kind or phrase.source or "concept", STATED)
 
     def _state(
-        self, phrases: Phrases, phrase: Phrase, match: re.Match[str], said: tuple[Message, str], subject: SaidEntity
+        self, phrases: Phrases, phrase: Phrase, match: re.Match[str], source: tuple[Message, str], subject: StatedEntity
     ) -> None:
-        message, sentence = said
-        beside = match["after"] or match["before"]
+        message, sentence = source
+        type_word = match["after"] or match["before"]
         for written in _NAMES.findall(match["objects"]):
             name = _proper(written, phrases)
             if name is None or name_key(name) == name_key(subject.name):
                 continue
-            kind = phrases.type_words[beside] if beside else self._type_of(name) or phrase.target
+            kind = phrases.type_words[type_word] if type_word else self._type_of(name) or phrase.target
             if phrase.target in ("location", "organization") and kind not in (phrase.target, "organization"):
                 continue
-            self._relate(subject, phrase.name, self._entity(name, kind, SAID), message, _since(sentence), phrase.ends)
+            self._relate(subject, phrase.name, self._entity(name, kind, STATED), message, _since(sentence), phrase.ends)
 
     def _of_mine(
-        self, phrases: Phrases, message: Message, match: re.Match[str], speaker: SaidEntity, name: RelationName
+        self, phrases: Phrases, message: Message, match: re.Match[str], speaker: StatedEntity, name: RelationName
     ) -> None:
         other = _proper(match["name"], phrases)
         if other is None or self._type_of(other) != "person" or name_key(other) == name_key(speaker.name):
             return
-        entity = self._entity(other, "person", SAID)
+        entity = self._entity(other, "person", STATED)
         description = f"{match['word']} of {speaker.name}" if name == "related_to" else entity.description
         if name == "related_to":
             self._relate(replace(entity, description=description), name, speaker, message, None, ends=False)
@@ -189,9 +189,9 @@ class _Reader:
 
     def _relate(
         self,
-        source: SaidEntity,
+        source: StatedEntity,
         name: RelationName,
-        target: SaidEntity,
+        target: StatedEntity,
         message: Message,
         since: str | None,
         ends: bool,
@@ -201,27 +201,27 @@ class _Reader:
         began = None if ends else parse_instant(since) or message.at
         until = message.at if ends else None
         seqs = (message.seq,)
-        relation = SaidRelation(source.external_id, name, target.external_id, SAID, seqs, message.at, began, until)
+        relation = StatedRelation(source.external_id, name, target.external_id, STATED, seqs, message.at, began, until)
         self._relations.setdefault(relation)
 
-    def _hear(self, entity: SaidEntity, seq: int) -> None:
-        held = self._entities.get(entity.external_id)
+    def _hear(self, entity: StatedEntity, seq: int) -> None:
+        known = self._entities.get(entity.external_id)
         self._heard.setdefault(entity.external_id, set()).add(seq)
-        best = entity if held is None or entity.confidence > held.confidence else held
-        described = entity.description or (held.description if held else "")
+        best = entity if known is None or entity.confidence > known.confidence else known
+        described = entity.description or (known.description if known else "")
         self._entities[entity.external_id] = replace(best, description=described)
 
-    def _entity(self, name: str, kind: EntityType, confidence: float) -> SaidEntity:
+    def _entity(self, name: str, kind: EntityType, confidence: float) -> StatedEntity:
         known = self._known.get(name_key(name))
         if known is not None:
-            return SaidEntity(known.external_id, known.name, known.type, confidence, (), known_id=known.entity_id)
-        return SaidEntity(external_id_of(name), name, kind, confidence, ())
+            return StatedEntity(known.external_id, known.name, known.type, confidence, (), known_id=known.entity_id)
+        return StatedEntity(external_id_of(name), name, kind, confidence, ())
 
     def _type_of(self, name: str) -> EntityType | None:
         key = name_key(name)
         if key in self._known:
             return self._known[key].type
-        return self._told.get(key) or self._guessed.get(key)
+        return self._stated_types.get(key) or self._guessed_types.get(key)
 
 
 def _since(sentence: str) -> str | None:

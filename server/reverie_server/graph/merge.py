@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, NotFound, ValidationFailed
 from reverie_server.graph.model import public_id
-from reverie_server.graph.names import likeness
+from reverie_server.graph.names import name_similarity
 from reverie_server.graph.relations import load_clusters
 from reverie_server.graph.store import Graph, Touched, point, settle, statements_on
 
@@ -49,7 +49,7 @@ async def merge(graph: Graph, pair: Pair, *, by: str) -> int:
             raise NotFound(f"there is no entity {name!r} in this memory, or it is part of another one")
     jaro_winkler = pair.jaro_winkler
     if jaro_winkler is None:
-        jaro_winkler = likeness(names[pair.kept_id], names[pair.absorbed_id])
+        jaro_winkler = name_similarity(names[pair.kept_id], names[pair.absorbed_id])
     clusters = await load_clusters(graph.connection, graph.tenant_id, graph.slice_id, [pair.absorbed_id])
     touched = await statements_on(graph, clusters.members[pair.absorbed_id])
     await point(graph, [pair.absorbed_id], pair.kept_id)

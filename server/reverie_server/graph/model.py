@@ -33,7 +33,7 @@ def parse_id(kind: Kind, given: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidEntity:
+class StatedEntity:
     """An entity as a conversation speaks of it, checked. `seqs` are the numbers of the messages, ascending.
 
     `known_id` is the entity in the graph that is meant, where that is certain.
@@ -51,7 +51,7 @@ class SaidEntity:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidRelation:
+class StatedRelation:
     """A relation as a conversation speaks of it, checked. The ends are external ids of said entities.
 
     It holds from `since` (None: it is said only to have ended at `until`).
@@ -71,8 +71,8 @@ class SaidRelation:
 class Reading:
     """What a stretch of a conversation says, and how that was found out."""
 
-    entities: Sequence[SaidEntity]
-    relations: Sequence[SaidRelation]
+    entities: Sequence[StatedEntity]
+    relations: Sequence[StatedRelation]
     made: Made
 
 

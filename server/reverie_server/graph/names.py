@@ -56,7 +56,7 @@ def holds_name(text_windows: set[str], *names: str) -> bool:
     return any(key in text_windows for name in names if (key := name_key(name)))
 
 
-def likeness(one: str, other: str) -> float:
+def name_similarity(one: str, other: str) -> float:
     """The Jaro-Winkler similarity of two names, 0 to 1, by their keys (Winkler 1990: prefix of up to 4, weight 0.1).
 
     Of a name that is too long to be one the beginning is compared, since this takes time with the product of both.

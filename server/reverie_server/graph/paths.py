@@ -30,17 +30,17 @@ def path_of(
 ) -> str:
     """The way to an entity by names: `Ada -works_on-> Reverie <-part_of- Pipeline`."""
     way = way_to(entity_id, steps)
-    told = [entities[way[0]].name]
+    parts = [entities[way[0]].name]
     for here in way[1:]:
         relation = relations[steps[here].relation_id]
         is_forward = relation.target_id == here
-        told += f" -{relation.name}-> " if is_forward else f" <-{relation.name}- ", entities[here].name
-    return "".join(told)
+        parts += f" -{relation.name}-> " if is_forward else f" <-{relation.name}- ", entities[here].name
+    return "".join(parts)
 
 
-def needed(wanted: Collection[int], steps: Mapping[int, Step]) -> tuple[set[int], set[int]]:
+def needed(entity_ids: Collection[int], steps: Mapping[int, Step]) -> tuple[set[int], set[int]]:
     """The entities and the relations that lie on the ways to some entities."""
-    on_ways = {entity_id for reached in wanted for entity_id in way_to(reached, steps)}
+    on_ways = {entity_id for reached in entity_ids for entity_id in way_to(reached, steps)}
     return on_ways, {steps[entity_id].relation_id for entity_id in on_ways if entity_id in steps}
 
 

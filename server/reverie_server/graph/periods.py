@@ -16,8 +16,8 @@ Other = TypeVar("Other", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Generic[Other]):
-    """A statement: `other` is the end that may differ. It holds from `since` on, until `until` where that was said.
+class DatedStatement(Generic[Other]):
+    """A statement: `other` is the end that may differ. It holds from `since` on, and until `until` where that is given.
 
     Without `since` it says only that something ended; one of both is always there.
     """
@@ -51,7 +51,7 @@ class Period(Generic[Other]):
 
 
 def periods(
-    statements: Iterable[Said[Other]],
+    statements: Iterable[DatedStatement[Other]],
     *,
     one_at_a_time: bool,
     may_coexist: Callable[[Other, Other], bool] = lambda _a, _b: False,
@@ -67,43 +67,51 @@ def periods(
     # Those that may hold yet, by what they are of, so that nobody looks through what is over again and again.
     current: dict[Other, list[Period[Other]]] = {}
     # What only ends comes before what begins at the same time: "no longer there, there again".
-    ordered = sorted(statements, key=lambda said: (said.at, said.since is not None, said.statement_id))
-    for at, together in groupby(ordered, key=lambda said: said.at):
-        said_now = list(together)
-        begun = [said for said in said_now if said.since is not None]
-        for said in (said for said in said_now if said.since is None):
-            _end(current.get(said.other, ()), said, at)
+    ordered = sorted(
+        statements, key=lambda statement: (statement.at, statement.since is not None, statement.statement_id)
+    )
+    for at, together in groupby(ordered, key=lambda statement: statement.at):
+        at_once = list(together)
+        begun = [statement for statement in at_once if statement.since is not None]
+        for statement in (statement for statement in at_once if statement.since is None):
+            _end(current.get(statement.other, ()), statement, at)
         if one_at_a_time and begun:
-            others = dict.fromkeys(said.other for said in begun)
-            for other, own in list(current.items()):
+            others = dict.fromkeys(statement.other for statement in begun)
+            for other, periods_of_other in list(current.items()):
                 if _contradicted(other, others, may_coexist):
-                    for period in own:
+                    for period in periods_of_other:
                         period.valid_to = at if period.holds_at(at) else period.valid_to
                     del current[other]
-        for said in begun:
-            own = current[said.other] = [p for p in current.get(said.other, ()) if p.holds_at(at)]
-            if (begun_now := _begun(own, said, at)) is not None:
-                own.append(begun_now)
+        for statement in begun:
+            periods_of_other = current[statement.other] = [
+                p for p in current.get(statement.other, ()) if p.holds_at(at)
+            ]
+            if (begun_now := _begun(periods_of_other, statement, at)) is not None:
+                periods_of_other.append(begun_now)
                 found.append(begun_now)
     return found
 
 
-def _end(own: Sequence[Period[Other]], said: Said[Other], at: datetime) -> None:
-    for period in own:
+def _end(periods_of_other: Sequence[Period[Other]], statement: DatedStatement[Other], at: datetime) -> None:
+    for period in periods_of_other:
         if period.valid_from < at and period.holds_at(at):
             period.valid_to = at
-            period.statement_ids.append(said.statement_id)
+            period.statement_ids.append(statement.statement_id)
 
 
-def _begun(own: Sequence[Period[Other]], said: Said[Other], at: datetime) -> Period[Other] | None:
+def _begun(
+    periods_of_other: Sequence[Period[Other]], statement: DatedStatement[Other], at: datetime
+) -> Period[Other] | None:
     """The period that a statement begins; None where one goes on by it."""
-    for period in own:
+    for period in periods_of_other:
         if period.holds_at(at):
-            period.statement_ids.append(said.statement_id)
-            period.valid_to = said.until or period.valid_to
+            period.statement_ids.append(statement.statement_id)
+            period.valid_to = statement.until or period.valid_to
             return None
-    return Period(said.other, at, said.until, [said.statement_id])
+    return Period(statement.other, at, statement.until, [statement.statement_id])
 
 
 def _contradicted(other: Other, by: Collection[Other], may_coexist: Callable[[Other, Other], bool]) -> bool:
-    return other not in by and not any(may_coexist(other, said) or may_coexist(said, other) for said in by)
+    return other not in by and not any(
+        may_coexist(other, statement) or may_coexist(statement, other) for statement in by
+    )

@@ -27,7 +27,7 @@ _NAMES = rf"{NAME}(?:{_AND}{NAME}(?=\s*(?:[.,;!?]|$)))*"
 class Phrase:
     """How a relation is said. `pattern` has the groups subject (but after the speaker), objects, before, after.
 
-    `needs_told`: the subject's type has to be told by something else. `source` None: it may be any that is told.
+    `needs_known_type`: the subject's type has to be known from elsewhere. `source` None: it may be any that is known.
     """
 
     name: RelationName
@@ -35,7 +35,7 @@ class Phrase:
     source: EntityType | None
     target: EntityType
     by_speaker: bool
-    needs_told: bool
+    needs_known_type: bool
     ends: bool
 
 
@@ -102,12 +102,12 @@ def _phrases(relation: Mapping[str, Any], table: Mapping[str, Any], type_words: 
     for key, by_speaker in (("third", False), ("told", False), ("ends", False), ("first", True), ("ends", True)):
         verbs = relation.get(key, [])
         if verbs and (not by_speaker or source in (None, "person")):
-            said = "|".join(_verb(verb, at_start=by_speaker and "" in table["self"]) for verb in verbs)
+            verb_pattern = "|".join(_verb(verb, at_start=by_speaker and "" in table["self"]) for verb in verbs)
             start = rf"(?<!\w){speaker}" if by_speaker else subject
-            pattern = re.compile(rf"{start}{between}(?:{said}){objects}")
-            needs_told = key == "told" or source is None
+            pattern = re.compile(rf"{start}{between}(?:{verb_pattern}){objects}")
+            needs_known_type = key == "told" or source is None
             found.append(
-                Phrase(name, pattern, source, _type(relation["target"]), by_speaker, needs_told, key == "ends")
+                Phrase(name, pattern, source, _type(relation["target"]), by_speaker, needs_known_type, key == "ends")
             )
     return found
 

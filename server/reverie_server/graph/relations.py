@@ -12,7 +12,7 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
-from reverie_server.graph.periods import Period, Said, periods
+from reverie_server.graph.periods import DatedStatement, Period, periods
 from reverie_server.graph.vocabulary import NESTING, End, unique_end
 from reverie_server.text.graph_terms import EntityType, RelationName
 
@@ -49,7 +49,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Writing:
-    """What is to be written of the relations of several groups; `taken` are the relations that are one group's now."""
+    """What is to be written of the relations of several groups; `taken` are the relations that a group already has."""
 
     changed: list[dict[str, Any]] = field(default_factory=list)
     added: list[tuple[dict[str, Any], Sequence[int]]] = field(default_factory=list)
@@ -161,23 +161,23 @@ def _derive_group(
     group: _Group, rows: Sequence[DictRow], clusters: Clusters, coexist: set[tuple[int, int]], writing: _Writing
 ) -> None:
     by_id: dict[int, DictRow] = {row["statement_id"]: row for row in rows}
-    said = []
+    statements = []
     for row in rows:
         source, target = clusters.root_of[row["source_id"]], clusters.root_of[row["target_id"]]
         writing.assigned[row["statement_id"]] = None
         # What two entities had that are one now is nothing any more, until that is taken back.
         if source != target:
             other = source if group.end == "target" else target
-            said.append(Said(row["statement_id"], other, row["since"], row["until"]))
+            statements.append(DatedStatement(row["statement_id"], other, row["since"], row["until"]))
     # After a merge was taken back two groups have had one relation.
     free = {row["relation_id"] for row in rows} - {None} - writing.taken
-    found = periods(said, one_at_a_time=group.end is not None, may_coexist=lambda a, b: (a, b) in coexist)
+    found = periods(statements, one_at_a_time=group.end is not None, may_coexist=lambda a, b: (a, b) in coexist)
     for period in found:
-        told = [by_id[statement_id] for statement_id in period.statement_ids]
-        params = _relation(group, rows[0], period, told, clusters)
-        held = Counter(row["relation_id"] for row in told if row["relation_id"] in free)
-        if held:
-            relation_id = min(held, key=lambda candidate: (-held[candidate], candidate))
+        period_rows = [by_id[statement_id] for statement_id in period.statement_ids]
+        params = _relation(group, rows[0], period, period_rows, clusters)
+        use_counts = Counter(row["relation_id"] for row in period_rows if row["relation_id"] in free)
+        if use_counts:
+            relation_id = min(use_counts, key=lambda candidate: (-use_counts[candidate], candidate))
             free.discard(relation_id)
             writing.taken.add(relation_id)
             writing.changed.append({**params, "relation_id": relation_id})
@@ -187,9 +187,9 @@ def _derive_group(
 
 
 def _relation(
-    group: _Group, any_row: DictRow, period: Period[int], told: Sequence[DictRow], clusters: Clusters
+    group: _Group, any_row: DictRow, period: Period[int], rows: Sequence[DictRow], clusters: Clusters
 ) -> dict[str, Any]:
-    begun = [row for row in told if row["since"] is not None]
+    begun = [row for row in rows if row["since"] is not None]
     best = max(begun, key=lambda row: (row["confidence"], row["recorded_at"], row["statement_id"]))
     source = period.other if group.end == "target" else clusters.root_of[any_row["source_id"]]
     target = clusters.root_of[any_row["target_id"]] if group.end == "target" else period.other

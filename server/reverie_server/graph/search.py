@@ -87,8 +87,8 @@ class GraphFound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request with what it is searched by."""
+class _SearchInputs:
+    """A request with its time, language, weights and vector."""
 
     request: GraphRequest
     as_of: datetime
@@ -128,21 +128,21 @@ class GraphSearch:
             request = replace(request, query=check_query(request.query))
         warnings: list[str] = []
         vector, model_id = await self._embed(request, warnings)
-        asked = _Asked(request, request.as_of or self._now(), language, weights, vector, model_id)
-        found, error = await self._attempt(principal, asked)
+        inputs = _SearchInputs(request, request.as_of or self._now(), language, weights, vector, model_id)
+        found, error = await self._attempt(principal, inputs)
         if (found is None or not found.entities) and principal.leader_agent_id is not None:
             # What the leader shares; never what is personal there.
-            shared, _ = await self._attempt(Principal(principal.tenant_id, principal.leader_agent_id, None), asked)
+            shared, _ = await self._attempt(Principal(principal.tenant_id, principal.leader_agent_id, None), inputs)
             if shared is not None and shared.entities:
                 found = replace(shared, fallback="leader")
         if found is None:
             raise error or NotFound("there is no such entity")
         return replace(found, warnings=warnings)
 
-    async def _attempt(self, principal: Principal, asked: _Asked) -> tuple[GraphFound | None, NotFound | None]:
+    async def _attempt(self, principal: Principal, inputs: _SearchInputs) -> tuple[GraphFound | None, NotFound | None]:
         try:
             async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
-                return await self._find(connection, principal, asked), None
+                return await self._find(connection, principal, inputs), None
         except NotFound as error:
             return None, error
 
@@ -162,7 +162,7 @@ class GraphSearch:
             warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
             return None, None
 
-    async def _find(self, connection: Connection, principal: Principal, asked: _Asked) -> GraphFound:
+    async def _find(self, connection: Connection, principal: Principal, inputs: _SearchInputs) -> GraphFound:
         timeout_ms = f"{round(self._rules.timeout_seconds * 1000)}ms"
         await connection.execute(SQL["limit_time"], {"timeout_ms": timeout_ms})
         visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
@@ -173,12 +173,12 @@ class GraphSearch:
         params = {
             "tenant_id": principal.tenant_id,
             "slice_ids": [s.slice_id for s in visible],
-            "type": asked.request.entity_type,
-            "as_of": asked.as_of,
+            "type": inputs.request.entity_type,
+            "as_of": inputs.as_of,
         }
         try:
-            starts = await _starts(connection, params, asked)
-            return await self._walk(connection, params, asked, starts)
+            starts = await _starts(connection, params, inputs)
+            return await self._walk(connection, params, inputs, starts)
         except QueryCanceled as error:
             raise SearchTimeout(
                 f"the search took longer than {self._rules.timeout_seconds:g} seconds: ask for fewer hops, or begin at "
@@ -186,9 +186,13 @@ class GraphSearch:
             ) from error
 
     async def _walk(
-        self, connection: Connection, params: Mapping[str, Any], asked: _Asked, starts: Mapping[int, float | None]
+        self,
+        connection: Connection,
+        params: Mapping[str, Any],
+        inputs: _SearchInputs,
+        starts: Mapping[int, float | None],
     ) -> GraphFound:
-        depth = asked.request.max_depth
+        depth = inputs.request.max_depth
         values = {
             **params,
             "start_ids": list(starts),
@@ -203,10 +207,10 @@ class GraphSearch:
             relation_ids.update(row["relation_ids"])
             for reached, parent, relation in zip(row["frontier"], row["parents"], row["via"], strict=False):
                 steps[reached] = Step(parent, relation, row["depth"])
-        if asked.request.entity_id is not None and asked.request.entity_type is not None:
+        if inputs.request.entity_id is not None and inputs.request.entity_type is not None:
             kept = await graph_rows.entities(connection, params["tenant_id"], steps)
-            wanted = [e for e in kept if kept[e].type == asked.request.entity_type]
-            on_ways, relation_ids = needed(wanted, steps)
+            of_type = [e for e in kept if kept[e].type == inputs.request.entity_type]
+            on_ways, relation_ids = needed(of_type, steps)
             steps = {entity_id: step for entity_id, step in steps.items() if entity_id in on_ways}
         entities = await graph_rows.entities(connection, params["tenant_id"], [*starts, *steps])
         relations = await graph_rows.relations(connection, params["tenant_id"], relation_ids)
@@ -221,9 +225,9 @@ class GraphSearch:
         )
 
 
-async def _starts(connection: Connection, params: Mapping[str, Any], asked: _Asked) -> dict[int, float | None]:
+async def _starts(connection: Connection, params: Mapping[str, Any], inputs: _SearchInputs) -> dict[int, float | None]:
     """Where to begin, the best first, each with its score."""
-    request = asked.request
+    request = inputs.request
     if request.entity_id is not None:
         values = {**params, "entity_id": parse_id("entity", request.entity_id)}
         row = await (await connection.execute(SQL["root"], values)).fetchone()
@@ -233,22 +237,22 @@ async def _starts(connection: Connection, params: Mapping[str, Any], asked: _Ask
     if request.query is None:
         rows = await (await connection.execute(SQL["newest"], {**params, "limit": MAX_STARTS})).fetchall()
         return {row["entity_id"]: None for row in rows}
-    terms = analyse_query(request.query, asked.language).terms
+    terms = analyse_query(request.query, inputs.language).terms
     counted = await connection.execute(SQL["term_frequencies"], {**params, "terms": list(terms)})
     frequencies = {row["term"]: (row["df"], row["total"]) for row in await counted.fetchall()}
     active = await (await connection.execute(SQL["active_model_id"])).fetchone()
-    has_vector = asked.vector is not None and active is not None and active["model_id"] == asked.model_id
+    has_vector = inputs.vector is not None and active is not None and active["model_id"] == inputs.model_id
     values = {
         **params,
         "name_keys": sorted(windows(request.query)),
         "terms": list(frequencies),
         "idfs": [idf(df, total) for df, total in frequencies.values()],
-        "model_id": asked.model_id if has_vector else None,
-        "embedding": HalfVector(asked.vector) if has_vector and asked.vector is not None else None,
+        "model_id": inputs.model_id if has_vector else None,
+        "embedding": HalfVector(inputs.vector) if has_vector and inputs.vector is not None else None,
         "limit": _CHANNEL_LIMIT,
     }
     rows = await (await connection.execute(SQL["starts"], values)).fetchall()
-    return ranked(rows, effective_weights(asked.weights, has_text=bool(frequencies), has_vector=has_vector))
+    return ranked(rows, effective_weights(inputs.weights, has_text=bool(frequencies), has_vector=has_vector))
 
 
 def ranked(rows: Sequence[Mapping[str, Any]], weights: Weights) -> dict[int, float | None]:

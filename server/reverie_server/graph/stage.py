@@ -22,8 +22,8 @@ from reverie_server.episodes.source import SQL as STRETCH
 from reverie_server.episodes.source import messages_of
 from reverie_server.episodes.store import Episode, mark_semantic, read_episode
 from reverie_server.graph.answers import (
+    AnswerBasis,
     Known,
-    Stretch,
     known_lines,
     numbered,
     read_answer,
@@ -124,17 +124,19 @@ class Semantic:
 
     async def _look(self, place: Place, episode_id: int) -> _Seen | None:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            if not own:
+            slice_ids = await own_slices(connection, place)
+            if not slice_ids:
                 return None
-            episode = await read_episode(connection, place.tenant_id, own[0], episode_id, now=self._dependencies.now())
+            episode = await read_episode(
+                connection, place.tenant_id, slice_ids[0], episode_id, now=self._dependencies.now()
+            )
             if episode is None:
                 return None
             stored = await messages_of(connection, place.tenant_id, episode)
-            forgotten = await _forgotten(connection, place.tenant_id, own)
-        told = await self._dependencies.tombstones.of_transcripts(place)
-        messages = await asyncio.to_thread(readable, stored, told)
-        return _Seen(episode, stored, messages, forgotten, lambda text: told(text, episode.ended_at))
+            forgotten = await _forgotten(connection, place.tenant_id, slice_ids)
+        without_forgotten = await self._dependencies.tombstones.of_transcripts(place)
+        messages = await asyncio.to_thread(readable, stored, without_forgotten)
+        return _Seen(episode, stored, messages, forgotten, lambda text: without_forgotten(text, episode.ended_at))
 
     async def _read(self, place: Place, seen: _Seen) -> tuple[list[Reading], str | None]:
         """What the episode says, part by part, and why a configured model was not used for one of them."""
@@ -144,8 +146,8 @@ class Semantic:
         text = "\n".join((seen.episode.summary, *(message.content for message in seen.messages)))
         names = await asyncio.to_thread(windows, text)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            known = await mentioned(connection, place.tenant_id, own, names, seen.episode.ended_at)
+            slice_ids = await own_slices(connection, place)
+            known = await mentioned(connection, place.tenant_id, slice_ids, names, seen.episode.ended_at)
         readings: list[Reading] = []
         fallback = None
         for part in parts(seen.messages, self._dependencies.rules.max_parts):
@@ -167,17 +169,17 @@ class Semantic:
             "speaker": SPEAKER if with_speaker else _NO_SPEAKER,
         }
         question = Question("semantic", inputs, SemanticAnswer, rules.max_tokens, rules.timeout_seconds)
-        asked = await ask(self._dependencies.model, place.tenant_id, question)
-        if asked.value is None:
+        answer = await ask(self._dependencies.model, place.tenant_id, question)
+        if answer.value is None:
             entities, relations = await asyncio.to_thread(extract, part, known, with_speaker=with_speaker)
             sure = {entity.external_id for entity in entities if entity.confidence >= rules.min_confidence}
             kept = [r for r in relations if r.confidence >= rules.min_confidence and {r.source, r.target} <= sure]
-            return Reading([e for e in entities if e.external_id in sure], kept, EXTRACTIVE), asked.fallback
+            return Reading([e for e in entities if e.external_id in sure], kept, EXTRACTIVE), answer.fallback
         texts = {message.seq: message.content for message in part}
         said_at = {message.seq: message.at for message in part}
-        stretch = Stretch(texts, said_at, known, rules.min_confidence)
-        entities, relations = await asyncio.to_thread(read_answer, asked.value, stretch, seen.clean)
-        return Reading(entities, relations, asked.made), None
+        basis = AnswerBasis(texts, said_at, known, rules.min_confidence)
+        entities, relations = await asyncio.to_thread(read_answer, answer.value, basis, seen.clean)
+        return Reading(entities, relations, answer.made), None
 
     async def _store(
         self, place: Place, seen: _Seen, readings: Sequence[Reading], language: str, fallback: str | None
@@ -232,12 +234,12 @@ class Semantic:
 
 def _new(readings: Sequence[Reading], known: Sequence[Known]) -> list[Known]:
     """What earlier parts of the episode speak of, and the graph does not know yet."""
-    held = {entity.external_id for entity in known}
+    known_ids = {entity.external_id for entity in known}
     found = {entity.external_id: entity for reading in readings for entity in reading.entities}
     return [
         Known(None, entity.external_id, entity.type, entity.name, entity.aliases)
         for entity in found.values()
-        if entity.external_id not in held
+        if entity.external_id not in known_ids
     ]
 
 

@@ -17,7 +17,7 @@ from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.analyse import analyse
 from reverie_server.graph.derive import Derived, Mention, derive
-from reverie_server.graph.model import Origin, Reading, SaidEntity
+from reverie_server.graph.model import Origin, Reading, StatedEntity
 from reverie_server.graph.names import name_key
 from reverie_server.graph.relations import Fact, derive_relations, load_clusters
 from reverie_server.llm.generation import Made
@@ -79,11 +79,11 @@ class Touched:
 async def drop_episodes(graph: Graph, episode_ids: Sequence[int]) -> int:
     """Take out what the graph has from some episodes, and what stands on them alone; how much was said there."""
     mentions, statements = await of_episodes(graph, episode_ids)
-    await drop_said(graph, sorted(mentions), sorted(statements))
+    await drop_mentions_and_statements(graph, sorted(mentions), sorted(statements))
     return len(mentions) + len(statements)
 
 
-async def drop_said(
+async def drop_mentions_and_statements(
     graph: Graph, mention_ids: Sequence[int], statement_ids: Sequence[int], *, also: Iterable[int] = ()
 ) -> None:
     """Take out mentions and statements, and what stands on them alone; derive `also` these entities anew."""
@@ -173,19 +173,19 @@ async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, 
     That is the one that the model was given by that id, else the one of the type with that id, else of that name.
     """
     connection, entities = graph.connection, reading.entities
-    wanted = {
+    params = {
         **graph.key,
         "types": [entity.type for entity in entities],
         "external_ids": [entity.external_id for entity in entities],
         "name_keys": [name_key(entity.name) for entity in entities],
         "entity_ids": [entity.known_id for entity in entities if entity.known_id is not None],
     }
-    rows = await (await connection.execute(SQL["by_external_id"], wanted)).fetchall()
+    rows = await (await connection.execute(SQL["by_external_id"], params)).fetchall()
     by_id = {(row["type"], row["external_id"]): row["entity_id"] for row in rows}
     by_name: dict[tuple[str, str], int] = {}
-    for row in await (await connection.execute(SQL["by_name"], wanted)).fetchall():
+    for row in await (await connection.execute(SQL["by_name"], params)).fetchall():
         by_name.setdefault((row["type"], row["name_key"]), row["entity_id"])
-    still = {row["entity_id"] for row in await (await connection.execute(SQL["by_id"], wanted)).fetchall()}
+    still = {row["entity_id"] for row in await (await connection.execute(SQL["by_id"], params)).fetchall()}
     found: dict[str, int] = {}
     for entity in entities:
         key = (entity.type, name_key(entity.name))
@@ -198,7 +198,7 @@ async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, 
     return found
 
 
-async def _add_entity(graph: Graph, origin: Origin, made: Made, entity: SaidEntity) -> int:
+async def _add_entity(graph: Graph, origin: Origin, made: Made, entity: StatedEntity) -> int:
     params = {
         **graph.key,
         **asdict(made),
@@ -217,7 +217,7 @@ async def _add_entity(graph: Graph, origin: Origin, made: Made, entity: SaidEnti
 async def _add_mentions(graph: Graph, origin: Origin, reading: Reading, ids: Mapping[str, int]) -> None:
     rows = [
         {
-            **_said(graph, origin, reading.made),
+            **_source_params(graph, origin, reading.made),
             "entity_id": ids[entity.external_id],
             "seqs": list(entity.seqs),
             "said_at": _first(origin, entity.seqs),
@@ -235,7 +235,7 @@ async def _add_mentions(graph: Graph, origin: Origin, reading: Reading, ids: Map
 async def _add_statements(graph: Graph, origin: Origin, reading: Reading, ids: Mapping[str, int]) -> set[Fact]:
     rows = [
         {
-            **_said(graph, origin, reading.made),
+            **_source_params(graph, origin, reading.made),
             "source_id": ids[relation.source],
             "name": relation.name,
             "target_id": ids[relation.target],
@@ -253,7 +253,7 @@ async def _add_statements(graph: Graph, origin: Origin, reading: Reading, ids: M
     return {Fact(row["source_id"], row["name"], row["target_id"]) for row in rows}
 
 
-def _said(graph: Graph, origin: Origin, made: Made) -> dict[str, Any]:
+def _source_params(graph: Graph, origin: Origin, made: Made) -> dict[str, Any]:
     ids = {name: getattr(origin, name) for name in ("episode_id", "session_key", "session_id")}
     return {**graph.key, **asdict(made), **ids}
 

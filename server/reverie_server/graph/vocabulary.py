@@ -19,8 +19,8 @@ def entity_type(word: str) -> EntityType | None:
 
 def relation_name(word: str) -> RelationName | None:
     """The relation of that name, with spaces or hyphens for underscores too; None: there is none."""
-    wanted = word.strip().lower().replace(" ", "_").replace("-", "_")
-    return next((known for known in RELATION_NAMES if known == wanted), None)
+    normalised = word.strip().lower().replace(" ", "_").replace("-", "_")
+    return next((known for known in RELATION_NAMES if known == normalised), None)
 
 
 def unique_end(name: RelationName, source_type: EntityType) -> End | None:
