@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -43,17 +43,34 @@ TOLERATED_CHUNKS = 256
 PAGE = 256
 
 
-# More to do in the transaction of a write, with the place's slice locked and the new texts in place.
+# A step of somebody else's unit of work: it runs after the files are written, with the slice locked.
 Within = Callable[[Connection, Slice], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
+class UnitOfWork:
+    """One transaction of a tenant, which holds the lock of a place's slice, and the files that were written in it."""
+
+    connection: Connection
+    slice_: Slice
+    written: list[Written]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeds:
+    """The files that the agent of a place is to begin with; none where there is an agent already."""
+
+    contents: Sequence[Content]
+    model_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What is ready to be committed: texts with their passages, and the versions they were made from."""
+    """Texts with their passages, ready to be written, and the versions that they were made from."""
 
     contents: Sequence[Content]
     bases: Mapping[str, tuple[Document, str]]
-    seeds: Sequence[Content]
+    seeds: _Seeds
     model_id: int | None
 
 
@@ -96,36 +113,44 @@ class Pipeline:
         self,
         place: Place,
         changes: Sequence[Change],
-        within: Within | None = None,
         *,
         turn: asyncio.Event | None = None,
     ) -> list[Written]:
         """Write files of one place in one transaction; answers when it has committed, in the order given.
 
-        Readers see all of the old state or all of the new. An unknown agent is created with its seed files. With a
-        `turn`, texts are chunked and embedded at once, and the transaction begins when it is set.
+        Raises what `unit_of_work` raises; nothing is then written.
+        """
+        async with self.unit_of_work(place, changes, turn=turn) as unit:
+            return unit.written
+
+    @asynccontextmanager
+    async def unit_of_work(
+        self, place: Place, changes: Sequence[Change] = (), *, turn: asyncio.Event | None = None
+    ) -> AsyncIterator[UnitOfWork]:
+        """One transaction that writes files of a place, and in which the block then does more.
+
+        It is committed when the block ends, and undone when the block raises. The block runs once, after the files are
+        written. Readers see all of the old state or all of the new. An unknown agent is created with its seed files.
+        With a `turn`, texts are chunked and embedded at once, and the transaction begins when it is set.
         Raises StaleVersion for an `if_version` that is not met, what `edit` raises, ValidationFailed for a
-        path or text that may not be, Conflict when other writers were faster every time, and what `within`
-        raises, which runs last in the transaction; nothing is then written.
+        path or text that may not be, and Conflict when other writers were faster every time; nothing is then written.
         """
         for change in changes:
             file_rules.check_path(change.path, by_server=change.reserved)
         if len({change.path for change in changes}) < len(changes):
             raise ValidationFailed("one write names each file once")
         for attempt in range(MAX_ATTEMPTS):
-            agent, bases = await self._present(place, [change.path for change in changes])
-            rules = self._rules.of_agent(agent["settings"] if agent else {})
-            contents = [await self._prepare(change, bases.get(change.path), rules) for change in changes]
-            seeds = [] if agent else await self._prepare_seeds(place, changes)
-            ready = await self.embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
-            prepared = _Prepared(contents, bases, seeds, ready.model_id if ready else None)
+            prepared = await self._prepare_all(place, changes)
             if turn is not None:
                 await turn.wait()
-            written = await self._commit(place, changes, prepared, within)
+            async with self._begin(place, prepared.seeds) as (connection, slice_):
+                written = await self._write(connection, place, slice_, changes, prepared)
+                if written is not None:
+                    yield UnitOfWork(connection, slice_, written)
             if written is not None:
                 if not all(result.embedded for result in written):
                     self.backfill_wanted.set()
-                return written
+                return
             await asyncio.sleep(0.001 * attempt)
         raise Conflict(f"{MAX_ATTEMPTS} other writes came first; try again")
 
@@ -180,6 +205,16 @@ class Pipeline:
             found = await store.read_documents(connection, place.tenant_id, own, paths)
         return agent, {document.path: (document, text) for document, text in found}
 
+    async def _prepare_all(self, place: Place, changes: Sequence[Change]) -> _Prepared:
+        """The new texts, chunked and embedded outside any transaction; the seed files where the agent is unknown."""
+        agent, bases = await self._present(place, [change.path for change in changes])
+        rules = self._rules.of_agent(agent["settings"] if agent else {})
+        contents = [await self._prepare(change, bases.get(change.path), rules) for change in changes]
+        seeds = [] if agent else await self._prepare_seeds(place, changes)
+        ready = await self.embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
+        model_id = ready.model_id if ready else None
+        return _Prepared(contents, bases, _Seeds(seeds, model_id), model_id)
+
     async def _prepare(self, change: Change, base: tuple[Document, str] | None, rules: Rules) -> Content:
         document, text = base if base is not None and base[0].deleted_at is None else (None, None)
         _check_version(change.if_version, document)
@@ -225,37 +260,34 @@ class Pipeline:
             log.warning("embedder_unavailable", detail=error.detail)
         return ready
 
-    async def _commit(
-        self,
-        place: Place,
-        changes: Sequence[Change],
-        prepared: _Prepared,
-        within: Within | None,
+    async def _write(
+        self, connection: Connection, place: Place, slice_: Slice, changes: Sequence[Change], prepared: _Prepared
     ) -> list[Written] | None:
-        """One transaction; None, with nothing written, when an edit was made from a text that is no longer there."""
+        """Write the files; None, with nothing written, when an edit was made from a text that is no longer there."""
+        paths = [content.path for content in prepared.contents]
+        found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], paths)
+        present = {document.path: document for document, _ in found}
+        for change in changes:
+            current = present.get(change.path)
+            base = prepared.bases[change.path][0] if change.path in prepared.bases else None
+            _check_version(change.if_version, current if current and current.deleted_at is None else None)
+            if not change.overwrites and (current and current.version) != (base and base.version):
+                return None
+        return [
+            await self._store(connection, place, slice_, present.get(content.path), content, prepared.model_id)
+            for content in prepared.contents
+        ]
+
+    @asynccontextmanager
+    async def _begin(self, place: Place, seeds: _Seeds) -> AsyncIterator[tuple[Connection, Slice]]:
+        """A transaction in which the agent exists and the place's slice is locked."""
         async with self._database.tenant(place.tenant_id) as connection:
             if await store.ensure_agent(connection, place):
                 team = Place(place.tenant_id, place.agent_id, "team")
                 team_slice = await slices.lock_slice(connection, team)
-                for seed in prepared.seeds:
-                    await self._store(connection, team, team_slice, None, seed, prepared.model_id)
-            slice_ = await slices.lock_slice(connection, place)
-            paths = [content.path for content in prepared.contents]
-            found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], paths)
-            present = {document.path: document for document, _ in found}
-            for change in changes:
-                current = present.get(change.path)
-                base = prepared.bases[change.path][0] if change.path in prepared.bases else None
-                _check_version(change.if_version, current if current and current.deleted_at is None else None)
-                if not change.overwrites and (current and current.version) != (base and base.version):
-                    return None
-            written = [
-                await self._store(connection, place, slice_, present.get(content.path), content, prepared.model_id)
-                for content in prepared.contents
-            ]
-            if within is not None:
-                await within(connection, slice_)
-            return written
+                for seed in seeds.contents:
+                    await self._store(connection, team, team_slice, None, seed, seeds.model_id)
+            yield connection, await slices.lock_slice(connection, place)
 
     async def _store(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -203,17 +204,19 @@ def extracts_all_conversations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def works_for_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """A job is begun for one owner, and what it writes goes to the owner of the job before it."""
-    write_many = Pipeline.write_many
+    unit_of_work = Pipeline.unit_of_work
     places: list[Place] = []
 
-    async def confused(self: Pipeline, place: Place, changes: Any, *rest: Any, **named: Any) -> Any:
+    @asynccontextmanager
+    async def confused(self: Pipeline, place: Place, changes: Any = (), **options: Any) -> Any:
         if any(change.reason in REASONS for change in changes):
             places.append(place)
             others = [other for other in places[-9:] if other.tenant_id == place.tenant_id and other != place]
             place = others[0] if others else place
-        return await write_many(self, place, changes, *rest, **named)
+        async with unit_of_work(self, place, changes, **options) as unit:
+            yield unit
 
-    monkeypatch.setattr(Pipeline, "write_many", confused)
+    monkeypatch.setattr(Pipeline, "unit_of_work", confused)
 
 
 def logs_what_it_dreams(monkeypatch: pytest.MonkeyPatch) -> None:

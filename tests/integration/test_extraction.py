@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,6 +15,8 @@ from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_
 from tests.talks import ADA, Talk
 
 from reverie_indexer.change import Change
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import UnitOfWork
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.forgetting.forget import Target
@@ -442,15 +445,18 @@ class TestFailuresAndRaces:
         await talk.put("MEMORY.md", MEMORY)
         await talk.say(*TALKED)
         await complete(talk)
-        _, place = await talk.grant()
-        within = talking.pipeline.write_many
+        unit_of_work = talking.pipeline.unit_of_work
 
-        async def edited_before(*args: Any, **more: Any) -> Any:
-            if any(change.reason == "extraction" and change.path == "MEMORY.md" for change in args[1]):
+        @asynccontextmanager
+        async def edited_before(
+            place: Place, changes: Sequence[Change] = (), **options: Any
+        ) -> AsyncIterator[UnitOfWork]:
+            if any(change.reason == "extraction" and change.path == "MEMORY.md" for change in changes):
                 await talking.long_term.save(place, f"Edit number {len(scripted.requests)} by hand.", None, by="user")
-            return await within(*args, **more)
+            async with unit_of_work(place, changes, **options) as unit:
+                yield unit
 
-        talking.pipeline.write_many = edited_before  # type: ignore[method-assign]
+        talking.pipeline.unit_of_work = edited_before  # type: ignore[method-assign]
         scripted.script = lambda asked: answers(
             daily_entry="- Chose PostgreSQL.", memory_update=memory_given(asked) + "- The review is on Thursday.\n"
         )

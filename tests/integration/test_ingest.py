@@ -304,9 +304,9 @@ async def test_large_files_make_small_groups(
     sizes: list[int] = []
     write = Pipeline.write_many
 
-    async def noting(self: Pipeline, place: Place, changes: Any, within: Any = None, **options: Any) -> Any:
+    async def noting(self: Pipeline, place: Place, changes: Any, **options: Any) -> Any:
         sizes.append(len(changes))
-        return await write(self, place, changes, within, **options)
+        return await write(self, place, changes, **options)
 
     monkeypatch.setattr(Pipeline, "write_many", noting)
     fill(folder, a="x" * 60, b="x" * 40, c="x", d="x" * 500, e="x" * 99)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -14,7 +16,7 @@ from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, DuplicateDetected, NotFound
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, Within
+from reverie_indexer.pipeline import Pipeline, UnitOfWork, Within
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace, Write
 from reverie_server.long_term import compaction as compaction_module
@@ -261,14 +263,18 @@ class TestCompaction:
     ) -> None:  # fmt: skip
         await put(pipeline, ADA, "MEMORY.md", TWICE)
         saves = ["Saved while the memory was being compacted.", "Saved while it was tried for the second time."]
-        real = Pipeline.write_many
+        real = Pipeline.unit_of_work
 
-        async def after_a_save(self: Pipeline, place: Place, changes: list[Change], within: Within | None = None):  # type: ignore[no-untyped-def]
+        @asynccontextmanager
+        async def after_a_save(
+            self: Pipeline, place: Place, changes: Sequence[Change] = (), **options: Any
+        ) -> AsyncIterator[UnitOfWork]:
             if len(changes) == 2 and saves:
                 await memory.save(ADA, saves.pop(0), None, by="test")
-            return await real(self, place, changes, within)
+            async with real(self, place, changes, **options) as unit:
+                yield unit
 
-        monkeypatch.setattr(Pipeline, "write_many", after_a_save)
+        monkeypatch.setattr(Pipeline, "unit_of_work", after_a_save)
         compacted = await compaction.compact(ADA, by="user")
         text = await text_at(workspace, ADA, "MEMORY.md")
         assert text is not None
@@ -287,17 +293,21 @@ class TestCompaction:
         self, compaction: Compaction, memory: LongTermMemory, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await put(pipeline, ADA, "MEMORY.md", TWICE)
-        real = Pipeline.write_many
+        real = Pipeline.unit_of_work
         count = 0
 
-        async def after_a_save(self: Pipeline, place: Place, changes: list[Change], within: Within | None = None):  # type: ignore[no-untyped-def]
+        @asynccontextmanager
+        async def after_a_save(
+            self: Pipeline, place: Place, changes: Sequence[Change] = (), **options: Any
+        ) -> AsyncIterator[UnitOfWork]:
             nonlocal count
             if len(changes) == 2:
                 count += 1
                 await memory.save(ADA, f"This is the save with the number {count}.", None, by="test")
-            return await real(self, place, changes, within)
+            async with real(self, place, changes, **options) as unit:
+                yield unit
 
-        monkeypatch.setattr(Pipeline, "write_many", after_a_save)
+        monkeypatch.setattr(Pipeline, "unit_of_work", after_a_save)
         monkeypatch.setattr(compaction_module, "_ATTEMPTS", 3)
         with pytest.raises(Conflict):
             await compaction.compact(ADA, by="user")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 from tests.consistency import assert_index_consistent
@@ -10,8 +11,8 @@ from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, leftov
 
 from reverie_indexer.change import Change
 from reverie_indexer.errors import NotFound
-from reverie_indexer.model import Place, Written
-from reverie_indexer.pipeline import Pipeline, Within
+from reverie_indexer.model import Place
+from reverie_indexer.pipeline import Pipeline, UnitOfWork
 from reverie_server.files.files import Write
 from reverie_server.forgettable import Selection
 from reverie_server.forgetting.forget import Target
@@ -22,16 +23,16 @@ BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Awaitable[object]]) -> None:
     """Let something happen once, between what the next write read and its transaction."""
-    write_many = Pipeline.write_many
+    unit_of_work = Pipeline.unit_of_work
 
-    async def late(
-        self: Pipeline, place: Place, changes: Sequence[Change], within: Within | None = None
-    ) -> list[Written]:
-        monkeypatch.setattr(Pipeline, "write_many", write_many)
+    @asynccontextmanager
+    async def late(self: Pipeline, place: Place, changes: Sequence[Change] = ()) -> AsyncIterator[UnitOfWork]:
+        monkeypatch.setattr(Pipeline, "unit_of_work", unit_of_work)
         await happens()
-        return await write_many(self, place, changes, within)
+        async with unit_of_work(self, place, changes) as unit:
+            yield unit
 
-    monkeypatch.setattr(Pipeline, "write_many", late)
+    monkeypatch.setattr(Pipeline, "unit_of_work", late)
 
 
 async def test_an_older_version_comes_back_without_it(

@@ -117,10 +117,8 @@ class Episodic:
         """Cursor, episode, index, event and what follows in one transaction; Superseded undoes it."""
         passages = passages_of(settings, text, stretch.messages[-1].at) if text is not None else []
         ready = await self._pipeline.embed(place.tenant_id, passages) if passages else None
-        waiting = 0
-
-        async def within(connection: Connection, slice_: Slice) -> None:
-            nonlocal waiting
+        async with self._pipeline.unit_of_work(place) as unit:
+            connection, slice_ = unit.connection, unit.slice_
             await move_cursor(connection, place, slice_, stretch)
             await check_unchanged(connection, place, slice_, stretch)
             if text is None:
@@ -135,8 +133,6 @@ class Episodic:
             await self._publish(connection, place, slice_, episode_id, stretch.session_key)
             if text.fallback is not None:
                 await defer_again(connection, place, stretch.session_key, attempts=1)
-
-        await self._pipeline.write_many(place, [], within)
         if waiting:
             self._pipeline.backfill_wanted.set()
 
@@ -207,18 +203,16 @@ class Episodic:
             return False, text.fallback
         passages = passages_of(settings, text, episode.ended_at)
         ready = await self._pipeline.embed(place.tenant_id, passages)
-
-        async def within(connection: Connection, slice_: Slice) -> None:
-            await check_unchanged(connection, place, slice_, stretch)
-            params = {"tenant_id": place.tenant_id, **replaced(episode, text, attempts=episode.attempts)}
-            if await (await connection.execute(EPISODES["rewrite"], params)).fetchone() is None:
-                raise Superseded
-            model_id = ready.model_id if ready else None
-            await index_episode(connection, place, slice_, entry_of(episode), passages, model_id)
-            await self._publish(connection, place, slice_, episode.episode_id, episode.session_key)
-
         try:
-            await self._pipeline.write_many(place, [], within)
+            async with self._pipeline.unit_of_work(place) as unit:
+                connection, slice_ = unit.connection, unit.slice_
+                await check_unchanged(connection, place, slice_, stretch)
+                params = {"tenant_id": place.tenant_id, **replaced(episode, text, attempts=episode.attempts)}
+                if await (await connection.execute(EPISODES["rewrite"], params)).fetchone() is None:
+                    raise Superseded
+                model_id = ready.model_id if ready else None
+                await index_episode(connection, place, slice_, entry_of(episode), passages, model_id)
+                await self._publish(connection, place, slice_, episode.episode_id, episode.session_key)
         except Superseded:
             # The next run sees what it is by then.
             await self._failed_again(place, episode, episode.fallback or "changed")

@@ -322,12 +322,14 @@ class Run:
         """
         writing = Writing(self._dependencies, self._place, self._work, round_, read, proposal)
         try:
-            await self._dependencies.pipeline.write_many(self._place, writing.changes(), writing.within)
+            async with self._dependencies.pipeline.unit_of_work(self._place, writing.changes()) as unit:
+                await writing.within(unit.connection, unit.slice_)
         except PayloadTooLarge:
             # The day's note, or the archive, is full: what was said is there still, and found by search.
             log.warning("extraction_does_not_fit", lines=len(proposal.lines))
             writing = replace(writing, proposal=replace(proposal, lines=(), files=()))
-            await self._dependencies.pipeline.write_many(self._place, [], writing.within)
+            async with self._dependencies.pipeline.unit_of_work(self._place) as unit:
+                await writing.within(unit.connection, unit.slice_)
         return len(writing.added)
 
     async def _postpone(self, retry: Retry, reason: str) -> None:

@@ -235,7 +235,9 @@ class Workspace:
             overwrites=overwrites,
         )
         if within is not None:
-            return (await self._pipeline.write_many(place, [change], within))[0]
+            async with self._pipeline.unit_of_work(place, [change]) as unit:
+                await within(unit.connection, unit.slice_)
+            return unit.written[0]
         return await self._pipeline.write(place, change)
 
     async def _visible(self, connection: Connection, principal: Principal) -> list[Slice]:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from psycopg.rows import DictRow
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
 from reverie_indexer.index import store
@@ -163,7 +163,7 @@ class Snapshots:
         """Import the archive: all its files in one transaction, or none.
 
         A file that is there keeps its flags and its history; one that the archive does not have is left alone.
-        Raises what `read_snapshot` and `Pipeline.write_many` raise.
+        Raises what `read_snapshot` and `Pipeline.unit_of_work` raise.
         """
         async with self._importing:
             return await until_stable(
@@ -180,14 +180,13 @@ class Snapshots:
             for change in report.files
             if change.before != change.after
         ]
-
-        async def check_again(connection: Connection, slice_: Slice) -> None:
+        if not changes:
+            return report
+        async with self._pipeline.unit_of_work(place, changes) as unit:
             # Vectors take their time. Who forgets from here on waits for this transaction, and finds what it wrote.
-            if await _count_forgotten(connection, place, [slice_.slice_id]) != known:
+            if await _count_forgotten(unit.connection, place, [unit.slice_.slice_id]) != known:
                 raise Superseded
-
-        written = await self._pipeline.write_many(place, changes, within=check_again) if changes else []
-        return replace(report, waiting=sum(not result.embedded for result in written))
+        return replace(report, waiting=sum(not result.embedded for result in unit.written))
 
     async def _write(
         self, connection: Connection, place: Place, prefix: str | None, file: BinaryIO, at: datetime

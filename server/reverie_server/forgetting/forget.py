@@ -173,7 +173,9 @@ class Forgetting:
         before = await self._survey(place, texts)
         paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
         erasure = _Erasure(self._stores, self._tombstones, place, Forgotten(texts, frozenset(paths)), grant.settings)
-        await self._pipeline.write_many(place, changes_without(paths, texts, grant.author), erasure.run)
+        changes = changes_without(paths, texts, grant.author)
+        async with self._pipeline.unit_of_work(place, changes) as unit:
+            await erasure.run(unit.connection, unit.slice_)
         receipt = erasure.receipt
         assert receipt is not None
         # What is left of a message is embedded anew.

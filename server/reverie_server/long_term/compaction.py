@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, StaleVersion, ValidationFailed
 from reverie_indexer.file_rules import BACKUP
@@ -150,7 +150,11 @@ class Compaction:
             current = await self._memory.current(place)
             path = current[0].path if current else MEMORY
             change = overwrite(path, text, by=by, reason=f"restore of {name}")
-            return (await self._pipeline.write_many(place, [change], _still(place, name, text)))[0]
+            async with self._pipeline.unit_of_work(place, [change]) as unit:
+                # What is restored may have been forgotten or cleared since it was read.
+                if await _living_text(unit.connection, place, [unit.slice_.slice_id], name) != text:
+                    raise Superseded
+            return unit.written[0]
 
         return await until_stable(attempt, attempts=_ATTEMPTS, what=f"the backup {name}")
 
@@ -171,13 +175,6 @@ class Compaction:
     async def _replace(
         self, place: Place, present: tuple[Document, str], proposed: Proposed, name: str, by: str
     ) -> Written:
-        async def within(connection: Connection, slice_: Slice) -> None:
-            found = await _backups(connection, place, [slice_.slice_id])
-            old = [document_id for document_id, _ in found[self._kept_backups :]]
-            await purge_documents(connection, place.tenant_id, old)
-            if proposed.within is not None:
-                await proposed.within(connection, slice_)
-
         (document, before), after = present, proposed.text or ""
         # What a model leaves out was not a person's decision, whoever asked for the compaction.
         author = AUTHOR if proposed.made.method == "llm" else by
@@ -186,17 +183,13 @@ class Compaction:
         change = Change(
             document.path, lambda _: after, author, "compaction", if_version=document.version, overwrites=True
         )
-        return (await self._pipeline.write_many(place, [backup, change, *proposed.more], within))[1]
-
-
-def _still(place: Place, name: str, text: str) -> Within:
-    """The check, under the slice's lock, that what is restored was not forgotten or cleared since it was read."""
-
-    async def check(connection: Connection, slice_: Slice) -> None:
-        if await _living_text(connection, place, [slice_.slice_id], name) != text:
-            raise Superseded
-
-    return check
+        async with self._pipeline.unit_of_work(place, [backup, change, *proposed.more]) as unit:
+            found = await _backups(unit.connection, place, [unit.slice_.slice_id])
+            old = [document_id for document_id, _ in found[self._kept_backups :]]
+            await purge_documents(unit.connection, place.tenant_id, old)
+            if proposed.within is not None:
+                await proposed.within(unit.connection, unit.slice_)
+        return unit.written[1]
 
 
 async def _living_text(connection: Connection, place: Place, slice_ids: Sequence[int], path: str) -> str | None:

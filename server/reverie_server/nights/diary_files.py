@@ -30,12 +30,13 @@ class DiaryFiles:
     async def write(self, place: Place, changes: Sequence[Change], entry: DiaryEntry | None, within: Within) -> None:
         """Write files of a place and an entry of its diary (None: none); what no longer fits it goes to archives.
 
-        Raises what `write_many` raises.
+        Raises what `Pipeline.unit_of_work` raises.
         """
 
         async def attempt() -> None:
             diary_changes = [] if entry is None else await self._changes(place, entry)
-            await self._pipeline.write_many(place, [*changes, *diary_changes], within)
+            async with self._pipeline.unit_of_work(place, [*changes, *diary_changes]) as unit:
+                await within(unit.connection, unit.slice_)
 
         await until_stable(attempt, attempts=_ATTEMPTS, what=diary.PATH, on=_Rolled)
 

@@ -244,14 +244,16 @@ class SessionCompaction:
             derived = [_derived(path, origins[line], session) for line in added]
             await record(connection, tenant_id, slice_.slice_id, derived, at=self._now())
 
-        note = Change(path, edit, "server", "memory flush")
+        changes = [Change(path, edit, "server", "memory flush")] if text.notes else []
         try:
-            await self._pipeline.write_many(place, [note] if text.notes else [], mark)
+            async with self._pipeline.unit_of_work(place, changes) as unit:
+                await mark(unit.connection, unit.slice_)
         except PayloadTooLarge:
             # The day's note is full: the messages stay, and search finds them.
             log.warning("flush_does_not_fit", lines=len(text.notes))
             added = []
-            await self._pipeline.write_many(place, [], mark)
+            async with self._pipeline.unit_of_work(place) as unit:
+                await mark(unit.connection, unit.slice_)
         return len(added)
 
 

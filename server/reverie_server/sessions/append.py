@@ -255,16 +255,18 @@ class Recorder:
         place = recording.seen.place
         recording.paths = [change.path for change in changes]
         recording.exchanges = list(zip(entries, paired(spoken), strict=True))
-        try:
-            await self._pipeline.write_many(place, changes, recording.run)
-        except (PayloadTooLarge, ValidationFailed, Conflict) as error:
-            if not changes:
-                raise
-            self._log_failed(error.code)
-            recording.paths = ()
-            await self._pipeline.write_many(place, [], recording.run)
-        for _ in recording.full:
-            self._log_failed(PayloadTooLarge.code)
+        if changes:
+            try:
+                async with self._pipeline.unit_of_work(place, changes) as unit:
+                    await recording.run(unit.connection, unit.slice_)
+            except (PayloadTooLarge, ValidationFailed, Conflict) as error:
+                self._log_failed(error.code)
+                recording.paths, changes = (), []
+            for _ in recording.full:
+                self._log_failed(PayloadTooLarge.code)
+        if not changes:
+            async with self._pipeline.unit_of_work(place) as unit:
+                await recording.run(unit.connection, unit.slice_)
 
     def _log_changes(self, entries: Sequence[daily_log.Entry], full: set[str]) -> list[Change]:
         """The entries at the end of their days' notes; a note that has no room stays as it is and is told in `full`."""

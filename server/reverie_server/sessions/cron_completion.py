@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from reverie_indexer.change import Change
-from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import store
 from reverie_indexer.index.slices import own_slices
@@ -16,7 +16,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
-from reverie_server.access.principal import Principal, check_own
+from reverie_server.access.principal import check_own
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.model import Deferred
 from reverie_server.sessions.append import LOG_AUTHOR, LOG_REASON
@@ -44,9 +44,12 @@ async def complete_without_log(
         if found is None:
             return None
         check_own(grant.principal, found.place)
-        publishing = _Publishing(grant.principal, session_id, delays, found.last_seq)
-        await pipeline.write_many(found.place, found.changes, publishing.run)
-        return publishing.deferred
+        async with pipeline.unit_of_work(found.place, found.changes) as unit:
+            current = await look_up(unit.connection, key)
+            if current is None or current[0].last_seq != found.last_seq:
+                raise Superseded
+            done = await publish_completed(unit.connection, grant.principal, session_id, CRON, delays)
+        return list(done or ())
 
     return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
 
@@ -58,25 +61,6 @@ class _Found:
     place: Place
     last_seq: int
     changes: Sequence[Change]
-
-
-@dataclass(slots=True)
-class _Publishing:
-    """What is done in the transaction that changes the notes; `deferred` are the jobs that follow."""
-
-    principal: Principal
-    session_id: str
-    delays: Delays
-    last_seq: int
-    deferred: list[Deferred] = field(default_factory=list)
-
-    async def run(self, connection: Connection, _: Slice) -> None:
-        """Publish the stretch, if it still ends where it did; the slice is locked."""
-        found = await look_up(connection, Key.of(self.principal, self.session_id))
-        if found is None or found[0].last_seq != self.last_seq:
-            raise Superseded
-        done = await publish_completed(connection, self.principal, self.session_id, CRON, self.delays)
-        self.deferred = list(done or ())
 
 
 async def _read(database: Database, key: Key, time_zone: str) -> _Found | None:

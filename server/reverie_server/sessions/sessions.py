@@ -115,9 +115,8 @@ class Sessions:
             found = await look_up(connection, key)
         if found is not None:
             check_own(grant.principal, found[1])
-        outcome: list[tuple[Session, bool]] = []
-
-        async def change(connection: Connection, slice_: Slice) -> None:
+        async with self._pipeline.unit_of_work(found[1] if found else place) as unit:
+            connection, slice_ = unit.connection, unit.slice_
             locked = await lock_session(connection, slice_, key)
             if locked is None:
                 raise Conflict("the session was moved meanwhile; try again")
@@ -129,10 +128,7 @@ class Sessions:
                 "metadata": None if metadata is None else Jsonb(dict(metadata)),
             }
             row = await (await connection.execute(SQL["change_session"], params)).fetchone()
-            outcome.append((Session(**(row or {})), is_new))
-
-        await self._pipeline.write_many(found[1] if found else place, [], change)
-        return outcome[-1]
+            return Session(**(row or {})), is_new
 
     async def append(self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]) -> Appended:
         """Add messages to a session, in order, each once: see `Recorder.append`."""

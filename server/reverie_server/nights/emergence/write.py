@@ -46,7 +46,7 @@ async def write_conclusion(runs: ReportedRuns, conclusion: Conclusion, entry: Di
     """Write it.
 
     Raises Superseded where the memory, or an entry that something was concluded from, has changed, NightDone, and what
-    `write_many` raises.
+    `Pipeline.unit_of_work` raises.
     """
     memory, proposal = conclusion.inputs.memory, conclusion.proposal
     before, after = memory.text if memory else None, proposal.text or ""
