@@ -1,4 +1,4 @@
-"""Creating, changing and deleting agents."""
+"""Creates, changes, lists and deletes agents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent. `settings` are those it sets itself; with a leader it is a team member and read-only."""
+    """An agent. `settings` are its own. With a leader it is a team member, whose memory is read-only."""
 
     agent_id: str
     name: str
@@ -42,14 +42,14 @@ class Agents:
         self._defaults = defaults
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
-        """One agent; NotFound."""
+        """One agent; NotFound for an unknown one."""
         async with self._database.tenant(tenant_id) as connection:
             return await self._get(connection, tenant_id, agent_id)
 
     async def listing(
         self, tenant_id: str, agent_ids: Sequence[str] | None, *, after: str | None, limit: int
     ) -> list[Agent]:
-        """A page of agents by id; only those of `agent_ids` where given."""
+        """A page of agents by id, of all or of `agent_ids`, after the id `after`."""
         async with self._database.tenant(tenant_id) as connection:
             cursor = await connection.execute(
                 SQL["agents"],
@@ -65,7 +65,7 @@ class Agents:
     async def put(
         self, tenant_id: str, agent_id: str, name: str | None, leader_agent_id: str | None, settings: dict[str, Any]
     ) -> tuple[Agent, bool]:
-        """Make or replace an agent; it, and whether it is new. A new one that leads itself gets its seed files.
+        """Create or replace an agent; the agent, and whether it is new. A new one without a leader gets seed files.
 
         ValidationFailed for settings that do not fit together, and for a leader that is unknown, the agent
         itself, or a member; Conflict when the agent leads others and would become a member.
@@ -92,17 +92,17 @@ class Agents:
             return await self._get(connection, tenant_id, agent_id), is_new
 
     async def delete(self, tenant_id: str, agent_id: str) -> None:
-        """Delete an agent with all its memory, everybody's, history included.
+        """Delete an agent with the memory of all its owners, history included.
 
-        NotFound; Conflict while it leads others.
+        NotFound for an unknown agent; Conflict while it leads others.
         """
         key = {"tenant_id": tenant_id, "agent_id": agent_id}
         async with self._database.maintenance() as connection:
             await self._get(connection, tenant_id, agent_id)
             await connection.execute(SQL["lock_agent"], key)
-            led = await (await connection.execute(SQL["lead"], key)).fetchall()
-            if led:
-                raise Conflict(f"agent {agent_id!r} leads {len(led)} others: give them another leader first")
+            members = await (await connection.execute(SQL["members"], key)).fetchall()
+            if members:
+                raise Conflict(f"agent {agent_id!r} leads {len(members)} others: give them another leader first")
             slices = await (await connection.execute(SQL["lock_agent_slices"], key)).fetchall()
             params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
             for step in ("forget_cache", "delete_postings", "delete_vectors", "delete_agent", "delete_jobs"):
@@ -127,6 +127,8 @@ class Agents:
             raise ValidationFailed(f"there is no agent {leader_id!r} to lead")
         if leader["leader_agent_id"] is not None:
             raise ValidationFailed(f"agent {leader_id!r} is a member itself and cannot lead")
-        led = await (await connection.execute(SQL["lead"], {"tenant_id": tenant_id, "agent_id": agent_id})).fetchall()
-        if led:
-            raise Conflict(f"agent {agent_id!r} leads {len(led)} others and cannot become a member")
+        members = await (
+            await connection.execute(SQL["members"], {"tenant_id": tenant_id, "agent_id": agent_id})
+        ).fetchall()
+        if members:
+            raise Conflict(f"agent {agent_id!r} leads {len(members)} others and cannot become a member")

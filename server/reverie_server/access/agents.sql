@@ -1,4 +1,4 @@
--- lock_agent: nobody makes a slice of the agent, or leads or follows it anew, until the transaction ends
+-- lock_agent: until the transaction ends, the agent gets no new slice, no new leader and no new member
 SELECT agent_id FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE;
 
 -- agents: the tenant's agents, or those of a key's list, by id after a cursor
@@ -9,18 +9,18 @@ WHERE tenant_id = %(tenant_id)s
   AND (%(after)s::text IS NULL OR agent_id > %(after)s::text)
 ORDER BY agent_id LIMIT %(limit)s;
 
--- update_agent: what is given replaces what is there
+-- update_agent: replace name, leader and settings
 UPDATE agents SET name = %(name)s, leader_agent_id = %(leader_agent_id)s, settings = %(settings)s, updated_at = now()
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;
 
--- lead: the agents that an agent leads
+-- members: the agents that an agent leads
 SELECT agent_id FROM agents WHERE tenant_id = %(tenant_id)s AND leader_agent_id = %(agent_id)s ORDER BY agent_id;
 
--- lock_agent_slices: keep every writer of an agent out while it is deleted
+-- lock_agent_slices: keep all writers out while the agent is deleted
 SELECT slice_id, partition_id FROM slices
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s ORDER BY slice_id FOR UPDATE;
 
--- forget_cache: vectors of texts that nobody else of the tenant holds
+-- forget_cache: delete the cached vectors of texts that no other agent of the tenant has
 DELETE FROM embedding_cache e
 WHERE e.tenant_id = %(tenant_id)s
   AND e.passage_sha256 IN (SELECT c.passage_sha256 FROM chunks c
@@ -36,7 +36,7 @@ DELETE FROM vectors v USING chunks c
 WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
   AND v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id;
 
--- delete_jobs: the jobs of an agent; last, since who defers one holds its row after the slice's and the session's
+-- delete_jobs: the jobs of an agent; last, since deferring a job locks its row after the slice's and the session's
 DELETE FROM procrastinate_jobs
 WHERE queue_name IN ('reverie', 'reverie-quarantine') AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'agent_id' = %(agent_id)s;
 

@@ -1,9 +1,9 @@
-"""Who read, wrote, forgot, exported, or changed keys and settings, by which key, for whom, when, how many; no text.
+"""The audit: which key read, wrote, forgot, exported, or changed keys or settings, for whom, and when; no texts.
 
-The gate notes each permission that it gives or refuses in the `Activity` of the request, which ends before its answer
-is sent. What was written, and what failed, is then in the database; what was read is collected, and written by `run`:
-one row for each request (`on`), or one for each key, agent, owner and action in a minute (`sampled`), which says of how
-many requests it is. A row is added and never changed; the unprivileged role cannot.
+The gate notes each permission and each refusal in the `Activity` of the request, which ends before the answer is sent.
+Entries of writes and failures are then in the database. Entries of reads are collected, and `run` writes them: one row
+for each request (`on`), or one row a minute for each key, agent, owner and action (`sampled`), with the number of
+requests. Rows are added and never changed: the unprivileged role has no right to.
 """
 
 from __future__ import annotations
@@ -29,27 +29,28 @@ log = structlog.get_logger()
 SQL = Queries(__file__)
 Action = Literal["read", "write", "forget", "export", "keys", "settings"]
 ACTIONS: tuple[Action, ...] = ("read", "write", "forget", "export", "keys", "settings")
-# `denied`: a key may not; `refused`: nothing was done for another reason; `failed`: it is not known what was done.
+# `denied`: the key may not; `refused`: nothing was done, for another reason; `failed`: what was done is not known.
 Outcome = Literal["ok", "denied", "refused", "failed"]
 ReadsMode = Literal["off", "sampled", "on"]
 SYSTEM = "system"
 INTERVAL_SECONDS = 1.0
 SAMPLE_SECONDS = 60.0
-# What waits beyond that is lost, and counted: a database that is down must not fill the memory of the server.
+# Further entries are dropped and counted: a database that is down must not fill the memory of the server.
 MAX_WAITING = 10_000
 BATCH = 500
-# Rows that are removed in one transaction.
+# Rows removed in one transaction.
 PRUNE_BATCH = 10_000
 _MAX_COUNT = 2**31 - 1
-# By what one entry of a request, or of a minute, is the same as another.
-_Same = tuple[str, str | None, str | None, str | None, str, str]
+# Entries of a minute with equal keys become one: tenant, key, agent, owner, action, outcome.
+_MergeKey = tuple[str, str | None, str | None, str | None, str, str]
 
 
 @dataclass(slots=True)
 class Entry:
-    """What one key did, or tried, with one agent's memory for one owner. `count`: of how many things; None: one.
+    """An action of one key on one agent's memory for one owner, done or attempted.
 
-    `requests` is of how many requests it tells. `key_name` is `system` for what the server does by itself.
+    `count` is the number of results, messages or files (None: one), `requests` the number of requests in this entry.
+    `key_name` is `system` for background work.
     """
 
     tenant_id: str
@@ -65,14 +66,14 @@ class Entry:
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
-    def same(self) -> _Same:
-        """What it is put together with others by."""
+    def merge_key(self) -> _MergeKey:
+        """The key under which entries of a minute are merged."""
         return (self.tenant_id, self.key_id, self.agent_id, self.owner_key, self.action, self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """An entry as it is read back."""
+    """A row of the audit."""
 
     audit_id: int
     at: datetime
@@ -89,7 +90,7 @@ class AuditRow:
 
 @dataclass(slots=True)
 class Activity:
-    """What one request does, as the gate and the use cases say. `caller` is set as soon as it is known."""
+    """The entries of one request. `caller` is set as soon as it is known."""
 
     caller: Caller | None = None
     agent_id: str | None = None
@@ -102,44 +103,44 @@ _current: ContextVar[Activity | None] = ContextVar("reverie_activity", default=N
 
 @contextmanager
 def activity() -> Iterator[Activity]:
-    """Until the end, what is noted is of one request."""
-    found = Activity()
-    token = _current.set(found)
+    """The activity of one request: it gets all entries until the end of the `with`."""
+    current = Activity()
+    token = _current.set(current)
     try:
-        yield found
+        yield current
     finally:
-        found.is_closed = True
+        current.is_closed = True
         _current.reset(token)
 
 
 def called_by(caller: Caller, agent_id: str | None = None) -> None:
-    """Say who makes the request, also where the gate is not reached."""
-    found = _current.get()
-    if found is not None:
-        found.caller, found.agent_id = caller, agent_id or found.agent_id
+    """Set the caller of the current request, for requests that do not reach the gate."""
+    current = _current.get()
+    if current is not None:
+        current.caller, current.agent_id = caller, agent_id or current.agent_id
 
 
 def counted(count: int) -> None:
-    """Say of how many things the request is: results, messages, files."""
-    found = _current.get()
-    if found is not None and found.entries and not found.is_closed:
-        found.entries[-1].count = count
+    """Set the count of the current entry: the number of results, messages or files."""
+    current = _current.get()
+    if current is not None and current.entries and not current.is_closed:
+        current.entries[-1].count = count
 
 
 def outcome_is(outcome: Outcome) -> None:
-    """Say what came of it, where the status of the answer does not: the tools of a model answer 200."""
-    found = _current.get()
-    if found is not None and found.entries and not found.is_closed and found.entries[-1].outcome == "ok":
-        found.entries[-1].outcome = outcome
+    """Set the outcome of the current entry, where the status of the answer does not show it: tools answer 200."""
+    current = _current.get()
+    if current is not None and current.entries and not current.is_closed and current.entries[-1].outcome == "ok":
+        current.entries[-1].outcome = outcome
 
 
 def by_system(tenant_id: str, agent_id: str, owner_key: str | None) -> Entry:
-    """What a stage of the background work did, which writes for nobody's key."""
+    """The entry of a write by a stage of the background work, which has no key."""
     return Entry(tenant_id, "write", None, SYSTEM, agent_id, owner_key, request_id=current_request_id())
 
 
 async def add(connection: Connection, tenant_id: str, entries: Sequence[Entry]) -> None:
-    """Add entries of one tenant, in the caller's transaction, which acts for it."""
+    """Add entries of one tenant, in the caller's transaction, which acts for that tenant."""
     params = {
         "tenant_id": tenant_id,
         "times": [entry.at for entry in entries],
@@ -157,26 +158,26 @@ async def add(connection: Connection, tenant_id: str, entries: Sequence[Entry]) 
 
 
 class Audit:
-    """Takes down what is done. `written` and `lost` count rows; lost is what had no room in a fault."""
+    """Collects and writes entries. `written` and `lost` count rows; rows are lost beyond `MAX_WAITING`."""
 
     def __init__(self, database: Database, reads: ReadsMode = "sampled") -> None:
         self._database = database
         self._reads = reads
-        # At once, in batches of whoever comes together; soon; once a minute.
+        # Written before the answer, with those of simultaneous requests; each second; each minute; each second.
         self._urgent: list[Entry] = []
-        self._soon: dict[_Same, Entry] = {}
-        self._sampled: dict[_Same, Entry] = {}
-        self._each: list[Entry] = []
+        self._refusals: dict[_MergeKey, Entry] = {}
+        self._sampled_reads: dict[_MergeKey, Entry] = {}
+        self._reads_one_by_one: list[Entry] = []
         self._writing = asyncio.Lock()
         self._stopping = asyncio.Event()
-        # How many attempts to write have failed.
+        # The number of failed attempts to write.
         self._failures = 0
         self.written = 0
         self.lost = 0
 
     @contextmanager
     def attempt(self, caller: Caller, agent_id: str | None, owner_key: str | None, action: Action) -> Iterator[Entry]:
-        """Note what is attempted; what the body of the `with` raises says what came of it."""
+        """Note an attempted action. An error of ours that the body of the `with` raises sets the outcome."""
         name = caller.key_name if caller.key_id is not None else None
         request_id = current_request_id()
         entry = Entry(caller.tenant_id, action, caller.key_id, name, agent_id, owner_key, request_id=request_id)
@@ -188,91 +189,92 @@ class Audit:
         except ReverieError as error:
             entry.outcome = "refused"
             if isinstance(error, ValidationFailed):
-                # What is no owner's key may be any text.
+                # A malformed owner key may be any text.
                 entry.owner_key = None
             raise
         finally:
             self._note(entry)
 
     def _note(self, entry: Entry) -> None:
-        found = _current.get()
-        if found is None or found.is_closed:
-            # A command, or what goes on after the answer.
+        current = _current.get()
+        if current is None or current.is_closed:
+            # A command, or work after the answer.
             self._collect(entry)
             return
-        for known in found.entries:
+        for known in current.entries:
             if (known.tenant_id, known.agent_id, known.owner_key) == (entry.tenant_id, entry.agent_id, entry.owner_key):
                 if entry.action != "read" or entry.outcome != "ok":
                     known.action, known.outcome = entry.action, entry.outcome
                 return
-        found.entries.append(entry)
+        current.entries.append(entry)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """What is noted until the end is of one call of a tool, which is taken down like a request.
+        """The activity of one call of a tool: its entries are written like those of a request.
 
-        Within a request over HTTP it is a part of that.
+        Within a request over HTTP the call is a part of that request.
         """
-        found = _current.get()
-        if found is not None and not found.is_closed:
+        current = _current.get()
+        if current is not None and not current.is_closed:
             yield
             return
-        with of_request(new_request_id()), activity() as doing:
+        with of_request(new_request_id()), activity() as of_call:
             status = 500
             try:
                 yield
                 status = 200
             finally:
-                await self.finish(doing, status)
+                await self.finish(of_call, status)
 
-    async def finish(self, done: Activity, status: int) -> None:
-        """Take down what a request did, which is answered with `status`. Raises nothing."""
-        done.is_closed = True
-        if not done.entries and status == 403 and done.caller is not None:
-            who = done.caller
-            entry = Entry(who.tenant_id, "read", who.key_id, who.key_name, done.agent_id, who.owner_key, "denied")
-            done.entries.append(replace(entry, request_id=current_request_id()))
+    async def finish(self, finished: Activity, status: int) -> None:
+        """Collect or write the entries of a request that is answered with `status`. Raises nothing."""
+        finished.is_closed = True
+        if not finished.entries and status == 403 and finished.caller is not None:
+            caller = finished.caller
+            agent_id, owner_key = finished.agent_id, caller.owner_key
+            entry = Entry(caller.tenant_id, "read", caller.key_id, caller.key_name, agent_id, owner_key, "denied")
+            finished.entries.append(replace(entry, request_id=current_request_id()))
         is_urgent = False
-        for entry in done.entries:
+        for entry in finished.entries:
             if entry.outcome == "ok" and status >= 400:
                 entry.outcome = "denied" if status == 403 else "refused" if status < 500 else "failed"
             is_urgent = self._collect(entry) or is_urgent
-        # Who has done nothing that is taken down at once does not wait for what others have: a health check, above all.
+        # A request without urgent entries, such as a health check, does not wait for those of others.
         if is_urgent:
             await self._write_urgent()
 
     def _collect(self, entry: Entry) -> bool:
-        """Put an entry to those that wait; whether it is to be written before the answer."""
+        """Collect an entry; whether it must be written before the answer."""
         is_urgent = False
         if entry.outcome in ("denied", "refused"):
             if entry.outcome == "denied" or entry.action != "read":
-                _merge(self._soon, entry)
+                _merge(self._refusals, entry)
         elif entry.action != "read":
             self._urgent.append(entry)
             is_urgent = True
         elif entry.outcome == "ok" and self._reads == "sampled":
-            _merge(self._sampled, entry)
+            _merge(self._sampled_reads, entry)
         elif entry.outcome == "ok" and self._reads == "on":
-            self._each.append(entry)
+            self._reads_one_by_one.append(entry)
         self._bound()
         return is_urgent
 
     def _bound(self) -> None:
-        """Forget what waits beyond the bound: reads first."""
-        over = sum(map(len, (self._urgent, self._soon, self._sampled, self._each))) - MAX_WAITING
-        for waiting in (self._each, self._urgent) if over > 0 else ():
+        """Drop the entries beyond `MAX_WAITING`, reads first."""
+        over = sum(map(len, (self._urgent, self._refusals, self._sampled_reads, self._reads_one_by_one))) - MAX_WAITING
+        for waiting in (self._reads_one_by_one, self._urgent) if over > 0 else ():
             dropped = min(over, len(waiting))
             del waiting[:dropped]
             over -= dropped
             self.lost += dropped
-        for collected in (self._sampled, self._soon) if over > 0 else ():
+        for collected in (self._sampled_reads, self._refusals) if over > 0 else ():
             for key in list(collected)[: max(0, over)]:
                 del collected[key]
                 over -= 1
                 self.lost += 1
 
     async def run(self) -> None:
-        """Write what is collected, until stopped, and then what is left. What fails is tried again."""
+        """Write the collected entries until stopped, and then the rest. A failed write is tried again."""
         loop = asyncio.get_running_loop()
         sample_at = loop.time() + SAMPLE_SECONDS
         while not self._stopping.is_set():
@@ -285,31 +287,35 @@ class Audit:
             await self.flush(with_sampled=is_due or self._stopping.is_set())
 
     def stop(self) -> None:
-        """Let `run` write what is left and end."""
+        """Let `run` write the rest and end."""
         self._stopping.set()
 
     async def flush(self, *, with_sampled: bool = True) -> None:
-        """Write what is collected; what cannot be written now stays."""
-        collected = [*self._soon.values(), *self._each, *(self._sampled.values() if with_sampled else ())]
-        self._soon, self._each = {}, []
+        """Write the collected entries; those that cannot be written now stay."""
+        collected = [
+            *self._refusals.values(),
+            *self._reads_one_by_one,
+            *(self._sampled_reads.values() if with_sampled else ()),
+        ]
+        self._refusals, self._reads_one_by_one = {}, []
         if with_sampled:
-            self._sampled = {}
+            self._sampled_reads = {}
         self._urgent += collected
         if self._urgent:
             await self._write_urgent()
 
     async def _write_urgent(self) -> None:
-        """Write what waits, with whatever others have brought meanwhile: one transaction for many requests.
+        """Write the urgent entries of all requests so far: one transaction for many requests.
 
-        What cannot be written stays for `run`: who waited for an attempt that failed does not make the next one.
+        Entries that cannot be written stay for `run`: a request that waited for a failed attempt makes no other.
         """
         failures = self._failures
         async with self._writing:
             while self._urgent and self._failures == failures:
                 tenant_id = self._urgent[0].tenant_id
                 batch = [entry for entry in self._urgent if entry.tenant_id == tenant_id][:BATCH]
-                taken = set(map(id, batch))
-                self._urgent = [entry for entry in self._urgent if id(entry) not in taken]
+                batch_ids = set(map(id, batch))
+                self._urgent = [entry for entry in self._urgent if id(entry) not in batch_ids]
                 try:
                     async with self._database.tenant(tenant_id) as connection:
                         await add(connection, tenant_id, batch)
@@ -335,7 +341,7 @@ class Audit:
         before: tuple[datetime, int] | None = None,
         limit: int = 50,
     ) -> list[AuditRow]:
-        """A page of a tenant's entries, newest first; `before` is the time and id of the last one before it."""
+        """A page of a tenant's entries, newest first. `before` is the time and the id of the last row so far."""
         await self.flush()
         before_at, before_id = before or (None, None)
         params = {
@@ -353,9 +359,10 @@ class Audit:
 
 
 async def prune(database: Database, *, keep_days: int) -> int:
-    """Remove what is kept no longer, of all tenants; how many rows.
+    """Remove the rows of all tenants that are older than `keep_days`; their number.
 
-    Some in each transaction: who keeps it for less long from now on may have more than a statement has time for.
+    Each transaction removes a batch: after `keep_days` was lowered there may be more rows than one statement has time
+    for.
     """
     removed = 0
     while True:
@@ -366,8 +373,8 @@ async def prune(database: Database, *, keep_days: int) -> int:
             return removed
 
 
-def _merge(into: dict[_Same, Entry], entry: Entry) -> None:
-    known = into.setdefault(entry.same, entry)
+def _merge(into: dict[_MergeKey, Entry], entry: Entry) -> None:
+    known = into.setdefault(entry.merge_key, entry)
     if known is not entry:
         known.requests += entry.requests
         known.count = (1 if known.count is None else known.count) + (1 if entry.count is None else entry.count)

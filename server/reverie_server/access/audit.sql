@@ -1,4 +1,4 @@
--- add: what was done, one row each, of the transaction's tenant
+-- add: one row for each entry, of the transaction's tenant
 INSERT INTO audit (tenant_id, at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id)
 SELECT %(tenant_id)s, u.at, u.action, u.outcome, u.key_id, u.key_name, u.agent_id, u.owner_key, u.count, u.requests,
        u.request_id
@@ -7,7 +7,7 @@ FROM unnest(%(times)s::timestamptz[], %(actions)s::text[], %(outcomes)s::text[],
             %(requests)s::integer[], %(request_ids)s::text[])
      AS u (at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id);
 
--- page: what was done, newest first
+-- page: entries, newest first
 SELECT audit_id, at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id
 FROM audit
 WHERE tenant_id = %(tenant_id)s
@@ -18,7 +18,7 @@ WHERE tenant_id = %(tenant_id)s
 ORDER BY at DESC, audit_id DESC
 LIMIT %(limit)s;
 
--- prune: some of what is kept no longer, of all tenants, the oldest first
+-- prune: delete a batch of expired entries of all tenants, the oldest first
 DELETE FROM audit WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM audit WHERE at < now() - make_interval(days => %(keep_days)s) ORDER BY at, audit_id LIMIT %(limit)s
 ));

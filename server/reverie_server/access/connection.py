@@ -1,4 +1,4 @@
-"""Whose memory a tool works on: said by the connection, never by the model."""
+"""The agent and the owner of a tool's calls: they come from the connection, never from the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reverie_server.access.keys import Caller
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Who calls, for which agent, and as whom; `owner_key` None: for all who use the agent."""
+    """The caller, the agent and the owner; `owner_key` None: the memory that all users of the agent share."""
 
     caller: Caller
     agent_id: str
@@ -19,7 +19,7 @@ class Connection:
 
 
 def connect(caller: Caller, agent_id: str, owner_key: str | None) -> Connection:
-    """The connection, within what the caller's key is bound to.
+    """The connection, within the bindings of the caller's key.
 
     Raises ValidationFailed for a malformed agent or owner, Forbidden for one that the key is not for.
     """

@@ -1,4 +1,4 @@
-"""Whose memory a request to `/mcp` is for, by its headers."""
+"""The agent and the owner of a request to `/mcp`, from its headers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ Headers = Iterable[tuple[bytes, bytes]]
 def connection_of(
     caller: Caller, headers: Headers, *, default_agent: str | None = None, default_end_user: str | None = None
 ) -> Connection:
-    """Agent and owner as the headers say, or as the key is bound to; `default_agent` where a key is bound to no agent.
+    """The agent and the owner in the headers, or those that the key is bound to.
 
-    `default_end_user` is the end user where no header names an owner.
-
-    Raises ValidationFailed for a header that is malformed, given twice or missing, Forbidden for what the key is
-    not for.
+    `default_agent` is for keys bound to no agent, `default_end_user` for requests whose headers name no owner.
+    Raises ValidationFailed for a header that is malformed, repeated or missing, Forbidden for an agent or owner that
+    the key is not for.
     """
     headers = list(headers)
     agent_id = header(headers, AGENT)
@@ -44,14 +43,14 @@ def connection_of(
 
 
 def header(headers: Headers, name: str) -> str | None:
-    """A header's value, None without it; ValidationFailed for one that is malformed or there several times.
+    """The value of a header, or None; ValidationFailed for a malformed or repeated header.
 
-    Its bytes are UTF-8: read as Latin-1, as is the custom, `user:ö` would be somebody else.
+    Its bytes are read as UTF-8: as Latin-1, which is customary, `user:ö` would be another owner.
     """
-    found = [value for key, value in headers if key == name.lower().encode()]
-    if len(found) > 1:
-        raise ValidationFailed(f"the header {name} is there {len(found)} times")
+    values = [value for key, value in headers if key == name.lower().encode()]
+    if len(values) > 1:
+        raise ValidationFailed(f"the header {name} is there {len(values)} times")
     try:
-        return found[0].decode() if found else None
+        return values[0].decode() if values else None
     except UnicodeDecodeError:
         raise ValidationFailed(f"the header {name} is not UTF-8") from None

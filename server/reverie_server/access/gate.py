@@ -1,4 +1,4 @@
-"""The one gate in front of every agent's memory: who may read or write what, under which settings."""
+"""The one gate in front of every agent's memory. It decides who may read or write, and under which settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reverie_indexer.file_rules import check_owner_key
 from reverie_indexer.model import Place, Scope
 from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
-from reverie_server.access.principal import Principal, check_own, place_for
+from reverie_server.access.principal import Principal, check_place, place_for
 from reverie_server.settings.agent import AgentSettings, effective_settings
 
 SQL = Queries(__file__)
@@ -22,9 +22,9 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A permitted request: who acts on which agent's memory, and the settings in force there.
+    """A permitted request: the caller, the principal that it acts as, and the settings in force there.
 
-    `is_new`: the agent is not there yet. It sees what the tenant's agents share, and has no memory of its own.
+    `is_new`: the agent does not exist yet. It sees the memory that the tenant's agents share, and has none of its own.
     """
 
     caller: Caller
@@ -34,14 +34,14 @@ class Grant:
 
     @property
     def author(self) -> str:
-        """Who writes, for the history of files: the key by its id, or `user` where there are no keys."""
+        """The author in the history of files: the key by its id, or `user` where there are no keys."""
         return "user" if self.caller.key_id is None else f"key:{self.caller.key_id}"
 
 
 class Gate:
-    """Checks every request, whatever it came by, and tells the audit of it.
+    """Checks every request of every interface, and notes it in the audit.
 
-    `defaults` are the settings of an agent that sets none. `action` is what is permitted, for the audit.
+    `defaults` are the settings of an agent that sets none. In its methods `action` is the action for the audit.
     """
 
     def __init__(self, database: Database, defaults: AgentSettings, audit: Audit) -> None:
@@ -50,59 +50,59 @@ class Gate:
         self._audit = audit
 
     async def read(self, caller: Caller, agent_id: str, owner_key: str | None, *, action: Action = "read") -> Grant:
-        """Permission to read as an owner, or what is shared.
+        """Permission to read an owner's memory with the agent, or (`owner_key` None) the shared memory.
 
-        Raises Forbidden outside what the key is bound to, NotFound for an unknown agent, MemoryDisabled, and
-        OwnerRequired where no owner is named and one has to be.
+        Raises Forbidden for an agent or owner that the key is not for, NotFound for an unknown agent, MemoryDisabled,
+        and OwnerRequired where the settings require an owner and none is named.
         """
         with self._attempt(caller, agent_id, owner_key, action):
             owner_key = acting_owner(caller, agent_id, owner_key)
             row = await self._agent(caller.tenant_id, agent_id)
             if row is None:
                 raise NotFound(f"there is no agent {agent_id!r}")
-            return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
+            return self._readable(self._grant_for_request(caller, agent_id, owner_key, row), row)
 
     async def for_turn(self, caller: Caller, agent_id: str, owner_key: str | None) -> Grant:
-        """Permission to make the prompt of a turn: that of `read`, but an agent may be new to whoever may make it.
+        """Permission to make the prompt of a turn: as `read`, but a key that may write gets one for a new agent, too.
 
-        The first prompt comes before the first write. It is made of no memory, and stores nothing. Raises what `read`
+        An agent's first prompt comes before its first write. It has no memory and stores nothing. Raises what `read`
         raises.
         """
         with self._attempt(caller, agent_id, owner_key, "read"):
             owner_key = acting_owner(caller, agent_id, owner_key)
             row = await self._agent(caller.tenant_id, agent_id)
             if row is not None:
-                return self._to_read(self._requested(caller, agent_id, owner_key, row), row)
+                return self._readable(self._grant_for_request(caller, agent_id, owner_key, row), row)
             if caller.role == "viewer":
                 raise NotFound(f"there is no agent {agent_id!r}")
-            return replace(self._requested(caller, agent_id, owner_key, None), is_new=True)
+            return replace(self._grant_for_request(caller, agent_id, owner_key, None), is_new=True)
 
     async def every_owner(self, caller: Caller, agent_id: str, *, action: Action = "read") -> Grant:
-        """Permission to list or clear what all owners have with an agent: an admin's, not bound to one owner.
+        """Permission to list or clear the memory of all owners with an agent, for an admin's key bound to no owner.
 
         Raises what `read` raises.
         """
         with self._attempt(caller, agent_id, ALL_OWNERS, action):
             if caller.role != "admin":
                 raise Forbidden("all owners at once are a matter of an admin's key that is bound to none")
-            return await self._of_all(caller, agent_id)
+            return await self._grant_for_all_owners(caller, agent_id)
 
     async def background_work(self, caller: Caller, agent_id: str) -> Grant:
-        """Permission to see how the work for all owners of an agent is doing, and no text: any key bound to no owner.
+        """Permission to see the state of an agent's jobs, without texts, for any key bound to no owner.
 
         Raises what `read` raises.
         """
         with self._attempt(caller, agent_id, ALL_OWNERS, "read"):
-            return await self._of_all(caller, agent_id)
+            return await self._grant_for_all_owners(caller, agent_id)
 
-    async def _of_all(self, caller: Caller, agent_id: str) -> Grant:
+    async def _grant_for_all_owners(self, caller: Caller, agent_id: str) -> Grant:
         check_agent(caller, agent_id)
         if caller.owner_key is not None:
             raise Forbidden("all owners at once are a matter of an admin's key that is bound to none")
         row = await self._agent(caller.tenant_id, agent_id)
         if row is None:
             raise NotFound(f"there is no agent {agent_id!r}")
-        return self._to_read(self._grant(caller, agent_id, ALL_OWNERS, row), row)
+        return self._readable(self._grant(caller, agent_id, ALL_OWNERS, row), row)
 
     async def write(
         self,
@@ -113,18 +113,18 @@ class Gate:
         *,
         action: Action = "write",
     ) -> tuple[Grant, Place]:
-        """Permission to write, and where the write goes; the agent may be one that the write will make.
+        """Permission to write, and the place of the write. The write may be the one that creates the agent.
 
         Raises what `read` raises, ReadOnlyMember for a team member, and Forbidden for a viewer, for a `global` write by
         anyone but an admin whose key is bound to nothing, and for a key that is bound to an owner where others read
         what it writes.
         """
         with self._attempt(caller, agent_id, owner_key, action) as entry:
-            grant, place = await self._to_write(caller, agent_id, owner_key, scope)
+            grant, place = await self._check_write(caller, agent_id, owner_key, scope)
             entry.owner_key = place.owner_key
             return grant, place
 
-    async def _to_write(
+    async def _check_write(
         self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
     ) -> tuple[Grant, Place]:
         owner_key = acting_owner(caller, agent_id, owner_key)
@@ -133,24 +133,24 @@ class Gate:
         if scope == "global" and (caller.role != "admin" or caller.agent_ids is not None):
             raise Forbidden("writing global memory needs an admin's key that is bound to no agents")
         row = await self._agent(caller.tenant_id, agent_id)
-        grant = self._requested(caller, agent_id, owner_key, row)
+        grant = self._grant_for_request(caller, agent_id, owner_key, row)
         if row is not None and row["leader_agent_id"] is not None:
             raise ReadOnlyMember("memory is read-only for team members")
-        # Without isolation there is one memory for all who use the agent, whoever writes.
+        # Without isolation all users of the agent share one memory.
         place = place_for(grant.principal, scope if grant.settings.memory_isolation else "team")
-        check_own(grant.principal, place)
+        check_place(grant.principal, place)
         return grant, place
 
     def administer(self, caller: Caller, action: Action, owner_key: str | None = None) -> None:
-        """Permission for what concerns a whole tenant, such as its keys; Forbidden without an admin's unbound key."""
+        """Permission for what concerns a whole tenant, such as its keys; Forbidden without an unbound admin's key."""
         with self._attempt(caller, None, owner_key, action):
             if caller.role != "admin" or caller.is_bound:
                 raise Forbidden("this takes an admin's key that is bound to no owner and to no agents")
 
     def of_person(self, caller: Caller, owner_key: str, action: Action) -> None:
-        """Permission for one person across all agents: an admin's unbound key, or the person's own, bound to no agents.
+        """Permission for one person's memory with all agents, for an unbound admin's key or that person's key.
 
-        Raises Forbidden, and ValidationFailed for what is no owner's key.
+        That person's key must be bound to no agents. Raises Forbidden, and ValidationFailed for a malformed owner key.
         """
         with self._attempt(caller, None, owner_key, action):
             check_owner_key(owner_key)
@@ -176,9 +176,9 @@ class Gate:
                     check_agent(caller, leader)
 
     async def for_stage(self, tenant_id: str, agent_id: str, owner_key: str | None) -> tuple[Grant, Place]:
-        """What a stage of consolidation may do for a slice, and the slice's place; it acts for nobody's key.
+        """The grant of a stage of consolidation for a slice, and the slice's place. No key is involved.
 
-        `owner_key` is the slice's, None for the team's. Raises NotFound for an agent that is gone, MemoryDisabled.
+        `owner_key` is the slice's, None for the team's. Raises NotFound for a deleted agent, and MemoryDisabled.
         """
         row = await self._agent(tenant_id, agent_id)
         if row is None:
@@ -191,8 +191,8 @@ class Gate:
     ) -> AbstractContextManager[Entry]:
         return self._audit.attempt(caller, agent_id, owner_key or caller.owner_key, action)
 
-    def _to_read(self, grant: Grant, row: DictRow) -> Grant:
-        """The grant without a leader whose memory is switched off: nobody reads that, its members neither."""
+    def _readable(self, grant: Grant, row: DictRow) -> Grant:
+        """The grant, without a leader whose memory is switched off: its members may not read that memory either."""
         leader = row["leader_settings"]
         if leader is None or effective_settings(self._defaults, leader).memory_enabled:
             return grant
@@ -202,7 +202,7 @@ class Gate:
         rows = await self._database.query(tenant_id, SQL["agent"], {"tenant_id": tenant_id, "agent_id": agent_id})
         return rows[0] if rows else None
 
-    def _requested(self, caller: Caller, agent_id: str, owner_key: str | None, row: DictRow | None) -> Grant:
+    def _grant_for_request(self, caller: Caller, agent_id: str, owner_key: str | None, row: DictRow | None) -> Grant:
         grant = self._grant(caller, agent_id, owner_key, row)
         if owner_key is None and grant.settings.require_owner:
             raise OwnerRequired("name the owner whose memory this is (owner_key or end_user_id): require_owner is on")
@@ -224,13 +224,13 @@ def check_agent(caller: Caller, agent_id: str) -> None:
 
 
 def acting_owner(caller: Caller, agent_id: str, owner_key: str | None) -> str | None:
-    """The owner a request acts for: the key's where it is bound, whatever the request says; else the request's.
+    """The owner that a request acts for: the owner of a bound key, else the owner in the request.
 
-    Raises Forbidden for an agent or owner that the key is not for.
+    Raises Forbidden for an agent or owner that the key is not for, ValidationFailed for a malformed owner.
     """
     check_agent(caller, agent_id)
     if owner_key is not None:
-        # Whatever it came by: ALL_OWNERS, above all, is no owner's key.
+        # For every interface: ALL_OWNERS, above all, is no owner's key.
         check_owner_key(owner_key)
     if caller.owner_key is None:
         return owner_key

@@ -1,4 +1,4 @@
-"""API keys: made once, shown once, stored hashed, looked up at every request."""
+"""API keys: shown once when they are made, stored as hashes, looked up at every request."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _TENANT = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MAX_NAME_CHARS = 100
 OPEN_TENANT = "default"
 BOOTSTRAP_NAME = "bootstrap"
-# A last use is noted once in so many seconds, whatever a key is used for.
+# The shortest time between two notes of a key's last use.
 _NOTE_USE_SECONDS = 60.0
-# Of so many keys it is remembered when their use was noted.
+# The most keys for which the time of that note is remembered.
 _MAX_NOTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls. `owner_key` and `agent_ids` are what the key is bound to; None: not bound.
+    """The caller of a request. `owner_key` and `agent_ids` are the bindings of the key; None: not bound.
 
-    `has_foreign_key`: an open server was sent a bearer token that may be the key of a language model's provider. It is
-    let through to routes that hand it on, and to no others.
+    `has_foreign_key`: the request to an open server has a bearer token that may be the key of a language model's
+    provider. Only routes that forward the token accept such a caller.
     """
 
     tenant_id: str
@@ -56,7 +56,7 @@ class Caller:
         return self.owner_key is not None or self.agent_ids is not None
 
 
-# Whoever runs a command on the database itself may do all that there is to do; so may anyone at an open server.
+# A command on the database itself may do everything, and so may any request to an open server.
 OPERATOR = Caller(OPEN_TENANT, "admin")
 
 
@@ -76,7 +76,7 @@ class KeyEntry:
     revoked_at: datetime | None
 
     def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
-        """Whether it is accepted, and if not, why."""
+        """Whether the key is accepted at `now`, and if not, why."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "valid"
@@ -94,7 +94,7 @@ class NewKey:
     expires_at: datetime | None = None
 
     def check(self) -> None:
-        """ValidationFailed for what no key may be."""
+        """ValidationFailed for a value that no key may have."""
         if not _TENANT.fullmatch(self.tenant_id):
             raise ValidationFailed("a tenant is 1 to 64 of A-Z a-z 0-9 . _ -")
         if self.role not in ROLES:
@@ -119,11 +119,11 @@ class Keys:
     async def authenticate(self, authorization: str | None) -> Caller:
         """The caller of an `Authorization` header.
 
-        A server that never had a key is open: everyone is admin of the one tenant, but for who sends one, and so
-        believes that it has keys. Afterwards Unauthorized for a header that is missing, malformed, unknown, expired or
-        revoked, without telling which.
+        A server that never had a key is open: every caller is an admin of its one tenant, except one that sends a key
+        of ours, and so believes that the server has keys. Afterwards Unauthorized for a header that is missing,
+        malformed, unknown, expired or revoked, without saying which.
         """
-        key_id, secret_sha256 = Keys.parts(authorization) or ("", b"")
+        key_id, secret_sha256 = Keys.presented(authorization) or ("", b"")
         [row] = await self._database.maintenance_query(SQL["authenticate"], {"key_id": key_id})
         scheme, _, credential = (authorization or "").partition(" ")
         if not row["has_keys"] and not credential.strip().startswith("rv_"):
@@ -135,8 +135,8 @@ class Keys:
         return Caller(row["tenant_id"], row["role"], row["owner_key"], agents, row["key_id"], row["name"])
 
     @staticmethod
-    def parts(authorization: str | None) -> tuple[str, bytes] | None:
-        """The id and the hash of the secret of an `Authorization` header; None for one that holds no key."""
+    def presented(authorization: str | None) -> tuple[str, bytes] | None:
+        """The id and the hash of the secret of the key in an `Authorization` header; None without a key."""
         scheme, _, credential = (authorization or "").partition(" ")
         key = _KEY.fullmatch(credential.strip()) if scheme.lower() == "bearer" else None
         return (key[1], _hash(key[2])) if key else None
@@ -149,12 +149,12 @@ class Keys:
     async def create(
         self, tenant_id: str, role: Role, *, owner_key: str | None = None, agent_ids: Sequence[str] | None = None
     ) -> tuple[str, str]:
-        """Make a key without name and end: its id and the key itself. Raises what `make` raises."""
+        """Make a key without name and expiry; its id and the key itself. Raises what `make` raises."""
         entry, key = await self.make(NewKey(tenant_id, role, owner_key, agent_ids))
         return entry.key_id, key
 
     async def make(self, new: NewKey) -> tuple[KeyEntry, str]:
-        """Make a key: it, and the key itself, which nobody can show again. ValidationFailed for wrong arguments."""
+        """Make a key; its entry, and the key itself, which cannot be shown again. ValidationFailed for wrong values."""
         new.check()
         key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         entry = await self._insert(new, key_id, secret, only_first=False)
@@ -162,9 +162,9 @@ class Keys:
         return entry, f"rv_{key_id}_{secret}"
 
     async def bootstrap(self, key: str) -> bool:
-        """Make an admin's key, of which the secret is known already, where this server never had one; whether it did.
+        """Store `key` as an admin's key if this server never had a key; whether it was stored.
 
-        SetupError for what has not the form of a key. Of several processes that begin at once one makes it.
+        SetupError for a text that has not the form of a key. Of several processes that start at once, one stores it.
         """
         match = _KEY.fullmatch(key)
         if match is None:
@@ -183,9 +183,9 @@ class Keys:
         after: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> list[KeyEntry]:
-        """All keys, or a tenant's, oldest first, with `valid_only` without revoked ones; a page of them, if wanted.
+        """The keys of all tenants or of one, oldest first; with `valid_only` without revoked ones; with `limit` a page.
 
-        `after` is the time at which the last key of the page before was made, and its id.
+        `after` is the creation time and the id of the last key of the page before.
         """
         after_at, after_id = after or (None, None)
         params = {
@@ -198,9 +198,9 @@ class Keys:
         return [KeyEntry(**row) for row in await self._database.maintenance_query(SQL["list_keys"], params)]
 
     async def revoke(self, key_id: str, tenant_id: str | None = None) -> str:
-        """Accept a key no more, from the next request on; its tenant.
+        """Revoke a key from the next request on; its tenant.
 
-        NotFound when there is no such key, or none of that tenant.
+        NotFound for an unknown key, and for a key of another tenant than `tenant_id`.
         """
         async with self._database.maintenance() as connection:
             params = {"key_id": key_id, "tenant_id": tenant_id}
@@ -233,13 +233,13 @@ class Keys:
         return None if row is None else KeyEntry(**row)
 
     async def _note_use(self, key_id: str) -> None:
-        """Note that a key was used, once a minute; that it could not be noted is no reason to refuse anything."""
+        """Note the use of a key, at most once a minute. A failure is logged, and refuses no request."""
         now = time.monotonic()
         if now - self._noted.get(key_id, float("-inf")) < _NOTE_USE_SECONDS:
             return
         if len(self._noted) >= _MAX_NOTED:
             self._noted.clear()
-        # Before it is done: of many requests at once one does it.
+        # Before the write: of many simultaneous requests one does it.
         self._noted[key_id] = now
         try:
             async with self._database.maintenance() as connection:

@@ -1,4 +1,4 @@
-"""From where an open server takes a request. Pure."""
+"""Checks where a request to an open server comes from. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ class MisdirectedRequest(ReverieError):
 
 
 def check_origin(caller: Caller, headers: Headers) -> None:
-    """Refuse what a web page may have sent to an open server, under whatever name.
+    """Refuse a request that a web page may have sent to an open server.
 
-    An open server listens on loopback, where a page of any site can reach it, also under a name of the site's own
-    that it lets point there (DNS rebinding). So Host (else MisdirectedRequest), and Origin where a browser sends it
-    (else Forbidden), must be loopback's, on any port. A request with a key is none of a page's, which has no key:
-    a server with keys may have any name.
+    MisdirectedRequest for a Host that is not loopback's, Forbidden for an Origin that is not; any port will do. An open
+    server listens on loopback, where a page of any site can reach it, even under a name of that site (DNS rebinding).
+    A request with a key passes: a web page has no key, and a server with keys may have any name.
     """
     if caller.key_id is not None:
         return

@@ -1,4 +1,4 @@
-"""Who reads and writes whose memory, once the gate has let them."""
+"""The principal of a permitted request: whose memory it reads and writes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from reverie_indexer.model import Place, Scope
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: a tenant's agent, for one owner or for what is shared; a team member has a leader.
+    """An agent of a tenant, acting for one owner, or (`owner_key` None) for shared memory. A team member has a leader.
 
-    `is_bound`: the key is that owner's own, and writes nothing that others read.
+    `is_bound`: the key belongs to that owner, and writes nothing that others read.
     """
 
     tenant_id: str
@@ -23,14 +23,17 @@ class Principal:
 
 
 def place_for(principal: Principal, scope: Scope | None) -> Place:
-    """Where a write goes: personal when an owner is given, else team, unless the request says."""
+    """The place of a write: that of `scope`, by default personal for a principal with an owner, else the team's.
+
+    ValidationFailed for a personal scope without an owner.
+    """
     chosen: Scope = scope or ("personal" if principal.owner_key is not None else "team")
     if chosen == "personal" and principal.owner_key is None:
         raise ValidationFailed("scope personal needs an owner_key")
     return Place(principal.tenant_id, principal.agent_id, chosen, principal.owner_key if chosen == "personal" else None)
 
 
-def check_own(principal: Principal, place: Place) -> None:
-    """Forbidden where an owner's own key would write what others read, too."""
+def check_place(principal: Principal, place: Place) -> None:
+    """Forbidden where a key that is bound to an owner would write memory that others read."""
     if principal.is_bound and place.owner_key != principal.owner_key:
         raise Forbidden("the key is bound to an owner and writes that owner's memory only")

@@ -1,4 +1,4 @@
-"""The id of the request that is being answered, for logs, answers and the audit."""
+"""The id of the current request, for logs, answers and the audit."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _NAME = "request_id"
 
 
 def new_request_id(sent: str | None = None) -> str:
-    """The id that a caller sent, where it is short and of plain characters; else a new one."""
+    """The id that the caller sent, if it is short and of plain characters; else a new one."""
     return sent if sent is not None and _SANE.fullmatch(sent) else secrets.token_hex(8)
 
 
 def current_request_id() -> str | None:
-    """The id of the request, or of the request that a job follows from; None outside of both."""
-    found = structlog.contextvars.get_contextvars().get(_NAME)
-    return None if found is None else str(found)
+    """The id of the current request, or of the request that caused the current job; else None."""
+    request_id = structlog.contextvars.get_contextvars().get(_NAME)
+    return None if request_id is None else str(request_id)
 
 
 @contextmanager
 def of_request(request_id: str | None) -> Iterator[None]:
-    """Until the end, every line of the log has the id; None: of no request."""
+    """Add the id to every line of the log until the end of the `with`; None adds nothing."""
     if request_id is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""The slot of the request that is at work, for code that waits for somebody else and needs none meanwhile."""
+"""The slot of a request at work. Code that waits for another program gives the slot back for that time."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Protocol
 
 
 class WorkSlot(Protocol):
-    """What a request has while it works."""
+    """The right of a request to work, of which there are few at a time."""
 
     def pause(self) -> None:
         """Give the slot to another request until `go_on`."""
 
     def go_on(self) -> None:
-        """Take the slot back at once, over the limit where need be."""
+        """Take the slot back at once, if need be above the limit."""
 
 
-# So long a request keeps its slot while it waits for vectors: most are there sooner.
+# A request keeps its slot for this time while it waits for vectors: most waits are shorter.
 _PATIENCE_SECONDS = 0.5
 current: ContextVar[WorkSlot | None] = ContextVar("work_slot", default=None)
 
 
 @contextmanager
 def without_slot() -> Iterator[None]:
-    """Wait for something that is not this server's work, such as a model's answer, without a slot."""
+    """Wait without a slot for something that is not this server's work, such as a model's answer."""
     slot = current.get()
     if slot is None:
         yield
@@ -40,7 +40,7 @@ def without_slot() -> Iterator[None]:
 
 @contextmanager
 def long_wait() -> Iterator[None]:
-    """Wait for something that is soon there as a rule, and without a slot where it is not."""
+    """Wait for something that is usually fast. A longer wait gives the slot back."""
     slot = current.get()
     if slot is None:
         yield

@@ -1,4 +1,4 @@
-"""Wrong keys are slowed down, by the address they come from, and a valid key never is."""
+"""Slows down addresses that send wrong keys. A valid key is never slowed down."""
 
 from __future__ import annotations
 
@@ -8,47 +8,58 @@ import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from reverie_indexer.errors import TooManyRequests, Unauthorized
 from reverie_server.access.keys import Caller, Keys
 
-# So many wrong keys of one address are answered at once; after each further one none is looked at for twice as long.
+# The wrong keys of one address that are answered at once. After each further one, the address is paused twice as long.
 FREE_ATTEMPTS = 10
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 60.0
 _FORGOTTEN_AFTER_SECONDS = 600.0
 _MAX_ADDRESSES = 4096
 _MAX_KNOWN = 4096
-# While an address is slowed down its keys are looked up in a list that is at most so old, and not in the database.
+# While an address is paused, its keys are looked up in a list of at most this age, and not in the database.
 _LIST_SECONDS = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    """The wrong keys of one address, with the times of the last one and of the end of the pause."""
+
+    count: int
+    last_at: float
+    paused_until: float
+
+
 class Attempts:
-    """Wrong keys by address: how many, and until when none is looked at. The addresses that are seen last are kept."""
+    """The wrong keys of each address, of the addresses with the most recent ones."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._failures: OrderedDict[str, tuple[int, float, float]] = OrderedDict()
+        self._failures: OrderedDict[str, _Failures] = OrderedDict()
 
     def wait_seconds(self, address: str) -> float:
-        """For how long no key of an address is looked at; 0: it is."""
-        _, _, until = self._failures.get(address, (0, 0.0, 0.0))
-        return max(0.0, until - self._clock())
+        """The rest of the pause of an address, in which its keys are not looked up; 0 without a pause."""
+        failures = self._failures.get(address)
+        return 0.0 if failures is None else max(0.0, failures.paused_until - self._clock())
 
     def fail(self, address: str) -> None:
         """Note a wrong key."""
         now = self._clock()
-        count, last, _ = self._failures.pop(address, (0, now, 0.0))
-        count = 1 if now - last > _FORGOTTEN_AFTER_SECONDS else count + 1
+        earlier = self._failures.pop(address, None)
+        is_forgotten = earlier is None or now - earlier.last_at > _FORGOTTEN_AFTER_SECONDS
+        count = 1 if earlier is None or is_forgotten else earlier.count + 1
         over = count - FREE_ATTEMPTS
         pause = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** min(over, 10)) if over >= 0 else 0.0
-        self._failures[address] = (count, now, now + pause)
+        self._failures[address] = _Failures(count, now, now + pause)
         if len(self._failures) > _MAX_ADDRESSES:
             self._failures.popitem(last=False)
 
 
 class KeyGuard:
-    """Authenticates requests. `wrong` counts keys that were looked at and are none, `unread` those not looked at."""
+    """Authenticates requests. `wrong` counts the keys that were looked up in vain, `unread` those not looked up."""
 
     def __init__(self, keys: Keys, clock: Callable[[], float] = time.monotonic) -> None:
         self._keys = keys
@@ -63,13 +74,13 @@ class KeyGuard:
         self.unread = 0
 
     def identity(self, authorization: str | None, address: str) -> str:
-        """By what a request is counted: its key where that has been valid before, else its address."""
+        """The identity by which requests are limited: a key that has been valid before, else the address."""
         if authorization and (digest := _digest(authorization)) in self._known:
             return digest.hex()
         return address
 
     async def authenticate(self, authorization: str | None, address: str) -> Caller:
-        """The caller; Unauthorized for a wrong key, TooManyRequests where too many have come from the address."""
+        """The caller; Unauthorized for a wrong key, TooManyRequests after too many from the address."""
         if not authorization:
             return await self._anonymous()
         digest = _digest(authorization)
@@ -92,7 +103,7 @@ class KeyGuard:
         return caller
 
     async def _anonymous(self) -> Caller:
-        """The caller of a request without a key; a server that has ever had keys is asked once for all."""
+        """The caller of a request without a key. Once the server has had a key, the database is asked no more."""
         if self._has_keys:
             raise Unauthorized("give a valid key as `Authorization: Bearer <api key>`")
         try:
@@ -102,8 +113,8 @@ class KeyGuard:
             raise
 
     async def _is_listed(self, authorization: str) -> bool:
-        """Whether a key is valid by the list, which is asked for once however many wait for it."""
-        if (presented := Keys.parts(authorization)) is None:
+        """Whether the list of valid keys has the key. Requests that wait for the list share one query."""
+        if (presented := Keys.presented(authorization)) is None:
             return False
         async with self._listing:
             if self._clock() - self._listed_at > _LIST_SECONDS:
@@ -113,7 +124,7 @@ class KeyGuard:
 
 
 def address_of(host: str | None) -> str:
-    """What counts as one client: an IPv4 address, or the /64 of an IPv6 one, which its owner has whole."""
+    """The address that counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
         address = ipaddress.ip_address((host or "").partition("%")[0])
     except ValueError:

@@ -23,7 +23,7 @@ from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
-from reverie_server.access.principal import check_own
+from reverie_server.access.principal import check_place
 from reverie_server.jobs.model import message_source
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.record import Derived, record
@@ -180,7 +180,7 @@ class Recorder:
         check_given(messages, now)
         given = cleaned(messages)
         seen = await self._look(key, place, given)
-        check_own(grant.principal, seen.place)
+        check_place(grant.principal, seen.place)
         # Before it is this call's turn: cutting and embedding take longer than all the rest.
         prepared = await self._prepare(grant, seen, given, now)
 

@@ -7,7 +7,7 @@ from psycopg.types.json import Jsonb
 
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
-from reverie_server.access.principal import Principal, check_own
+from reverie_server.access.principal import Principal, check_place
 from reverie_server.jobs.defer import Delays, follow
 from reverie_server.jobs.model import Deferred, Event
 from reverie_server.sessions.lookup import Key, look_up
@@ -33,7 +33,7 @@ async def publish_completed(
     found = await look_up(connection, key)
     if found is None:
         return None
-    check_own(principal, found[1])
+    check_place(principal, found[1])
     params = {
         "tenant_id": key.tenant_id,
         "session_key": found[0].session_key,

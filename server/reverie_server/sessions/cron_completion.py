@@ -16,7 +16,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
-from reverie_server.access.principal import check_own
+from reverie_server.access.principal import check_place
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.model import Deferred
 from reverie_server.sessions.append import LOG_AUTHOR, LOG_REASON
@@ -43,7 +43,7 @@ async def complete_without_log(
         found = await _read(database, key, grant.settings.time_zone)
         if found is None:
             return None
-        check_own(grant.principal, found.place)
+        check_place(grant.principal, found.place)
         async with pipeline.unit_of_work(found.place, found.changes) as unit:
             current = await look_up(unit.connection, key)
             if current is None or current[0].last_seq != found.last_seq:

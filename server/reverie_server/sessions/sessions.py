@@ -19,7 +19,7 @@ from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Grant
-from reverie_server.access.principal import Principal, check_own
+from reverie_server.access.principal import Principal, check_place
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.model import Deferred
 from reverie_server.sessions.append import Recorder
@@ -97,7 +97,7 @@ class Sessions:
         if found is None:
             raise NotFound(f"there is no session {session_id!r}")
         if to_write:
-            check_own(principal, found[1])
+            check_place(principal, found[1])
         return found
 
     async def put(
@@ -114,7 +114,7 @@ class Sessions:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, key)
         if found is not None:
-            check_own(grant.principal, found[1])
+            check_place(grant.principal, found[1])
         async with self._pipeline.unit_of_work(found[1] if found else place) as unit:
             connection, slice_ = unit.connection, unit.slice_
             locked = await lock_session(connection, slice_, key)
