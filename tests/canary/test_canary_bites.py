@@ -38,7 +38,7 @@ from reverie_server.llm import ask as asking
 from reverie_server.nights import reports
 from reverie_server.prompt import context_files
 from reverie_server.runtime import Runtime
-from reverie_server.search import store as channels
+from reverie_server.search import store as search_store
 from reverie_server.search.request import SearchOutcome, SearchRequest
 from reverie_server.search.search import Search
 from reverie_server.sessions import lookup, sessions
@@ -77,7 +77,7 @@ def searches_all_tenants(monkeypatch: pytest.MonkeyPatch) -> None:
     tenant = r"(?:[a-z]+\.)?tenant_id = (?:%\(tenant_id\)s|c\.tenant_id) AND"
     edit_sql(monkeypatch, database.SQL, "visible_slices", lambda text: re.sub(tenant, "", text))
     for name in ("term_frequencies", "candidates", "passages"):
-        edit_sql(monkeypatch, channels.SQL, name, lambda text: re.sub(tenant, "", text))
+        edit_sql(monkeypatch, search_store.SQL, name, lambda text: re.sub(tenant, "", text))
 
 
 def counts_all_files(monkeypatch: pytest.MonkeyPatch) -> None:

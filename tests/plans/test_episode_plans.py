@@ -10,7 +10,7 @@ from tests.plans.test_search_plans import explain, fill, scans
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.search import store as channels
+from reverie_server.search import store as search_store
 
 
 async def test_expired_documents_are_left_out_by_the_covering_indexes(
@@ -30,7 +30,9 @@ async def test_expired_documents_are_left_out_by_the_covering_indexes(
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
     assert len(expired) >= 5
-    found = await explain(database, models, channels.SQL["candidates"], expired=[*expired, *range(10**9, 10**9 + 500)])
+    found = await explain(
+        database, models, search_store.SQL["candidates"], expired=[*expired, *range(10**9, 10**9 + 500)]
+    )
     assert {node["Index Name"] for node in scans(found, "postings")} == {"postings_pkey"}
     assert all(node["Node Type"] == "Index Only Scan" for node in scans(found, "postings"))
     assert all("document_id" in node["Filter"] for node in scans(found, "postings") if node["Alias"] == "p")
@@ -53,13 +55,13 @@ async def test_which_documents_have_expired_comes_from_an_index_alone(
         connection.execute("VACUUM (ANALYZE)")
     now = datetime.now(UTC)
     for name in ("expired", "term_frequencies"):
-        found = await explain(database, models, channels.SQL[name], now=now)
+        found = await explain(database, models, search_store.SQL[name], now=now)
         [scan] = scans(found, "documents")
         assert scan["Index Name"] == "documents_expiring"
         assert scan["Node Type"] == "Index Only Scan"
         assert scan["Actual Rows"] == 1
-        earlier = await explain(database, models, channels.SQL[name], now=now - timedelta(days=2))
+        earlier = await explain(database, models, search_store.SQL[name], now=now - timedelta(days=2))
         assert [node["Actual Rows"] for node in scans(earlier, "documents")] == [0]
-    found = await explain(database, models, channels.SQL["term_frequencies"], now=now)
+    found = await explain(database, models, search_store.SQL["term_frequencies"], now=now)
     [scan] = scans(found, "postings")
     assert (scan["Node Type"], scan["Index Name"]) == ("Index Only Scan", "postings_pkey")

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from reverie_server.access.keys import OPERATOR
-from reverie_server.proxy import recording as proxied
+from reverie_server.proxy import recording
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.lookup import Key, look_up
 from reverie_server.sessions.model import NewMessage
@@ -22,9 +22,9 @@ async def plan_of(runtime: Runtime, message_id: str) -> tuple[dict[str, Any], in
         found = await look_up(connection, Key("default", "wren", "user:1", "web:7"))
         assert found is not None
         params = {"tenant_id": "default", "session_key": found[0].session_key, "message_id": message_id}
-        statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + proxied.SQL["repeats"]
+        statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + recording.SQL["repeats"]
         row = await (await connection.execute(statement, params)).fetchone()
-        counted = await (await connection.execute(proxied.SQL["repeats"], params)).fetchone()
+        counted = await (await connection.execute(recording.SQL["repeats"], params)).fetchone()
     assert row is not None
     assert counted is not None
     node = row["QUERY PLAN"][0]["Plan"]

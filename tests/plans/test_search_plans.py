@@ -22,7 +22,7 @@ from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_server.search import store as channels
+from reverie_server.search import store as search_store
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
 
@@ -90,7 +90,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             "nearest_of_large": [],
             **extra,
         }
-        await connection.execute(channels.SQL["join_by_hash"])
+        await connection.execute(search_store.SQL["join_by_hash"])
         cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, parameters)
         row = await cursor.fetchone()
     assert row is not None
@@ -111,7 +111,7 @@ async def test_each_part_of_a_search_reads_its_own_index_only(
     if analyzed:
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute("VACUUM (ANALYZE)")
-    found = await explain(database, models, channels.SQL["candidates"])
+    found = await explain(database, models, search_store.SQL["candidates"])
     assert {node["Index Name"] for node in scans(found, "postings")} == {"postings_pkey"}
     assert all(node["Node Type"] == "Index Only Scan" for node in scans(found, "postings"))
     assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
@@ -135,7 +135,7 @@ async def test_a_search_as_of_a_time_reads_the_passages_of_its_own_files(
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute("VACUUM (ANALYZE)")
     now = datetime.now(UTC)
-    found = await explain(database, models, channels.SQL["candidates"], as_of=now, as_of_day=now.date())
+    found = await explain(database, models, search_store.SQL["candidates"], as_of=now, as_of_day=now.date())
     assert {node["Index Name"] for node in scans(found, "chunks")} == {"chunks_pkey", "chunks_of_document"}
     of_document = [node for node in scans(found, "chunks") if node["Index Name"] == "chunks_of_document"]
     [of_files] = [node for node in of_document if "ordinal" not in node["Index Cond"]]
@@ -155,7 +155,7 @@ async def test_a_search_reads_the_rows_of_its_slice_and_no_others(
             "SELECT chunk_count FROM slices WHERE agent_id = 'wren' AND owner_key = 'user:1'"
         ).fetchone()
     assert own == (FILES * 20,)
-    found = await explain(database, models, channels.SQL["candidates"])
+    found = await explain(database, models, search_store.SQL["candidates"])
     read = [
         (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
         for node in scans(found, "vectors_0")
@@ -173,7 +173,7 @@ async def test_document_frequencies_come_from_the_index_alone(
     await fill(pipeline)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
-    found = await explain(database, models, channels.SQL["term_frequencies"])
+    found = await explain(database, models, search_store.SQL["term_frequencies"])
     [scan] = scans(found, "postings")
     assert (scan["Node Type"], scan["Index Name"]) == ("Index Only Scan", "postings_pkey")
     assert "term = ANY" in scan["Index Cond"]
@@ -259,7 +259,7 @@ async def test_exact_and_hnsw_agree_on_a_clustered_slice(
         assert await nearest(search, f"q{number}", path_prefix="b/") == expected
         outcome = await search.search(SearchRequest("default", "large", f"q{number}", mode="vector", path_prefix="b/"))
         assert {result.plan for result in outcome.results} == {"exact"}
-    monkeypatch.setattr(channels, "EXACT_UNDER_PATH", 50)
+    monkeypatch.setattr(search_store, "EXACT_UNDER_PATH", 50)
     for number, expected in exact_prefix.items():
         found = await nearest(search, f"q{number}", path_prefix="b/")
         assert len(found) == len(expected) == 10
@@ -280,7 +280,7 @@ async def test_a_promoted_slice_is_searched_by_the_hnsw_index_of_its_partition(
     assert models.ready is not None
     async with database.tenant("default", snapshot=True) as connection:
         await visible_slices(connection, "default", "large", None)
-        statement = sql.SQL(channels.SQL["hnsw_candidates"].decode()).format(dimension=sql.Literal(64))
+        statement = sql.SQL(search_store.SQL["hnsw_candidates"].decode()).format(dimension=sql.Literal(64))
         cursor = await connection.execute(
             sql.SQL("EXPLAIN (FORMAT JSON) {}").format(statement),
             {

@@ -61,7 +61,7 @@ class Summaries:
             return None
         prompt = load_prompt("summary")
         try:
-            written = await self._model.complete(
+            answer = await self._model.complete(
                 tenant_id,
                 prompt,
                 {"previous": previous, "transcript": transcript_text, "max_words": str(self._max_words)},
@@ -72,13 +72,13 @@ class Summaries:
         except ReverieError as error:
             log.warning("summary_failed", code=error.code, detail=error.detail, messages=len(messages))
             return None
-        text = await asyncio.to_thread(self._kept, written.text, previous, messages)
-        return Summary(text, written.prompt, written.prompt_version, written.model) if text else None
+        text = await asyncio.to_thread(self._allowed_text, answer.text, previous, messages)
+        return Summary(text, answer.prompt, answer.prompt_version, answer.model) if text else None
 
-    def _kept(self, written: str, previous: str, messages: Sequence[Message]) -> str:
+    def _allowed_text(self, summary: str, previous: str, messages: Sequence[Message]) -> str:
         """The sentences of a model's summary that may be kept, clipped to `max_tokens`."""
         sources = Sources.of_texts([previous, transcript(messages, "notes")])
-        kept = without_sentences(
-            strip_injected(written), lambda sentence: why_order(sentence) or sources.why_addressed(sentence)
+        allowed = without_sentences(
+            strip_injected(summary), lambda sentence: why_order(sentence) or sources.why_addressed(sentence)
         )
-        return clipped(kept, self.max_tokens, self.count)
+        return clipped(allowed, self.max_tokens, self.count)
