@@ -32,7 +32,7 @@ STATED = statements_of([message("I prefer tea to coffee since May. Remember that
 
 
 def _basis(text: str, memory: str) -> extraction_proposal.Basis:
-    held = [extraction_proposal.HeldFile(path, memory) for path in ("MEMORY.md", "PROFILE.md")]
+    held = [extraction_proposal.FileSnapshot(path, memory) for path in ("MEMORY.md", "PROFILE.md")]
     saved = text.split("\n")
     return extraction_proposal.Basis(
         "s1", talk(text), held[0], held[1], saved, frozenset({"MEMORY.md"}), unchanged, "english"
@@ -137,7 +137,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.episodes.text.cut": lambda text: episode_text.cut(text, 200),
     "reverie_server.extraction.propose.from_answer": _answered,
     "reverie_server.extraction.propose.problem_of": _problem,
-    "reverie_server.extraction.propose.extractive": lambda text: extraction_proposal.extractive(
+    "reverie_server.extraction.propose.heuristic_proposal": lambda text: extraction_proposal.heuristic_proposal(
         _basis(text, MEMORY + text), extraction_text.ExtractionRules(), None
     ),
     "reverie_server.extraction.text.spoken": lambda text: extraction_text.spoken(talk(text)),
@@ -153,8 +153,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.extraction.text.lines_not_in": lambda text: extraction_text.lines_not_in(
         ["Ada", text[:500], text.replace("\n", " ")], text
     ),
-    "reverie_server.extraction.text.Saved.says": lambda text: [
-        extraction_text.Saved(text.split("\n"), "english").says(one) for one in (text, f"{text} x")
+    "reverie_server.extraction.text.SavedLines.has": lambda text: [
+        extraction_text.SavedLines(text.split("\n"), "english").has(one) for one in (text, f"{text} x")
     ],
     "reverie_server.extraction.text.without_repeats": lambda text: extraction_text.without_repeats(
         text, text[:1000], [text, f"{text} x"], "english"

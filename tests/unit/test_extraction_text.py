@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from reverie_server.extraction.propose import Basis, HeldFile, extractive, from_answer
+from reverie_server.extraction.propose import Basis, FileSnapshot, from_answer, heuristic_proposal
 from reverie_server.extraction.text import (
     ExtractionRules,
-    Saved,
+    SavedLines,
     entry_lines_of,
     is_too_little,
     lines_not_in,
@@ -41,8 +41,8 @@ def basis(
     return Basis(
         session_id="web:1",
         heard=said(*texts),
-        memory=HeldFile("MEMORY.md", memory, machine),
-        profile=HeldFile("PROFILE.md", None),
+        memory=FileSnapshot("MEMORY.md", memory, machine),
+        profile=FileSnapshot("PROFILE.md", None),
         saved=saved,
         replaceable=frozenset({"MEMORY.md", "PROFILE.md"}),
         clean=lambda text: text.replace("- My locker is 4711.", ""),
@@ -110,7 +110,7 @@ class TestLines:
         ],
     )
     def test_that_say_again_what_a_tool_saved(self, line: str, expected: bool) -> None:
-        assert Saved(["- Takes tea without milk."], "english").says(line) == expected
+        assert SavedLines(["- Takes tea without milk."], "english").has(line) == expected
 
 
 class TestStatements:
@@ -129,10 +129,10 @@ class TestStatements:
     def test_without_a_model_what_has_no_room_is_noted_and_what_was_forgotten_is_not(self) -> None:
         memory = "# Long-term Memory\n\n" + "- A line of hers.\n" * 600
         texts = ("Remember that my boat is called Argo.", "ok", "Remember that my locker is 4711.")
-        proposal = extractive(basis(*texts, memory=memory), RULES, "timeout")
+        proposal = heuristic_proposal(basis(*texts, memory=memory), RULES, "timeout")
         assert list(proposal.files) == []
-        assert [line for line, *_ in proposal.lines] == ["Remember that my boat is called Argo."]
-        assert proposal.lines[0][2]["messages"] == [{"seq": 1, "id": "m-1"}]
+        assert [line.text for line in proposal.lines] == ["Remember that my boat is called Argo."]
+        assert proposal.lines[0].source["messages"] == [{"seq": 1, "id": "m-1"}]
         assert proposal.fallback == "timeout"
 
 

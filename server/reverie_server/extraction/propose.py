@@ -1,4 +1,4 @@
-"""What extraction proposes to write of a conversation: what a model answered, guarded, or the extractive way. Pure."""
+"""The lines and files that extraction proposes to write: a model's answer, checked and guarded, or heuristics. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from reverie_server.extraction.text import (
     ExtractionRules,
-    Saved,
+    SavedLines,
     cleaned,
     entry_lines_of,
     lines_not_in,
@@ -36,8 +36,8 @@ PROFILE = "PROFILE.md"
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFile:
-    """A file as it was read (None: there is none), and the hashes of the lines of it that the server wrote."""
+class FileSnapshot:
+    """A file as it was read (`text` None: there is none); `machine` are the hashes of lines the server wrote."""
 
     path: str
     text: str | None
@@ -46,16 +46,16 @@ class HeldFile:
 
 @dataclass(frozen=True)
 class Basis:
-    """What a proposal is made of: what was heard in a session, the files, and what tools saved during it.
+    """The inputs of a proposal: the messages heard in a session, the files, and the lines that tools saved meanwhile.
 
-    `clean` takes out of a text what was forgotten. `replaceable` are the paths that a model may write anew, `names`
-    those of the people who speak.
+    `clean` removes forgotten texts from a text. A model may rewrite the paths in `replaceable`. `names` are the
+    speakers' names.
     """
 
     session_id: str
     heard: Sequence[Message]
-    memory: HeldFile
-    profile: HeldFile
+    memory: FileSnapshot
+    profile: FileSnapshot
     saved: Sequence[str]
     replaceable: frozenset[str]
     clean: Callable[[str], str]
@@ -64,22 +64,22 @@ class Basis:
 
     @cached_property
     def grounds(self) -> Sources:
-        """What a model's lines may be grounded in. A day's note is none of it: it repeats what the assistant said."""
+        """The sources of a model's lines. A daily note is no source: it repeats what the assistant said."""
         files = [self.memory.text or "", self.profile.text or ""]
         return Sources(self.heard, [*files, *self.saved], self.names)
 
     def source(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """Messages as what something is made of."""
+        """The provenance of a line that is made of these messages."""
         return message_source(self.session_id, [(m.seq, m.message_id) for m in messages])
 
-    def already(self) -> Saved:
-        """What tools saved in the same conversation, to compare lines with."""
-        return Saved(self.saved, self.language)
+    def saved_lines(self) -> SavedLines:
+        """The lines that tools saved in the same conversation, to compare new lines with."""
+        return SavedLines(self.saved, self.language)
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """The whole text that a file is to have, and where its new lines come from. `dropped` entries leave it."""
+    """The new text of a whole file, the provenance of its new lines, and the entries that leave it (`dropped`)."""
 
     path: str
     before: str | None
@@ -89,34 +89,52 @@ class NewFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """What is to be written: lines of the day's note, each with its making and its messages, and whole files.
+class NoteLine:
+    """A line for the daily note, how it was generated, and its source."""
 
-    `lines_inside`: also what the note holds inside of other lines is not added. `fallback` is why a configured model
-    was not used, `refused` why what it proposed for a file was not, `dropped` the lines that it may not add, each with
-    why not.
+    text: str
+    generation: Made
+    source: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedLine:
+    """A line that a model proposed and may not add, and why not."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The lines to add to the daily note, and whole files to write.
+
+    With `lines_inside` a line is not added either where the note has it inside another line. `fallback` says why a
+    configured model was not used. `refused` has by path why the model's text of a file was not used. `dropped` are the
+    lines that the model may not add.
     """
 
-    made: Made
-    lines: Sequence[tuple[str, Made, Mapping[str, Any]]] = ()
+    generation: Made
+    lines: Sequence[NoteLine] = ()
     files: Sequence[NewFile] = ()
     lines_inside: bool = False
     fallback: str | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
-    dropped: Sequence[tuple[str, str]] = ()
+    dropped: Sequence[DroppedLine] = ()
 
     @property
     def is_all_refused(self) -> bool:
-        """Whether a model proposed something, and nothing of it may be written."""
+        """Whether a model proposed lines, and none of them may be written."""
         return bool(self.dropped) and not self.lines and not self.files
 
 
-def from_answer(answer: Extraction, made: Made, basis: Basis, rules: ExtractionRules) -> Proposal:
-    """What a model answered, as far as it is grounded and the guard lets it.
+def from_answer(answer: Extraction, generation: Made, basis: Basis, rules: ExtractionRules) -> Proposal:
+    """The part of a model's answer that is grounded and that the guard allows.
 
-    A MEMORY.md that it may not write gets what was stated, a PROFILE.md how the user introduced themselves.
+    Where the model may not write MEMORY.md, the user's statements are added to it; where it may not write PROFILE.md,
+    the sentences in which users introduce themselves.
     """
-    proposal = _answered(answer, made, basis, rules)
+    proposal = _grounded_proposal(answer, generation, basis, rules)
     files = list(proposal.files)
     if basis.memory.path in proposal.refused or (answer.should_update and basis.memory.path not in basis.replaceable):
         files += _with_statements(basis, rules)[0]
@@ -126,115 +144,122 @@ def from_answer(answer: Extraction, made: Made, basis: Basis, rules: ExtractionR
 
 
 def problem_of(answer: Extraction, basis: Basis, rules: ExtractionRules) -> str | None:
-    """What a model is to mend in an answer of which nothing, or not the first PROFILE.md, may be written; else None."""
-    proposal = _answered(answer, EXTRACTIVE, basis, rules)
+    """What a model is to correct in its answer: None where some of it, and a first PROFILE.md, may be written."""
+    proposal = _grounded_proposal(answer, EXTRACTIVE, basis, rules)
     refused = proposal.refused.get(basis.profile.path) if not (basis.profile.text or "").strip() else None
     if refused is None and not proposal.is_all_refused:
         return None
-    said = [f"- {line[:_SHOWN_CHARS]}: {reason}" for line, reason in proposal.dropped[:_SHOWN_LINES]]
-    told = [f"profile_update: {refused}"] if refused is not None else []
+    dropped_lines = [f"- {line.text[:_SHOWN_CHARS]}: {line.reason}" for line in proposal.dropped[:_SHOWN_LINES]]
+    profile_line = [f"profile_update: {refused}"] if refused is not None else []
     return "\n".join(
-        ["These lines may not be kept: write only what the user said, in the words of the conversation.", *told, *said]
+        [
+            "These lines may not be kept: write only what the user said, in the words of the conversation.",
+            *profile_line,
+            *dropped_lines,
+        ]
     )
 
 
-def _answered(answer: Extraction, made: Made, basis: Basis, rules: ExtractionRules) -> Proposal:
+def _grounded_proposal(answer: Extraction, generation: Made, basis: Basis, rules: ExtractionRules) -> Proposal:
     """The lines and files of an answer that may be written, and why others may not."""
     if not answer.should_update:
-        return Proposal(made)
+        return Proposal(generation)
     source = basis.source(basis.heard)
-    already = basis.already()
+    saved = basis.saved_lines()
     lines: list[str] = []
-    dropped: list[tuple[str, str]] = []
+    dropped: list[DroppedLine] = []
     for line in entry_lines_of(answer.daily_entry, basis.clean):
         if (reason := refusal(line, basis.grounds, about_user=False)) is not None:
-            dropped.append((line, reason))
-        elif not already.says(line):
+            dropped.append(DroppedLine(line, reason))
+        elif not saved.has(line):
             lines.append(line)
     files: list[NewFile] = []
     refused: dict[str, str] = {}
-    wanted = {basis.memory.path: answer.memory_update, basis.profile.path: answer.profile_update}
-    for held in (basis.memory, basis.profile):
-        proposed = wanted[held.path]
-        if not proposed.strip():
+    updates = {basis.memory.path: answer.memory_update, basis.profile.path: answer.profile_update}
+    for file in (basis.memory, basis.profile):
+        update = updates[file.path]
+        if not update.strip():
             continue
-        if held.path not in basis.replaceable:
-            refused[held.path] = "it is too long to be written anew in one answer"
+        if file.path not in basis.replaceable:
+            refused[file.path] = "it is too long to be written anew in one answer"
             continue
-        text = without_repeats(cleaned(proposed, basis.clean), held.text or "", basis.saved, basis.language)
-        text, ungrounded = without_refused(text, held.text or "", basis.grounds, about_user=True)
-        dropped += ungrounded
-        new, reason = _guarded(held, text, (made, source), basis, rules)
+        text = without_repeats(cleaned(update, basis.clean), file.text or "", basis.saved, basis.language)
+        text, ungrounded = without_refused(text, file.text or "", basis.grounds, about_user=True)
+        dropped += [DroppedLine(line, reason) for line, reason in ungrounded]
+        new, reason = _guarded(file, text, generation, source, basis, rules)
         if new is None:
-            refused[held.path] = reason
-        elif new.text != held.text:
+            refused[file.path] = reason
+        elif new.text != file.text:
             files.append(new)
-    return Proposal(made, [(line, made, source) for line in lines], files, refused=refused, dropped=dropped)
+    lines_of_note = [NoteLine(line, generation, source) for line in lines]
+    return Proposal(generation, lines_of_note, files, refused=refused, dropped=dropped)
 
 
-def extractive(basis: Basis, rules: ExtractionRules, fallback: str | None) -> Proposal:
-    """What goes without a model: what was stated into MEMORY.md, other notable lines into the day's note."""
+def heuristic_proposal(basis: Basis, rules: ExtractionRules, fallback: str | None) -> Proposal:
+    """The proposal without a model: the user's statements for MEMORY.md, other notable lines for the daily note."""
     files, settled = _with_statements(basis, rules)
-    already = basis.already()
+    saved = basis.saved_lines()
     lines = [
-        (line, EXTRACTIVE, basis.source([note.message]))
+        NoteLine(line, EXTRACTIVE, basis.source([note.message]))
         for note in notes_of(basis.heard, without=settled)
         for line in note_lines(basis.clean(f"- {note.line}").splitlines())
-        if not already.says(line) and why_order(line) is None
+        if not saved.has(line) and why_order(line) is None
     ]
     return Proposal(EXTRACTIVE, lines, files, lines_inside=True, fallback=fallback)
 
 
 def _guarded(
-    held: HeldFile, text: str, made_of: tuple[Made, Mapping[str, Any]], basis: Basis, rules: ExtractionRules
+    file: FileSnapshot, text: str, generation: Made, source: Mapping[str, Any], basis: Basis, rules: ExtractionRules
 ) -> tuple[NewFile | None, str]:
-    before = held.text or ""
-    is_memory = held.path == basis.memory.path
+    """The file with a new text; without one, why the guard refuses it."""
+    before = file.text or ""
+    is_memory = file.path == basis.memory.path
     # How much a memory may grow in a night is no matter of a conversation.
     guard = GuardRules(rules.max_chars, None, rules.max_loss)
     if not is_memory:
-        guard = GuardRules(rules.max_chars, None, rules.max_loss, title=title_of(held.text))
-    guarded = check(before, text, guard, lambda line: line_sha256(line) in held.machine)
+        guard = GuardRules(rules.max_chars, None, rules.max_loss, title=title_of(file.text))
+    guarded = check(before, text, guard, lambda line: line_sha256(line) in file.machine)
     if guarded.text is None:
         return None, guarded.reason
-    made, source = made_of
-    derived = Derived(held.path, added_lines(before, guarded.text), made, STAGE, [source])
+    derived = Derived(file.path, added_lines(before, guarded.text), generation, STAGE, [source])
     # The archive is of MEMORY.md, but what leaves a profile is not to be lost either.
-    return NewFile(held.path, held.text, guarded.text, [derived], guarded.dropped), ""
+    return NewFile(file.path, file.text, guarded.text, [derived], guarded.dropped), ""
 
 
 def _with_statements(basis: Basis, rules: ExtractionRules) -> tuple[list[NewFile], frozenset[str]]:
-    """MEMORY.md with what was stated in it, where that changes it, and the sentences that are settled so."""
+    """MEMORY.md with the user's statements, where they change it, and the sentences that need no other place."""
     found = statements_of(basis.heard)
-    held = basis.memory
-    already = basis.already()
-    wanted = [s for s in found if not already.says(s.text) and _is_allowed(s, basis)]
-    text, added, homeless = with_statements(held.text, wanted, rules.max_chars)
+    file = basis.memory
+    saved = basis.saved_lines()
+    statements = [s for s in found if not saved.has(s.text) and _is_allowed(s, basis)]
+    text, added, homeless = with_statements(file.text, statements, rules.max_chars)
     settled = frozenset(s.sentence for s in found) - {s.sentence for s in homeless}
     if text is None or not added:
         return [], settled
-    derived = [Derived(held.path, s.text.splitlines(), EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in added]
-    return [NewFile(held.path, held.text, text, derived)], settled
+    derived = [Derived(file.path, s.text.splitlines(), EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in added]
+    return [NewFile(file.path, file.text, text, derived)], settled
 
 
 def _with_introduction(basis: Basis, rules: ExtractionRules) -> list[NewFile]:
-    """PROFILE.md with what the user said of themselves, at its end, where that changes it."""
-    held = basis.profile
-    already = basis.already()
-    said = [s for s in profile_of(basis.heard) if not already.says(s.text) and _is_allowed(s, basis)]
-    before = held.text or ""
-    added = lines_not_in([s.text for s in said], before)
+    """PROFILE.md with the sentences in which the user introduces themselves at its end, where that changes it."""
+    file = basis.profile
+    saved = basis.saved_lines()
+    statements = [s for s in profile_of(basis.heard) if not saved.has(s.text) and _is_allowed(s, basis)]
+    before = file.text or ""
+    added = lines_not_in([s.text for s in statements], before)
     text = f"{before.rstrip() or '# Profile'}\n\n{bullets(added)}\n"
     if not added or len(text) > rules.max_chars:
         return []
     derived = [
-        Derived(held.path, [s.text], EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in said if s.text in added
+        Derived(file.path, [s.text], EXTRACTIVE, STAGE, [basis.source([s.message])])
+        for s in statements
+        if s.text in added
     ]
-    return [NewFile(held.path, held.text, text, derived)]
+    return [NewFile(file.path, file.text, text, derived)]
 
 
 def _is_allowed(statement: UserStatement, basis: Basis) -> bool:
-    """Whether nothing of a statement was forgotten, and it is no order to the agent."""
+    """Whether a statement holds no forgotten text and is no order to the agent."""
     if why_order(statement.text) is not None:
         return False
     return basis.clean(f"- {statement.text}").strip() == f"- {statement.text}"

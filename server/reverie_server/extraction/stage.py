@@ -1,7 +1,7 @@
 """Extraction: what a completed conversation says goes into the files of its owner, once.
 
-A stretch is read in rounds of some messages, oldest first (`run`). What a round comes to, and that it is
-done, is one transaction, which compares all that it was made of with what is there (`write`).
+Messages are read in rounds, oldest first (`run`). The results of a round and its mark are written in one transaction,
+which first compares the inputs of the round with the database (`write`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reverie_server.jobs.model import Outcome, Work
 
 
 class Extraction:
-    """The stage. What it leaves undone it defers."""
+    """The stage `extraction`. It defers the work that a run does not reach."""
 
     def __init__(self, dependencies: ExtractionDependencies) -> None:
         self._dependencies = dependencies
@@ -24,4 +24,4 @@ class Extraction:
 
         Raises Conflict when others change what is extracted all the time, and what the database raises.
         """
-        return await Run(self._dependencies, grant, place, work).all()
+        return await Run(self._dependencies, grant, place, work).run()

@@ -1,6 +1,6 @@
-"""What extraction reads and marks: sessions, their stretches, and the stretches that a model is to be asked again.
+"""Queries of extraction: sessions, ranges of their messages, and ranges for which the model is asked again.
 
-Every function works inside the caller's transaction, in which the slice is open. What marks compares first.
+Every function works inside the caller's transaction, in which the slice is open. Marks are compared and set.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from reverie_server.provenance.record import added_lines
 from reverie_server.sessions.model import Message, Session
 
 SQL = Queries(__file__)
-# So many sessions are looked at at once, so many messages of one, and so many versions of a memory.
+# The sessions of a page, the messages that are read of one session at once, and the versions of a memory.
 PAGE = 20
-STRETCH_MESSAGES = 1000
+MAX_RANGE_MESSAGES = 1000
 SAVED_VERSIONS = 50
 _COMPARED_CHARS = 8_000_000
-# By what the history of a memory says that a tool, or an application that has tools of its own, wrote it.
+# The reasons of versions that a tool wrote, or an application that has tools of its own.
 TOOL_REASONS = (
     "save_memory",
     "update_memory",
@@ -35,7 +35,7 @@ TOOL_REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A session, and up to where it was extracted."""
+    """A session, and the number of its last message that was extracted."""
 
     session: Session
     extracted_through: int
@@ -43,7 +43,10 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A stretch that the model failed at so many times; what went without it is in the note of a day."""
+    """A range of messages for which the model failed `attempts` times.
+
+    What was extracted without the model is in the daily note of `noted_on`.
+    """
 
     session_key: int
     from_seq: int
@@ -53,9 +56,12 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Messages of a session that follow each other, the numbers of those a job by the clock said, and how many messages
-    of user and assistant there were before them."""
+class MessageRange:
+    """Successive messages of a session.
+
+    `of_cron` are the numbers of those that a scheduled job wrote. `earlier` is the number of messages of user and
+    assistant before them.
+    """
 
     messages: Sequence[Message]
     of_cron: frozenset[int]
@@ -65,39 +71,39 @@ class Stretch:
 async def due_sessions(
     connection: Connection, tenant_id: str, slice_id: int, *, without: Sequence[int] = ()
 ) -> list[Pending]:
-    """Sessions of a slice with something completed that was not looked at yet, oldest first, a page of them."""
+    """A page of the sessions of a slice that have completed messages which were not looked at, oldest first."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "without": list(without), "limit": PAGE}
     return [_pending(row) for row in await (await connection.execute(SQL["due"], params)).fetchall()]
 
 
 async def read_session(connection: Connection, tenant_id: str, slice_id: int, session_key: int) -> Pending | None:
-    """One session of the slice; None where it is gone."""
+    """A session of the slice; None where it is gone."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "session_key": session_key}
     row = await (await connection.execute(SQL["session"], params)).fetchone()
     return _pending(row) if row else None
 
 
-async def read_stretch(
+async def read_message_range(
     connection: Connection, tenant_id: str, session: Session, from_seq: int, through_seq: int
-) -> Stretch:
-    """The messages of a session from one number to another, at most STRETCH_MESSAGES."""
+) -> MessageRange:
+    """The messages of a session from one number to another, at most MAX_RANGE_MESSAGES."""
     params: dict[str, Any] = {
         "tenant_id": tenant_id,
         "slice_id": session.slice_id,
         "session_key": session.session_key,
         "from_seq": from_seq,
         "through_seq": through_seq,
-        "limit": STRETCH_MESSAGES,
+        "limit": MAX_RANGE_MESSAGES,
     }
     messages = [Message(**row) for row in await (await connection.execute(SQL["messages"], params)).fetchall()]
     spans = await (await connection.execute(SQL["of_cron"], params)).fetchall()
     of_cron = {m.seq for m in messages if any(span["from_seq"] <= m.seq <= span["through_seq"] for span in spans)}
     earlier = await (await connection.execute(SQL["earlier"], params)).fetchone()
-    return Stretch(messages, frozenset(of_cron), (earlier or {"count": 0})["count"])
+    return MessageRange(messages, frozenset(of_cron), (earlier or {"count": 0})["count"])
 
 
 async def saved_lines(connection: Connection, tenant_id: str, document_id: int, since: datetime) -> list[str]:
-    """The lines that tools added to a memory since a time, each once; no more texts are read than `_COMPARED_CHARS`."""
+    """The lines that tools added to a memory since a time, each once. At most `_COMPARED_CHARS` are compared."""
     params = {
         "tenant_id": tenant_id,
         "document_id": document_id,
@@ -133,7 +139,7 @@ async def mark_seen(connection: Connection, tenant_id: str, pending: Pending, th
 async def due_retries(
     connection: Connection, tenant_id: str, slice_id: int, now: datetime, session_key: int | None
 ) -> list[Retry]:
-    """The stretches that the model is to be asked for again by now, those of longest ago first; of one session all."""
+    """A page of the retries that are due, the longest due first; with a session all retries of it."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "session_key": session_key, "now": now, "limit": PAGE}
     return [Retry(**row) for row in await (await connection.execute(SQL["retries"], params)).fetchall()]
 
@@ -141,7 +147,7 @@ async def due_retries(
 async def add_retry(
     connection: Connection, tenant_id: str, slice_id: int, retry: Retry, reason: str, due_at: datetime
 ) -> None:
-    """Remember that the model failed at a stretch."""
+    """Note that the model failed for a range of messages."""
     params = {
         **_retry_key(tenant_id, slice_id, retry),
         "from_seq": retry.from_seq,
@@ -155,13 +161,13 @@ async def add_retry(
 async def postpone(
     connection: Connection, tenant_id: str, slice_id: int, retry: Retry, reason: str, due_at: datetime
 ) -> None:
-    """The model failed once more: it is asked again later."""
+    """Note that the model failed once more, and when it is asked again."""
     params = {"reason": reason, "due_at": due_at}
     await connection.execute(SQL["postpone_retry"], {**_retry_key(tenant_id, slice_id, retry), **params})
 
 
 async def drop_retry(connection: Connection, tenant_id: str, slice_id: int, retry: Retry) -> bool:
-    """The stretch is done with; False when somebody was faster."""
+    """Remove a retry; False when somebody was faster."""
     params = _retry_key(tenant_id, slice_id, retry)
     return await (await connection.execute(SQL["drop_retry"], params)).fetchone() is not None
 

@@ -1,4 +1,4 @@
--- due: sessions of a slice with something new that was completed, oldest first
+-- due: sessions of a slice that have completed messages which were not extracted, oldest first
 SELECT session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,
        compactions, compacted_through, completed_through, summary, created_at, updated_at, extracted_through
 FROM sessions
@@ -18,18 +18,18 @@ WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id =
   AND seq BETWEEN %(from_seq)s AND %(through_seq)s
 ORDER BY seq LIMIT %(limit)s;
 
--- earlier: how many messages user and assistant had said before a number
+-- earlier: the number of messages of user and assistant before a message
 SELECT count(*) AS count FROM messages
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id = %(slice_id)s
   AND seq < %(from_seq)s AND role IN ('user', 'assistant');
 
--- of_cron: the stretches of a session that a job by the clock said
+-- of_cron: the ranges of a session's messages that a scheduled job wrote
 SELECT (payload ->> 'from_seq')::integer AS from_seq, (payload ->> 'through_seq')::integer AS through_seq FROM events
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND payload ->> 'trigger_source' = 'cron'
   AND payload ->> 'session_key' = %(session_key)s::text AND kind = 'session.completed'
 ORDER BY event_id;
 
--- saved: what tools wrote into a memory since a time: the versions they made, each with the one before it
+-- saved: the versions of a memory that tools wrote since a time, each with the version before it
 SELECT v.content, coalesce(p.content, '') AS before
 FROM versions v
 LEFT JOIN versions p ON p.tenant_id = v.tenant_id AND p.document_id = v.document_id AND p.version = v.version - 1
@@ -37,41 +37,41 @@ WHERE v.tenant_id = %(tenant_id)s AND v.document_id = %(document_id)s AND v.reas
   AND v.at >= %(since)s AND NOT v.deleted
 ORDER BY v.version DESC LIMIT %(limit)s;
 
--- advance: a session is extracted up to a number, if it still was up to where this began
+-- advance: mark a session as extracted up to a number, if its mark is still the one that was read
 UPDATE sessions SET extracted_through = %(through_seq)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s
   AND extracted_through = %(extracted_through)s AND last_seq >= %(through_seq)s
 RETURNING session_key;
 
--- seen: what a session has completed is too little to be extracted
+-- seen: mark that the completed messages of a session are too few to be extracted
 UPDATE sessions SET extraction_seen_through = greatest(extraction_seen_through, %(through_seq)s)
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s
   AND extracted_through = %(extracted_through)s;
 
--- retries: stretches to be asked the model for again, those that are due, or all of one session
+-- retries: the retries that are due, or all of one session
 SELECT session_key, from_seq, through_seq, attempts, noted_on FROM extraction_retries
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
   AND CASE WHEN %(session_key)s::bigint IS NULL THEN due_at <= %(now)s ELSE session_key = %(session_key)s::bigint END
 ORDER BY due_at, session_key, through_seq LIMIT %(limit)s;
 
--- add_retry: that the model is to be asked again
+-- add_retry: note that the model is to be asked again
 INSERT INTO extraction_retries (tenant_id, session_key, through_seq, from_seq, slice_id, attempts, noted_on, reason, due_at)
 VALUES (%(tenant_id)s, %(session_key)s, %(through_seq)s, %(from_seq)s, %(slice_id)s, %(attempts)s, %(noted_on)s,
         %(reason)s, %(due_at)s)
 ON CONFLICT (tenant_id, session_key, through_seq) DO NOTHING;
 
--- postpone_retry: that the model failed once more
+-- postpone_retry: note that the model failed once more
 UPDATE extraction_retries SET attempts = attempts + 1, reason = %(reason)s, due_at = %(due_at)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s
   AND through_seq = %(through_seq)s AND attempts = %(attempts)s;
 
--- drop_retry: the model has answered, or is asked no more
+-- drop_retry: remove a retry: the model has answered, or is asked no more
 DELETE FROM extraction_retries
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s
   AND through_seq = %(through_seq)s AND attempts = %(attempts)s
 RETURNING session_key;
 
--- waiting: whether something is due, and when the next stretch is to be asked for again
+-- waiting: whether a session is due, and when the next retry is
 SELECT EXISTS (SELECT FROM sessions
                WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND extracted_through < completed_through
                  AND extraction_seen_through < completed_through) AS is_due,

@@ -1,4 +1,4 @@
-"""What of a conversation extraction looks at, and what its answers come to as text. Pure."""
+"""The messages that extraction reads, and its answers as lines of files. Pure."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
 TRUNCATED = "... [truncated]"
-# A model is shown so much of the day's note, its end, and so much of a file; one that is longer it may not replace.
+# A model reads the last characters of the daily note, and the first of a file. It may not replace a longer file.
 NOTE_CHARS = 6000
 FILE_CHARS = 20_000
-# A line says again what a tool saved in the same conversation, if they share so many of the words of the shorter and
-# of the longer one: "coffee rather than tea since May" is not "prefers tea".
+# A line repeats a line that a tool saved in the same conversation, if they share these shares of the words of the
+# shorter and of the longer line: "coffee rather than tea since May" is not "prefers tea".
 _AGAIN_SHARE, _AGAIN_SHARE_OF_LONGER = 0.6, 0.5
 _FEWEST_WORDS = 2
 _MAX_SAVED = 500
@@ -34,9 +34,12 @@ _NAMES = {"user": "User", "assistant": "Assistant"}
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRules:
-    """What is looked at: from how many messages on, and how long the last one of the user must be; how many messages a
-    model is given at a time, and how much of each. `max_tokens` is for its answer, `max_chars` for MEMORY.md,
-    `max_loss` is the share of a file's entries that may leave it."""
+    """The limits of extraction.
+
+    A conversation is read from `min_messages` on, if the user's last message has `min_chars`. The model reads
+    `max_messages` at a time, and `message_chars` of each; its answer has at most `max_tokens`. `max_chars` is the limit
+    of MEMORY.md and PROFILE.md, `max_loss` the share of a file's entries that may leave it.
+    """
 
     min_messages: int = 4
     min_chars: int = 10
@@ -49,15 +52,15 @@ class ExtractionRules:
 
 
 def spoken(messages: Sequence[Message]) -> list[Message]:
-    """What user and assistant said with words of their own: not what memory had put in."""
+    """The messages of user and assistant that have words besides injected memory."""
     return [m for m in messages if m.role in _NAMES and strip_injected(m.content).strip()]
 
 
 def is_too_little(heard: Sequence[Message], earlier: int, rules: ExtractionRules) -> bool:
-    """Whether a conversation has too few messages, or ends with too short a one of the user, to be looked at.
+    """Whether a conversation has too few messages, or its last message of the user is too short, to be extracted.
 
-    `heard` is what was spoken since it was last looked at, `earlier` how many messages there were until then. Neither
-    counts where the user asks to remember something.
+    `heard` are the spoken messages since the last extraction, `earlier` is the number of messages until then. Where the
+    user asks to remember something, it is enough.
     """
     of_user = [strip_injected(m.content).strip() for m in heard if m.role == "user"]
     if not of_user:
@@ -67,7 +70,7 @@ def is_too_little(heard: Sequence[Message], earlier: int, rules: ExtractionRules
 
 
 def transcript_of(messages: Sequence[Message], zone: ZoneInfo, max_chars: int) -> str:
-    """Who said what and when, oldest first; a message of several lines cannot look like several messages."""
+    """The messages as lines with time and speaker, oldest first. Further lines of a message are indented."""
     lines = []
     for message in spoken(messages):
         text = strip_injected(message.content).strip()
@@ -79,19 +82,19 @@ def transcript_of(messages: Sequence[Message], zone: ZoneInfo, max_chars: int) -
 
 
 def cleaned(text: str, clean: Callable[[str], str]) -> str:
-    """A file that a model wrote, without marks of ours and without what was forgotten."""
+    """A file that a model wrote, without injected blocks, our fences, and forgotten texts."""
     return clean(neutralise(strip_injected(text)))
 
 
 def entry_lines_of(daily_entry: str, clean: Callable[[str], str]) -> list[str]:
-    """The lines of a daily entry, without what was forgotten and lines without words."""
+    """The lines of a daily entry without headings, forgotten texts and lines that have no words."""
     lines = [line for line in daily_entry.splitlines() if not re.match(r" {0,3}#{1,6}(?: |$)", line)]
     kept = clean(notes.bullets(notes.note_lines(lines)))
     return [line for line in notes.note_lines(kept.splitlines()) if _WORD.search(line)]
 
 
 def lines_not_in(lines: Sequence[str], text: str) -> list[str]:
-    """The lines that a text does not hold yet, neither as lines of its own nor inside of others."""
+    """The lines that a text has neither as lines of its own nor inside other lines."""
     whole = folded([text])
     return [
         line
@@ -100,52 +103,52 @@ def lines_not_in(lines: Sequence[str], text: str) -> list[str]:
     ]
 
 
-class Saved:
-    """What was saved in a conversation, as new lines are compared with it. Made once for all of them."""
+class SavedLines:
+    """The lines that tools saved in a conversation, prepared for comparing many new lines with them."""
 
     def __init__(self, saved: Sequence[str], language: str) -> None:
         self._language = language
         self._essences = {essence(other) for other in saved}
-        # What is equal is one, and of very much the newest is looked at.
+        # Equal lines count once; of very many the newest are compared.
         newest = list(dict.fromkeys(reversed(saved)))[:_MAX_SAVED]
         self._words = [set(analyse(other, language)) for other in newest]
 
-    def says(self, line: str) -> bool:
-        """Whether a line says what was saved, in these or similar words."""
+    def has(self, line: str) -> bool:
+        """Whether a saved line says the same, in these or similar words."""
         if essence(line) in self._essences:
             return True
         words = set(analyse(line, self._language)) if self._words else set[str]()
-        return any(_is_again(words, theirs) for theirs in self._words)
+        return any(_is_repetition(words, saved) for saved in self._words)
 
 
-def _is_again(words: set[str], theirs: set[str]) -> bool:
-    fewer, more, shared = min(len(words), len(theirs)), max(len(words), len(theirs)), len(words & theirs)
+def _is_repetition(words: set[str], saved: set[str]) -> bool:
+    fewer, more, shared = min(len(words), len(saved)), max(len(words), len(saved)), len(words & saved)
     return fewer >= _FEWEST_WORDS and shared >= _AGAIN_SHARE * fewer and shared >= _AGAIN_SHARE_OF_LONGER * more
 
 
 def without_repeats(proposed: str, before: str, saved: Sequence[str], language: str) -> str:
-    """A proposed file without the new lines that say again what was saved in the same conversation."""
-    held = {essence(line) for line in before.splitlines()}
-    again = Saved(saved, language)
+    """A proposed file without the new lines that repeat a line saved in the same conversation."""
+    known = {essence(line) for line in before.splitlines()}
+    saved_lines = SavedLines(saved, language)
     kept = [
         line
         for line in lines_of(proposed)
-        if essence(line) in held or line.lstrip().startswith("#") or not again.says(line)
+        if essence(line) in known or line.lstrip().startswith("#") or not saved_lines.has(line)
     ]
     return "".join(kept)
 
 
 def with_statements(
-    before: str | None, stated: Sequence[UserStatement], max_chars: int
+    before: str | None, statements: Sequence[UserStatement], max_chars: int
 ) -> tuple[str | None, list[UserStatement], list[UserStatement]]:
-    """A MEMORY.md with what was stated in its sections; what of it that added, and what there was no room for.
+    """MEMORY.md with statements in their sections, those that were added, and those for which there is no room.
 
-    What it holds already is neither.
+    A statement that MEMORY.md has already is in neither list.
     """
     text = before
     added: list[UserStatement] = []
     homeless: list[UserStatement] = []
-    for statement in stated:
+    for statement in statements:
         try:
             entry = memory_text.entry_of(statement.text)
             longer = memory_text.add_entry(text, memory_text.section_of(statement.category), entry)

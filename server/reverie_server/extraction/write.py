@@ -1,4 +1,4 @@
-"""A round of extraction on its way into the database: files, where their lines come from, and the marks."""
+"""Writes a round of extraction: files, the provenance of their lines, and the marks of the session."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from reverie_server.provenance.record import Derived, record
 from reverie_server.provenance.tombstones import Tombstones, standing
 from reverie_server.sessions.message_range import is_unchanged
 from reverie_server.sessions.model import Message
-from reverie_server.text import markdown_edit as sections
+from reverie_server.text import markdown_edit
 from reverie_server.text.tokens import CountTokens
 
 AUTHOR = "server"
-# When the model failed: asked again after so long, then after twice as long each time, for a bit more than a day.
+# The wait after the first failure of the model. It doubles with each further one, up to the maximum.
 RETRY_SECONDS = 300.0
 MAX_RETRY_SECONDS = 6 * 3600.0
 
 
 class DoneMeanwhileError(Exception):
-    """Another run was faster."""
+    """Another run has extracted these messages meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionDependencies:
-    """What extraction works with. `cooldown_seconds` is the least time between two runs on a slice."""
+    """The dependencies of extraction. `cooldown_seconds` is the least time between two runs on a slice."""
 
     database: Database
     pipeline: Pipeline
@@ -56,9 +56,9 @@ class ExtractionDependencies:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Messages that are read at once: all from the first to the last of them, and what of it was heard.
+    """Messages that are extracted at once: a range without gaps, and those of it that are extracted (`heard`).
 
-    `retry`: it was done without the model, which is asked again.
+    `retry` is set where these messages were extracted without the model before, which is now asked again.
     """
 
     pending: Pending
@@ -68,60 +68,63 @@ class Round:
 
     @property
     def through_seq(self) -> int:
-        """The number of its last message."""
+        """The number of the last message."""
         return self.messages[-1].seq
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """The state of a slice that a round is read with: its files, the note of a day, what was forgotten."""
+class SliceState:
+    """The state of a slice when a round is read: its files, the daily note, and the mark of its tombstones."""
 
     basis: Basis
     note: str | None
     day: date
-    standing: object
+    tombstone_mark: object
 
     @property
     def note_path(self) -> str:
-        """Where the note is."""
+        """The path of the daily note."""
         return note_path(self.day)
 
 
 @dataclass(slots=True)
-class Writing:
-    """A round on its way into the database. `added` are the lines that the note then got."""
+class RoundWriter:
+    """Writes a round. `added` are the lines that the note got, known once it is written."""
 
     dependencies: ExtractionDependencies
     place: Place
     work: Work
     round_: Round
-    read: Read
+    state: SliceState
     proposal: Proposal
     added: list[str] = field(default_factory=list)
 
     def changes(self) -> list[Change]:
-        """The files to be written."""
+        """The changes of files."""
         changes = [_whole(file) for file in self.proposal.files]
         if self.proposal.lines:
-            changes.append(Change(self.read.note_path, self._with_lines, AUTHOR, STAGE))
+            changes.append(Change(self.state.note_path, self._with_lines, AUTHOR, STAGE))
         dropped = [entry for file in self.proposal.files for entry in file.dropped]
         if dropped:
-            changes.append(archive_change(self.read.day, dropped, AUTHOR))
+            changes.append(archive_change(self.state.day, dropped, AUTHOR))
         return changes
 
     def _with_lines(self, text: str | None) -> str:
-        lines = [line for line, *_ in self.proposal.lines]
-        held = text or ""
-        new = lines_not_in(lines, held) if self.proposal.lines_inside else notes.new_lines(lines, held)
+        lines = [line.text for line in self.proposal.lines]
+        before = text or ""
+        new = lines_not_in(lines, before) if self.proposal.lines_inside else notes.new_lines(lines, before)
         self.added = new
-        return sections.append(text, notes.bullets(new), self.read.note_path) if new else held
+        return markdown_edit.append(text, notes.bullets(new), self.state.note_path) if new else before
 
     async def within(self, connection: Connection, slice_: Slice) -> None:
-        """The marks, if all is as it was read; and where the lines come from."""
+        """Write the marks and the provenance of the lines, in the transaction that writes the files.
+
+        Raises Superseded where something is not as it was read, DoneMeanwhileError where another run was faster.
+        """
         tenant_id, round_, session = self.place.tenant_id, self.round_, self.round_.pending.session
         if not await is_unchanged(connection, tenant_id, session, round_.messages):
             raise Superseded
-        if await standing(connection, tenant_id, [slice_.slice_id]) != self.read.standing:
+        if await standing(connection, tenant_id, [slice_.slice_id]) != self.state.tombstone_mark:
             raise Superseded
         if self.proposal.files and not await self._is_memory(connection, slice_):
             raise Superseded
@@ -131,15 +134,16 @@ class Writing:
             is_first = await extraction_store.advance(connection, tenant_id, round_.pending, round_.through_seq)
         if not is_first:
             raise DoneMeanwhileError
-        noted = {line: (made, source) for line, made, source in self.proposal.lines}
-        derived = [Derived(self.read.note_path, [line], noted[line][0], STAGE, [noted[line][1]]) for line in self.added]
+        lines = {line.text: line for line in self.proposal.lines}
+        added = [lines[text] for text in self.added]
+        derived = [Derived(self.state.note_path, [line.text], line.generation, STAGE, [line.source]) for line in added]
         derived += [each for file in self.proposal.files for each in file.derived]
         now = self.dependencies.now()
         await record(connection, tenant_id, slice_.slice_id, derived, at=now)
         if self.proposal.fallback is not None and round_.retry is None:
             wait = retry_wait_seconds(1)
             key = (session.session_key, round_.messages[0].seq, round_.through_seq)
-            retry = Retry(*key, 1, self.read.day)
+            retry = Retry(*key, 1, self.state.day)
             due_at = now + timedelta(seconds=wait)
             reason = self.proposal.fallback
             await extraction_store.add_retry(connection, tenant_id, slice_.slice_id, retry, reason, due_at)
@@ -147,15 +151,15 @@ class Writing:
             await defer(connection, again, after_seconds=wait)
 
     async def _is_memory(self, connection: Connection, slice_: Slice) -> bool:
-        """Whether the file that was read is the memory still, and no other has taken its place."""
+        """Whether the file that was read as the memory still is the memory."""
         found = await store.read_documents(connection, self.place.tenant_id, [slice_.slice_id], [MEMORY, STAND_IN])
         alive = {document.path for document, _ in found if document.deleted_at is None}
-        path = self.read.basis.memory.path
+        path = self.state.basis.memory.path
         return path == MEMORY if MEMORY in alive else (STAND_IN not in alive or path == STAND_IN)
 
 
 def retry_wait_seconds(attempts: int) -> float:
-    """How long the model is left alone after it failed so many times: twice as long each time. Pure."""
+    """The seconds until the model is asked again after `attempts` failures. Pure."""
     return min(RETRY_SECONDS * 2.0 ** (attempts - 1), MAX_RETRY_SECONDS)
 
 
