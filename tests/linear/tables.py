@@ -6,9 +6,9 @@ from collections import ChainMap
 from collections.abc import Mapping
 
 from tests.growth import Reading
-from tests.linear import consolidate, conversations, grounding, indexer, llm, recall, turns, ways_in, workspace
+from tests.linear import conversations, files, grounding, indexer, llm, nights, search, sessions, ways_in
 
-_PARTS = (consolidate, conversations, grounding, indexer, llm, recall, turns, ways_in, workspace)
+_PARTS = (nights, conversations, grounding, indexer, llm, search, sessions, ways_in, files)
 
 
 def table() -> Mapping[str, Reading]:

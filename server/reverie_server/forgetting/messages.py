@@ -86,8 +86,8 @@ def _findings(held: session_erase.Held, texts: Sequence[str]) -> Findings:
     items = [
         Item("message", path, text, True, count)
         for text in texts
-        for (path, held_text), count in sorted(held.messages.items())
-        if held_text == text
+        for (path, message_text), count in sorted(held.messages.items())
+        if message_text == text
     ]
     return Findings(
         "message",

@@ -31,13 +31,13 @@ def archive_change(day: date, entries: Sequence[str], by: str) -> Change:
 def archived(text: str | None, day: date, entries: Sequence[str]) -> str:
     """The archive's text with the entries at its end."""
     present = text or f"# Left the memory in {day:%Y-%m}\n"
-    held = {folded([without_marker(line)]) for line in present.splitlines()}
+    archived_items = {folded([without_marker(line)]) for line in present.splitlines()}
     items: dict[str, list[str]] = {}
     for entry in entries:
         first, *others = entry.strip("\r\n").splitlines() or [""]
         lines = [without_marker(first), *others]
         words = folded(lines)
-        if words and (len(lines) > 1 or words not in held):
+        if words and (len(lines) > 1 or words not in archived_items):
             items.setdefault(words, bullet(escaped(lines)))
     if not items:
         return present

@@ -34,14 +34,14 @@ _NAMES = {folded([name]): name for name in STANDARD}
 
 @dataclass
 class _Section:
-    """What stands below a standard heading: its own items and other blocks, then what is below its subheadings."""
+    """The blocks below a standard heading, each with whether it is an item, and those below its subheadings."""
 
-    own: list[tuple[bool, list[str]]] = field(default_factory=list)
+    blocks: list[tuple[bool, list[str]]] = field(default_factory=list)
     below: list[list[str]] = field(default_factory=list)
 
 
 def is_due(text: str, last: datetime | None, now: datetime, from_chars: int = THRESHOLD_CHARS) -> bool:
-    """Whether a memory is to be compacted without having been asked for.
+    """Whether a memory is to be compacted without a request.
 
     From `from_chars` characters on, and at most once a day of the time zone of `now`; `last` is when it last was, or
     None.
@@ -139,7 +139,7 @@ class _Parts:
     def _take_own(self, block: Block, raw: list[str], section: _Section | None) -> None:
         if section is not None:
             is_entry = block.kind == "item"
-            section.own.append((is_entry, text_of(block, self._lines) if is_entry else raw))
+            section.blocks.append((is_entry, text_of(block, self._lines) if is_entry else raw))
         elif block.kind == "front_matter":
             self._top.append(raw)
         else:
@@ -147,7 +147,7 @@ class _Parts:
 
     def _settle(self) -> None:
         """Bring what stands above the first section into Notes: the entries, and of a text without sections all."""
-        is_structured = bool(self._others) or any(s.own or s.below for s in self._standard.values())
+        is_structured = bool(self._others) or any(s.blocks or s.below for s in self._standard.values())
         moved: list[tuple[bool, list[str]]] = []
         for block, raw in self._intro:
             if block.kind == "item":
@@ -157,14 +157,14 @@ class _Parts:
             elif not is_structured:
                 moved.append((False, raw))
         self._intro = [part for part in self._intro if is_structured and part[0].kind != "item"]
-        self._standard["Notes"].own[:0] = moved
+        self._standard["Notes"].blocks[:0] = moved
 
 
 def _merged(name: str, section: _Section, seen: set[tuple[str, str]]) -> list[str]:
     """A section's texts, to be joined by blank lines; of equal entries the first, and items in lists without gaps."""
     texts: list[str] = []
     in_list = False
-    for is_entry, lines in section.own:
+    for is_entry, lines in section.blocks:
         if not is_entry:
             texts.append("\n".join(lines))
             in_list = False

@@ -96,13 +96,13 @@ def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str]
     if refused := _drops_too_much(old, _left_out(old, new, proposed), rules):
         return Guarded(None, refused)
     # A line without a word, such as that below the head of a table, is nobody's.
-    own = [entry for entry in old if not all(is_machine(line) for line in entry.text if essence(line))]
-    missing = _missing(own, _entries(proposed))
+    of_person = [entry for entry in old if not all(is_machine(line) for line in entry.text if essence(line))]
+    missing = _missing(of_person, _entries(proposed))
     if len({entry.headings for entry in missing}) > _MAX_HOMES:
         return Guarded(None, f"the result changes what a person wrote below more than {_MAX_HOMES} headings")
-    result = _with_own(_with_front_matter(before, proposed), missing, old)
+    result = _with_entries_of_person(_with_front_matter(before, proposed), missing, old)
     kept = _entries(result)
-    if _missing(own, kept) or not _headings(proposed) <= _headings(result):
+    if _missing(of_person, kept) or not _headings(proposed) <= _headings(result):
         return Guarded(None, "what a person wrote has no place in the result: a fence or a list is left open")
     result = newline.join(result.split("\n"))
     if refused := _out_of_bounds(before, result, rules):
@@ -176,13 +176,13 @@ def _left_out(old: Sequence[_Entry], new: Sequence[_Entry], text: str) -> list[_
     return list(gone.values())
 
 
-def _missing(own: Sequence[_Entry], new: Sequence[_Entry]) -> list[_Entry]:
+def _missing(of_person: Sequence[_Entry], new: Sequence[_Entry]) -> list[_Entry]:
     """A person's entries that the new text has not word for word; of equal ones one is enough."""
     verbatim = {entry.verbatim for entry in new}
-    told = {_key(entry) for entry in own if entry.verbatim in verbatim}
+    present = {_key(entry) for entry in of_person if entry.verbatim in verbatim}
     missing: dict[tuple[str, str], _Entry] = {}
-    for entry in own:
-        if _key(entry) not in told:
+    for entry in of_person:
+        if _key(entry) not in present:
             missing.setdefault(_key(entry), entry)
     return list(missing.values())
 
@@ -199,11 +199,11 @@ def _with_front_matter(before: str, proposed: str) -> str:
     rest = "".join(lines_of(proposed)[new[0].end :]) if new else proposed
     if not old:
         return rest
-    own = [line.rstrip("\r\n") for line in lines_of(before.removeprefix("\ufeff"))[old[0].start : old[0].end]]
-    return "\n".join(own) + "\n\n" + rest.lstrip("\n")
+    front_matter = [line.rstrip("\r\n") for line in lines_of(before.removeprefix("\ufeff"))[old[0].start : old[0].end]]
+    return "\n".join(front_matter) + "\n\n" + rest.lstrip("\n")
 
 
-def _with_own(text: str, missing: Sequence[_Entry], old: Sequence[_Entry]) -> str:
+def _with_entries_of_person(text: str, missing: Sequence[_Entry], old: Sequence[_Entry]) -> str:
     """The text with a person's entries in place of what the proposal made of them, or below their headings."""
     if not missing:
         return text
@@ -211,11 +211,11 @@ def _with_own(text: str, missing: Sequence[_Entry], old: Sequence[_Entry]) -> st
     known = {entry.words for entry in old}
     entries = _entries(text)
     free = _Free([entry for entry in entries if entry.words not in known])
-    held = {entry.words: entry for entry in entries}
+    by_words = {entry.words: entry for entry in entries}
     homeless: list[_Entry] = []
     replaced: list[tuple[Block, _Entry]] = []
     for entry in missing:
-        alike = held.pop(entry.words, None) or free.reworded(entry)
+        alike = by_words.pop(entry.words, None) or free.reworded(entry)
         if alike is None:
             homeless.append(entry)
             continue
@@ -239,7 +239,7 @@ class _Free:
 
     def reworded(self, entry: _Entry) -> _Entry | None:
         """The one that says the same as an entry in other words, if there is one."""
-        own = _pairs(entry.words)
+        pairs_of_entry = _pairs(entry.words)
         best, best_share = None, 0.0
         for other, pairs in self._pairs.values():
             if self._compared >= _MAX_COMPARED:
@@ -249,13 +249,13 @@ class _Free:
             if sizes[0] < _REWORDED_SHARE * (sizes[1] - 1):
                 continue
             self._compared += 1
-            if (share := _share(own, pairs)) > best_share:
+            if (share := _share(pairs_of_entry, pairs)) > best_share:
                 best, best_share = other, share
         return best if best_share >= _REWORDED_SHARE else None
 
 
 def _pairs(words: str) -> Counter[str]:
-    return Counter(words[at : at + 2] for at in range(len(words) - 1))
+    return Counter(words[index : index + 2] for index in range(len(words) - 1))
 
 
 def _share(a: Counter[str], b: Counter[str]) -> float:

@@ -133,7 +133,7 @@ def add_entry(text: str | None, section: str, entry: Entry) -> str:
         # A rule on the first line, and dashes in the entry, would make front matter of all between.
         text = newline + text
     lines, blocks = lines_of(text), blocks_of(text)
-    told = _told(lines, blocks)
+    contents = _contents(lines, blocks)
     for spot in _spots(blocks, section, len(lines)):
         heading = [f"## {section}", ""] if spot.new_section else []
         end = ["", _END_OF_LIST] if spot.closed else []
@@ -142,7 +142,7 @@ def add_entry(text: str | None, section: str, entry: Entry) -> str:
         new = [("heading", 2, folded(heading)), *new] if heading else new
         new = [*new, ("other", 0, _END_OF_LIST)] if end else new
         index = sum(block.start < spot.line for block in blocks)
-        if _told(lines_of(result), blocks_of(result)) == [*told[:index], *new, *told[index:]]:
+        if _contents(lines_of(result), blocks_of(result)) == [*contents[:index], *new, *contents[index:]]:
             return mark + result
     raise ValidationFailed(
         "a fence or comment that is left open swallows the whole memory: close it with update_memory first"
@@ -227,8 +227,8 @@ def _is_inside_word(text: str, at: int) -> bool:
     return 0 < at < len(text) and _LETTER.match(text[at - 1]) is not None and _LETTER.match(text[at]) is not None
 
 
-def _told(lines: Sequence[str], blocks: Sequence[Block]) -> list[tuple[str, int, str]]:
-    """What a text says, by which a text after an edit is compared with that before it."""
+def _contents(lines: Sequence[str], blocks: Sequence[Block]) -> list[tuple[str, int, str]]:
+    """The blocks of a text as they are compared before and after an edit: kind, level and folded words."""
     return [(block.kind, block.level, folded(text_of(block, lines))) for block in blocks]
 
 
@@ -243,13 +243,13 @@ def _holds(text: str, entry: Entry) -> bool:
 def _spots(blocks: Sequence[Block], section: str, line_count: int) -> Iterator[_Spot]:
     """Where an entry of a section may go, best first: what follows is for texts with a fence that is left open."""
     headings = [block for block in blocks if block.kind == "heading"]
-    own = next((h for h in headings if h.level == 2 and folded([h.title]) == folded([section])), None)
-    if own is not None:
-        end = next((h.start for h in headings if h.start > own.start), line_count)
-        last = [block for block in blocks if own.start <= block.start < end][-1]
+    heading = next((h for h in headings if h.level == 2 and folded([h.title]) == folded([section])), None)
+    if heading is not None:
+        end = next((h.start for h in headings if h.start > heading.start), line_count)
+        last = [block for block in blocks if heading.start <= block.start < end][-1]
         yield _Spot(last.end, tight=last.kind == "item")
-        yield _Spot(own.end)
-        yield _Spot(own.end, closed=True)
+        yield _Spot(heading.end)
+        yield _Spot(heading.end, closed=True)
         return
     rank = {folded([name]): number for number, name in enumerate(STANDARD)}
     number = rank[folded([section])]

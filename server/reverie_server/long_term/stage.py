@@ -74,7 +74,7 @@ class Rewriting:
         here; one that does, in the transaction of its write.
         """
         before, machine = await self._state(place, document)
-        rewritten, made, fallback = await self._asked(place, text, machine, attempt)
+        rewritten, made, fallback = await self._rewritten_by_model(place, text, machine, attempt)
         if rewritten is not None and rewritten.text is not None:
             day = self._dependencies.now().date()
             more = [archive_change(day, rewritten.dropped, AUTHOR)] if rewritten.dropped else []
@@ -97,14 +97,14 @@ class Rewriting:
     async def _state(self, place: Place, document: Document) -> tuple[object, frozenset[bytes]]:
         """What was forgotten so far, and which lines the server wrote."""
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
+            slice_ids = await own_slices(connection, place)
             machine = await machine_lines(connection, place.tenant_id, document.slice_id, document.path)
-            return await standing(connection, place.tenant_id, own), machine
+            return await standing(connection, place.tenant_id, slice_ids), machine
 
-    async def _asked(
+    async def _rewritten_by_model(
         self, place: Place, text: str, machine: frozenset[bytes], attempt: int
     ) -> tuple[Rewritten | None, Made, str | None]:
-        """What the model makes of it, or None and why it made nothing."""
+        """The text that the model made of the memory, or None and the reason why it made none."""
         if self._dependencies.model is None or not text.strip():
             return None, EXTRACTIVE, None
         if attempt >= _ASKED_ATTEMPTS:
@@ -124,14 +124,15 @@ class Rewriting:
             }
             room = int(self._dependencies.count(part) * _ANSWER_SHARE) + _ANSWER_TOKENS
             question = Question("compaction", inputs, Answer, room, self._dependencies.timeout_seconds)
-            asked = await ask(self._dependencies.model, place.tenant_id, question)
-            if asked.value is None:
-                return None, EXTRACTIVE, asked.fallback
-            answers.append(asked.value)
-            made = asked.made
+            answer = await ask(self._dependencies.model, place.tenant_id, question)
+            if answer.value is None:
+                return None, EXTRACTIVE, answer.fallback
+            answers.append(answer.value)
+            made = answer.made
         clean = await self._dependencies.tombstones.without_forgotten(place)
-        given = (text, parts, answers, clean, machine, self._dependencies.max_chars, self._dependencies.max_loss)
-        return await asyncio.to_thread(put_together, *given), made, None
+        limits = (self._dependencies.max_chars, self._dependencies.max_loss)
+        rewritten = await asyncio.to_thread(put_together, text, parts, answers, clean, machine, *limits)
+        return rewritten, made, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,7 @@ class MemoryCompaction:
 
     async def _last(self, place: Place) -> datetime | None:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            params = {"tenant_id": place.tenant_id, "slice_ids": own}
+            slice_ids = await own_slices(connection, place)
+            params = {"tenant_id": place.tenant_id, "slice_ids": slice_ids}
             row = await (await connection.execute(SQL["last"], params)).fetchone()
         return row["at"] if row else None

@@ -1,4 +1,4 @@
-"""How the functions of `consolidate` over notes and memories are called: the text as note, memory, proposal, answer."""
+"""How the functions of nights, heuristics and long-term memory are called: the text as note, memory, answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the functions of `turns` are called with a text of somebody's: as messages, stored, given and sent."""
+"""How the functions of sessions, prompts and the proxy are called: the text as messages, stored and sent."""
 
 from __future__ import annotations
 
