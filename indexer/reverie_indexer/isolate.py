@@ -76,12 +76,12 @@ class _Process:
         self._cpu_seconds = cpu_seconds
         self._lock = threading.Lock()
         self._pid: int | None = None
-        self._is_unwanted = False
+        self._is_abandoned = False
 
     def kill(self) -> None:
         """End it, also when it has not begun."""
         with self._lock:
-            self._is_unwanted = True
+            self._is_abandoned = True
             if self._pid is not None:
                 with suppress(ProcessLookupError):
                     os.kill(self._pid, signal.SIGKILL)
@@ -113,7 +113,7 @@ class _Process:
         try:
             reader, writer = pipe = os.pipe()
             with self._lock:
-                if self._is_unwanted:
+                if self._is_abandoned:
                     raise TextTooCostly("nobody waits for it any more")
                 pid = self._pid = os.fork()
                 if pid == 0:
@@ -157,8 +157,8 @@ class _Process:
 def _read(reader: int, deadline: float) -> bytes | None:
     """All that a process writes; None where it ended without saying all, or went on for too long."""
     pieces: list[bytes] = []
-    size, wanted = 0, math.inf
-    while size < wanted:
+    size, expected_bytes = 0, math.inf
+    while size < expected_bytes:
         seconds = deadline - time.monotonic()
         poll = select.poll()
         poll.register(reader, select.POLLIN)
@@ -169,7 +169,7 @@ def _read(reader: int, deadline: float) -> bytes | None:
             return None
         pieces.append(piece)
         size += len(piece)
-        if wanted == math.inf and size >= 8:
+        if expected_bytes == math.inf and size >= 8:
             pieces = [b"".join(pieces)]
-            wanted = 8 + int.from_bytes(pieces[0][:8], "big")
+            expected_bytes = 8 + int.from_bytes(pieces[0][:8], "big")
     return b"".join(pieces)[8:]

@@ -37,7 +37,7 @@ from reverie_indexer.text.passages import Rules, passages_of
 
 log = structlog.get_logger()
 MAX_ATTEMPTS = 50
-# A migration tries so often to leave no chunk to the back-fill, and then leaves so many at most.
+# A migration tries this often to leave no chunk to the back-fill, and then leaves at most `TOLERATED_CHUNKS`.
 PATIENT_ROUNDS = 5
 TOLERATED_CHUNKS = 256
 PAGE = 256

@@ -1,4 +1,4 @@
-"""Index a place anew, by the rules of today, without changing a file."""
+"""Indexes the files of a place again by the current rules, without changing a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES_PER_WRITE = 32
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """Counts of files, of passages, of those that are new and have their vector, and of those that stayed."""
+    """Counts of files, of passages, of new passages with a vector, and of unchanged passages."""
 
     documents: int
     chunks: int
@@ -37,8 +37,8 @@ class Reindexed:
 async def reindex(database: Database, pipeline: Pipeline, place: Place) -> Reindexed:
     """Chunk and embed every file of a place again, in groups, each in one transaction; NotFound: unknown agent.
 
-    A passage that comes out the same keeps its chunk and costs nothing. What cannot be embedded in time is left to
-    the back-fill. Stopped in the middle, the next run goes on: what was done is then found to be the same.
+    An unchanged passage keeps its chunk and costs nothing. Vectors that are late are left to the back-fill.
+    After an interruption, call it again: files that are done cost nothing.
     """
     done: list[Written] = []
     embedded = 0
@@ -47,9 +47,9 @@ async def reindex(database: Database, pipeline: Pipeline, place: Place) -> Reind
         async with database.tenant(place.tenant_id, snapshot=True) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
-            own = await own_slices(connection, place)
+            slice_ids = await own_slices(connection, place)
             _, page = await store.list_documents(
-                connection, place.tenant_id, own, prefix=None, after=after, limit=FILES_PER_WRITE
+                connection, place.tenant_id, slice_ids, prefix=None, after=after, limit=FILES_PER_WRITE
             )
         if not page:
             break

@@ -40,8 +40,8 @@ class EndpointEmbedder:
         """
         if self._closed:
             raise EmbedderUnavailable("The embedder is closed.")
-        wanted = [replace_surrogates(text) for text in texts]
-        distinct = list(dict.fromkeys(wanted))
+        sendable = [replace_surrogates(text) for text in texts]
+        distinct = list(dict.fromkeys(sendable))
         starts = range(0, len(distinct), self._batch_texts)
         pending = [distinct[start : start + self._batch_texts] for start in reversed(starts)]
         done: dict[str, Embedding] = {}
@@ -61,7 +61,7 @@ class EndpointEmbedder:
             why = f"HTTP {answer.status}" if isinstance(answer, Refused) else "no usable vector"
             for text, vector in zip(batch, vectors, strict=True):
                 done[text] = _rejected(why) if vector is None else vector
-        return [done[text] for text in wanted]
+        return [done[text] for text in sendable]
 
     def familiarity(self, text: str) -> float:
         """See `Embedder.familiarity`: it cannot tell."""

