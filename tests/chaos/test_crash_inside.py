@@ -120,7 +120,7 @@ async def test_an_append_that_dies_has_said_nothing_and_is_said_once_the_next_ti
 
 @pytest.mark.parametrize(
     "instant",
-    ["tombstones.bury"]
+    ["tombstones.add"]
     + [pytest.param(name, marks=pytest.mark.slow) for name in ("store.add_version", "document_index.remove_chunks")],
 )
 async def test_forgetting_that_dies_has_forgotten_nothing_and_does_it_whole_the_next_time(

@@ -17,7 +17,7 @@ from reverie_indexer.model import Place
 from reverie_server.app.pending_jobs import drain
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.health import Health
-from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.queue import JobRules, Queue
 from reverie_server.runtime import Runtime
@@ -171,7 +171,7 @@ async def test_what_a_dead_worker_left_is_taken_over_at_once(runtime: Runtime, d
     stage = Recorded()
     system = with_stages(runtime, {"dedup": stage, "semantic": stage})
     queue = system.consolidation.queue
-    living, dead = Presence(database.conninfo), Presence(database.conninfo)
+    living, dead = Liveness(database.conninfo), Liveness(database.conninfo)
     await deferred(database, ADA)
     await deferred(database, BO)
     assert await queue.take(await living.enter()) is not None
@@ -200,7 +200,7 @@ async def test_a_job_that_three_processes_die_of_is_a_dead_letter(runtime: Runti
         waits.append(job["scheduled_at"] and job["scheduled_at"] - datetime.now(UTC))
         queues.append(await queue.has_quarantined())
         await queue.bring_forward(tomorrow())
-        dead = Presence(database.conninfo)
+        dead = Liveness(database.conninfo)
         assert await queue.take(await dead.enter()) is not None, deaths
         await _die(dead, Health(database))
         assert await queue.rescue() == 1
@@ -224,18 +224,18 @@ async def test_a_job_that_three_processes_die_of_is_a_dead_letter(runtime: Runti
 async def test_who_only_ran_beside_a_killer_has_no_death(runtime: Runtime, database: Database) -> None:
     """Of two that ran in a process nobody knows which it died of: each runs again by itself."""
     queue = Queue(database, JobRules(retry_seconds=0))
-    dead = Presence(database.conninfo)
+    dead = Liveness(database.conninfo)
     killer, neighbour = await deferred(database, ADA), await deferred(database, BO)
     worker_id = await dead.enter()
     assert await queue.take(worker_id) is not None
     assert await queue.take(worker_id) is not None
     await _die(dead, Health(database))
-    await queue.bury()  # a worker's row stays until what it ran is rescued: it says who ran together
+    await queue.remove_dead_workers()  # a worker's row stays until what it ran is rescued: it says who ran together
     assert await queue.rescue() == 2
     assert [(job["deaths"], job["status"]) for job in await jobs_of(database)] == [(0, "todo")] * 2
     assert await queue.take(worker_id, ["reverie"]) is None
     for _ in range(3):
-        dead = Presence(database.conninfo)
+        dead = Liveness(database.conninfo)
         taken = await queue.take(await dead.enter(), ["reverie-quarantine"])
         assert taken is not None
         assert taken.job_id == killer
@@ -250,7 +250,7 @@ async def test_who_only_ran_beside_a_killer_has_no_death(runtime: Runtime, datab
 
 async def test_a_worker_that_dies_of_a_job_says_which(runtime: Runtime, database: Database) -> None:
     queue = Queue(database, JobRules(retry_seconds=0))
-    here = Presence(database.conninfo)
+    here = Liveness(database.conninfo)
     worker_id = await here.enter()
     await deferred(database, ADA)
     await deferred(database, BO)
@@ -272,7 +272,7 @@ async def test_a_worker_that_dies_of_a_job_says_which(runtime: Runtime, database
 
 async def test_a_worker_that_left_in_order_is_no_death(runtime: Runtime, database: Database) -> None:
     queue = Queue(database, JobRules())
-    here = Presence(database.conninfo)
+    here = Liveness(database.conninfo)
     await deferred(database, ADA)
     assert await queue.take(await here.enter()) is not None
     await here.leave()
@@ -293,10 +293,10 @@ async def test_an_agent_that_is_deleted_leaves_no_job(runtime: Runtime, database
     assert [job["id"] for job in await jobs_of(database)] == [kept, other]
 
 
-async def _die(presence: Presence, health: Health) -> None:
+async def _die(liveness: Liveness, health: Health) -> None:
     """As a process that is killed: the connection goes, nothing is said, and PostgreSQL notices in its own time."""
-    assert presence._connection is not None
+    assert liveness._connection is not None
     living = (await health.totals()).workers
-    await presence._connection.close()
+    await liveness._connection.close()
     while (await health.totals()).workers == living:  # noqa: ASYNC110  # it is a row that is waited for
         await asyncio.sleep(0.01)

@@ -134,7 +134,7 @@ async def test_an_import_gives_up_when_passages_are_forgotten_all_the_time(runti
         await runtime.tombstones.load_secret()
         async with runtime.database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
-            await runtime.tombstones.bury(connection, place.tenant_id, slice_.slice_id, [f"thing number {asked}"])
+            await runtime.tombstones.add(connection, place.tenant_id, slice_.slice_id, [f"thing number {asked}"])
         return await runtime.tombstones.without_forgotten(place)
 
     await runtime.workspace.put(ADA, Write("notes.md", "user", "put"), "x")

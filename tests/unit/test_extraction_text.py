@@ -21,13 +21,13 @@ from reverie_server.extraction.text import (
 from reverie_server.extraction.write import retry_wait_seconds
 from reverie_server.heuristics.extract import statements_of
 from reverie_server.llm.answers import Extraction
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.long_term.archive import archive_change, archived
 from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, 22, 30, tzinfo=UTC)
 RULES = ExtractionRules()
-MADE = Made("llm", "extraction", "1", "a-model")
+MADE = Generation("llm", "extraction", "1", "a-model")
 
 
 def said(*texts: str) -> list[Message]:

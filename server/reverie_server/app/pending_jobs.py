@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.liveness import Liveness
 
 if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
@@ -18,8 +18,8 @@ async def drain(runtime: Runtime, *, until: datetime | None = None) -> int:
     meanwhile and what waits for another attempt. A run that fails raises nothing: see the job, or the pipeline.
     """
     jobs = runtime.consolidation
-    presence = Presence(runtime.database.conninfo)
-    worker_id = await presence.enter()
+    liveness = Liveness(runtime.database.conninfo)
+    worker_id = await liveness.enter()
     count = 0
     try:
         await jobs.queue.rescue()
@@ -32,4 +32,4 @@ async def drain(runtime: Runtime, *, until: datetime | None = None) -> int:
             await jobs.runner.run(job)
             count += 1
     finally:
-        await presence.leave()
+        await liveness.leave()

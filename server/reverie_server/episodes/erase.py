@@ -26,7 +26,7 @@ from reverie_server.episodes.text import abstract_of
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.jobs.defer import Delays, publish
 from reverie_server.jobs.model import Event
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.sessions.erase import without_texts
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
@@ -166,7 +166,7 @@ def without(episode: Episode, texts: Sequence[str]) -> EpisodeText | None:
         # A name out of what was forgotten, which nothing else in it has.
         and (is_in(summary, topic) or not any(is_in(text, topic) for text in texts))
     ]
-    made = Made(episode.method, episode.prompt, episode.prompt_version, episode.model)
+    made = Generation(episode.method, episode.prompt, episode.prompt_version, episode.model)
     return EpisodeText(summary, abstract_of(summary), topics, made, episode.fallback)
 
 

@@ -19,7 +19,7 @@ from reverie_server.heuristics.grounding import Sources
 from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Episodic
 from reverie_server.llm.ask import Question, ask
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.sessions.model import Message
 from reverie_server.sessions.transcript import PART_TOKENS, clipped, transcript
@@ -55,7 +55,7 @@ class Before:
 
     through_seq: int
     summary: str
-    made: Made
+    made: Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class EpisodeText:
     summary: str
     abstract: str
     key_topics: Sequence[str]
-    made: Made
+    made: Generation
     fallback: str | None = None
 
 
@@ -104,7 +104,7 @@ class EpisodeMaking:
 
     async def _asked(
         self, tenant_id: str, rest: Sequence[Message], before: Before | None
-    ) -> tuple[str | None, Sequence[str], Made, str | None]:
+    ) -> tuple[str | None, Sequence[str], Generation, str | None]:
         """The model's summary and topics; no summary: why there is none."""
         topics: Sequence[str] = ()
         summary = before.summary if before is not None else ""
@@ -123,7 +123,7 @@ class EpisodeMaking:
             kept = await asyncio.to_thread(grounded_summary, asked.value.summary, f"{summary}\n{part}", days)
             if not kept:
                 return None, (), EXTRACTIVE, UNGROUNDED
-            summary, topics, made = kept, asked.value.key_topics, asked.made
+            summary, topics, made = kept, asked.value.key_topics, asked.generation
         return summary, topics, made, None
 
     def _extractive(self, messages: Sequence[Message], previous: str) -> str:
@@ -134,7 +134,7 @@ class EpisodeMaking:
         summary: str,
         topics: Sequence[str],
         messages: Sequence[Message],
-        made: tuple[Made, str | None],
+        made: tuple[Generation, str | None],
         clean: Callable[[str], str],
     ) -> EpisodeText | None:
         text = clipped(clean(summary), self.rules.max_tokens, self._count) if summary.strip() else ""

@@ -14,7 +14,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded
 from reverie_server.episodes.make import Before
 from reverie_server.episodes.store import Episode, read_episodes
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.sessions.message_range import has_same_messages
 from reverie_server.sessions.model import Message
 from reverie_server.sessions.sessions import SQL as SESSIONS
@@ -206,7 +206,7 @@ async def _compacted(
     # What was summarised while the model failed, the model is to summarise now.
     if found is None or (found["method"] == "extractive" and has_model):
         return None, None
-    made = Made(found["method"], found["prompt"], found["prompt_version"], found["model"])
+    made = Generation(found["method"], found["prompt"], found["prompt_version"], found["model"])
     return Before(found["through_seq"], found["summary"], made), found["number"]
 
 

@@ -23,7 +23,7 @@ from reverie_server.heuristics.notes import bullets, note_lines
 from reverie_server.heuristics.orders import why_order
 from reverie_server.jobs.model import Stage, message_source
 from reverie_server.llm.answers import Extraction
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.long_term.guard import GuardRules, check
 from reverie_server.provenance.line_identity import Derived, added_lines, line_sha256
 from reverie_server.sessions.model import Message
@@ -93,7 +93,7 @@ class NoteLine:
     """A line for the daily note, how it was generated, and its source."""
 
     text: str
-    generation: Made
+    generation: Generation
     source: Mapping[str, Any]
 
 
@@ -114,7 +114,7 @@ class Proposal:
     lines that the model may not add.
     """
 
-    generation: Made
+    generation: Generation
     lines: Sequence[NoteLine] = ()
     files: Sequence[NewFile] = ()
     lines_inside: bool = False
@@ -128,7 +128,7 @@ class Proposal:
         return bool(self.dropped) and not self.lines and not self.files
 
 
-def from_answer(answer: Extraction, generation: Made, basis: Basis, rules: ExtractionRules) -> Proposal:
+def from_answer(answer: Extraction, generation: Generation, basis: Basis, rules: ExtractionRules) -> Proposal:
     """The part of a model's answer that is grounded and that the guard allows.
 
     Where the model may not write MEMORY.md, the user's statements are added to it; where it may not write PROFILE.md,
@@ -160,7 +160,7 @@ def problem_of(answer: Extraction, basis: Basis, rules: ExtractionRules) -> str 
     )
 
 
-def _grounded_proposal(answer: Extraction, generation: Made, basis: Basis, rules: ExtractionRules) -> Proposal:
+def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis, rules: ExtractionRules) -> Proposal:
     """The lines and files of an answer that may be written, and why others may not."""
     if not answer.should_update:
         return Proposal(generation)
@@ -209,7 +209,12 @@ def heuristic_proposal(basis: Basis, rules: ExtractionRules, fallback: str | Non
 
 
 def _guarded(
-    file: FileSnapshot, text: str, generation: Made, source: Mapping[str, Any], basis: Basis, rules: ExtractionRules
+    file: FileSnapshot,
+    text: str,
+    generation: Generation,
+    source: Mapping[str, Any],
+    basis: Basis,
+    rules: ExtractionRules,
 ) -> tuple[NewFile | None, str]:
     """The file with a new text; without one, why the guard refuses it."""
     before = file.text or ""

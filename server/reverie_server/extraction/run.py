@@ -57,7 +57,7 @@ from reverie_server.llm.ask import Question, ask
 from reverie_server.llm.generation import EXTRACTIVE, Method
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.provenance.record import machine_lines
-from reverie_server.provenance.tombstones import standing
+from reverie_server.provenance.tombstones import tombstone_mark
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
 
@@ -247,7 +247,7 @@ class Run:
         path = note_path(day)
         async with self._dependencies.database.tenant(self._tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, self._place)
-            tombstone_mark = await standing(connection, self._tenant_id, slice_ids)
+            mark = await tombstone_mark(connection, self._tenant_id, slice_ids)
             found = await store.read_documents(
                 connection, self._tenant_id, slice_ids, [MEMORY, STAND_IN, PROFILE, path]
             )
@@ -275,7 +275,7 @@ class Run:
             language=self._grant.settings.language,
             names=[(self._work.owner_key or "").rpartition(":")[2]],
         )
-        return SliceState(basis, alive[path][1] if path in alive else None, day, tombstone_mark)
+        return SliceState(basis, alive[path][1] if path in alive else None, day, mark)
 
     def _today(self) -> date:
         return local_day(self._dependencies.now(), self._grant.settings.time_zone)
@@ -309,7 +309,7 @@ class Run:
             self._tally.is_down |= fallback in _DOWN
             self._tally.fallback = self._tally.fallback or fallback
             return await asyncio.to_thread(heuristic_proposal, basis, rules, fallback)
-        proposal = await asyncio.to_thread(from_answer, answer.value, answer.made, basis, rules)
+        proposal = await asyncio.to_thread(from_answer, answer.value, answer.generation, basis, rules)
         for path, reason in proposal.refused.items():
             log.warning("extraction_refused", file=path, reason=reason)
         for line in proposal.dropped:

@@ -24,7 +24,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.provenance.record import Derived, record
-from reverie_server.provenance.tombstones import Tombstones, standing
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.sessions.message_range import is_unchanged
 from reverie_server.sessions.model import Message
 from reverie_server.text import markdown_edit
@@ -124,7 +124,7 @@ class RoundWriter:
         tenant_id, round_, session = self.place.tenant_id, self.round_, self.round_.pending.session
         if not await is_unchanged(connection, tenant_id, session, round_.messages):
             raise Superseded
-        if await standing(connection, tenant_id, [slice_.slice_id]) != self.state.tombstone_mark:
+        if await tombstone_mark(connection, tenant_id, [slice_.slice_id]) != self.state.tombstone_mark:
             raise Superseded
         if self.proposal.files and not await self._is_memory(connection, slice_):
             raise Superseded

@@ -218,7 +218,7 @@ class _Erasure:
             erased.append(findings)
         # A transcript that is sent again is known by the lines of its messages, of which the text may be a part.
         lines = [line for findings in erased for line in findings.lines]
-        count = await self.tombstones.bury(connection, self.place.tenant_id, slice_.slice_id, [*texts, *lines])
+        count = await self.tombstones.add(connection, self.place.tenant_id, slice_.slice_id, [*texts, *lines])
         self.receipt = replace(_receipt(erased, dry_run=False), tombstones=count)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from reverie_server.graph.names import name_key
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 
 MAX_ALIASES = 50
 MAX_DESCRIPTION_CHARS = 2000
@@ -26,7 +26,7 @@ class Mention:
     properties: Mapping[str, Any]
     confidence: float
     said_at: datetime
-    made: Made
+    made: Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Derived:
     properties: Mapping[str, Any]
     confidence: float
     since: datetime
-    made: Made
+    made: Generation
 
 
 def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Scope
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 DuplicateState = Literal["open", "dismissed", "merged"]
@@ -73,7 +73,7 @@ class Reading:
 
     entities: Sequence[StatedEntity]
     relations: Sequence[StatedRelation]
-    made: Made
+    made: Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Entity:
     properties: Mapping[str, Any]
     confidence: float
     since: datetime
-    made: Made
+    made: Generation
     created_at: datetime
     updated_at: datetime
     scope: Scope
@@ -121,7 +121,7 @@ class Relation:
     valid_from: datetime
     valid_to: datetime | None
     recorded_at: datetime
-    made: Made
+    made: Generation
 
 
 @dataclass(frozen=True, slots=True)

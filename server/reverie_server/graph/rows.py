@@ -9,7 +9,7 @@ from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import scope_of
 from reverie_server.graph.model import Entity, Relation
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 
 SQL = Queries(__file__)
 
@@ -45,6 +45,6 @@ def relation_of(row: Mapping[str, Any]) -> Relation:
     return Relation(**{name: value for name, value in row.items() if name not in made}, made=made_of(row))
 
 
-def made_of(row: Mapping[str, Any]) -> Made:
+def made_of(row: Mapping[str, Any]) -> Generation:
     """How the thing of a row was made."""
-    return Made(row["method"], row["prompt"], row["prompt_version"], row["model"])
+    return Generation(row["method"], row["prompt"], row["prompt_version"], row["model"])

@@ -179,7 +179,7 @@ class Semantic:
         said_at = {message.seq: message.at for message in part}
         basis = AnswerBasis(texts, said_at, known, rules.min_confidence)
         entities, relations = await asyncio.to_thread(read_answer, answer.value, basis, seen.clean)
-        return Reading(entities, relations, answer.made), None
+        return Reading(entities, relations, answer.generation), None
 
     async def _store(
         self, place: Place, seen: _Seen, readings: Sequence[Reading], language: str, fallback: str | None

@@ -20,7 +20,7 @@ from reverie_server.graph.derive import Derived, Mention, derive
 from reverie_server.graph.model import Origin, Reading, StatedEntity
 from reverie_server.graph.names import name_key
 from reverie_server.graph.relations import Fact, derive_relations, load_clusters
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 
 SQL = Queries(__file__)
 # What a word of the name, of another name and of the description says for an entity.
@@ -198,7 +198,7 @@ async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, 
     return found
 
 
-async def _add_entity(graph: Graph, origin: Origin, made: Made, entity: StatedEntity) -> int:
+async def _add_entity(graph: Graph, origin: Origin, made: Generation, entity: StatedEntity) -> int:
     params = {
         **graph.key,
         **asdict(made),
@@ -253,7 +253,7 @@ async def _add_statements(graph: Graph, origin: Origin, reading: Reading, ids: M
     return {Fact(row["source_id"], row["name"], row["target_id"]) for row in rows}
 
 
-def _source_params(graph: Graph, origin: Origin, made: Made) -> dict[str, Any]:
+def _source_params(graph: Graph, origin: Origin, made: Generation) -> dict[str, Any]:
     ids = {name: getattr(origin, name) for name in ("episode_id", "session_key", "session_id")}
     return {**graph.key, **asdict(made), **ids}
 
@@ -269,7 +269,7 @@ async def _derive_entities(graph: Graph, members: Mapping[int, Sequence[int]]) -
     rows = await (await graph.connection.execute(SQL["mentions_of"], of_every)).fetchall()
     mentions: dict[int, list[Mention]] = {}
     for row in rows:
-        made = Made(*(row.pop(name) for name in ("method", "prompt", "prompt_version", "model")))
+        made = Generation(*(row.pop(name) for name in ("method", "prompt", "prompt_version", "model")))
         mentions.setdefault(row["entity_id"], []).append(Mention(**row, made=made))
     written: list[tuple[DictRow, Derived]] = []
     # What was merged tells what is said of it alone: it is shown in the history, and may come apart again.

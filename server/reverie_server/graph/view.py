@@ -19,7 +19,7 @@ from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge,
 from reverie_server.graph.rows import made_of
 from reverie_server.graph.search import SQL as SEARCH
 from reverie_server.jobs.model import episode_name, message_source
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.text.graph_terms import EntityType
 
 SQL = Queries(__file__)
@@ -35,7 +35,7 @@ class Source:
     source: Mapping[str, Any]
     said_at: datetime
     confidence: float
-    made: Made
+    made: Generation
 
 
 @dataclass(frozen=True, slots=True)

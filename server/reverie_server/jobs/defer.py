@@ -1,7 +1,7 @@
 """Deferring background work in the transaction that causes it.
 
 A job is a row of procrastinate's queue, deferred by the database's function `defer_job`; which jobs follow from an
-event is said here and nowhere else. The worker that runs them is in `consolidate.worker`.
+event is said here and nowhere else. `jobs.worker` runs them.
 """
 
 from __future__ import annotations

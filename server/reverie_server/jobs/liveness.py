@@ -17,7 +17,7 @@ SQL = Queries(__file__)
 log = structlog.get_logger()
 
 
-class Presence:
+class Liveness:
     """A worker's id and its lock, on a connection of its own, since a lock goes with its connection."""
 
     def __init__(self, conninfo: str) -> None:

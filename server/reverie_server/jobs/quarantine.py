@@ -9,7 +9,7 @@ import structlog
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
-from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.queue import QUARANTINE_QUEUE, Queue
 from reverie_server.jobs.runner import StageRunner
 from reverie_server.text.cancelled import is_cancelled
@@ -23,9 +23,9 @@ IDLE_SECONDS = 30.0
 
 async def run_quarantined(database: Database, queue: Queue, runner: StageRunner) -> None:
     """Run what is due in quarantine, until there has been nothing for a while. Raises DatabaseUnavailable."""
-    presence = Presence(database.conninfo)
-    worker_id = await presence.enter()
-    renewing = asyncio.create_task(_renew(presence), name="renew-presence")
+    liveness = Liveness(database.conninfo)
+    worker_id = await liveness.enter()
+    renewing = asyncio.create_task(_renew(liveness), name="renew-liveness")
     idle_since = time.monotonic()
     try:
         while not is_cancelled() and time.monotonic() - idle_since < IDLE_SECONDS:
@@ -38,13 +38,13 @@ async def run_quarantined(database: Database, queue: Queue, runner: StageRunner)
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        await presence.leave()
+        await liveness.leave()
 
 
-async def _renew(presence: Presence) -> None:
+async def _renew(liveness: Liveness) -> None:
     while True:
         await asyncio.sleep(RENEW_SECONDS)
         try:
-            await presence.renew()
+            await liveness.renew()
         except DatabaseUnavailable as error:
             log.warning("worker_not_tended", code=error.code)

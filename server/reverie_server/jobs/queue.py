@@ -1,4 +1,4 @@
-"""The queue of jobs as a worker sees it: taking one, saying what came of it, rescuing what a dead worker left."""
+"""The queue of jobs as a worker sees it: taking a job, recording its outcome, rescuing the jobs of dead workers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class JobRules:
 
 
 class Queue:
-    """The jobs of all tenants. What a worker says of a job that is no longer its own changes nothing."""
+    """The jobs of all tenants. A worker's report on a job that it no longer has changes nothing."""
 
     def __init__(self, database: Database, rules: JobRules) -> None:
         self._database = database
@@ -87,14 +87,14 @@ class Queue:
     async def done(self, job: Job, work: Work, outcome: Outcome, seconds: float = 0.0) -> bool:
         """Note what a run came to and how long it took, which ends the job; whether it was still this worker's."""
         async with self._database.maintenance() as connection:
-            said = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
+            ending = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
             error = outcome.reason if outcome.status == "failed" else None
             if outcome.status == "completed":
                 await add(connection, work.tenant_id, [by_system(work.tenant_id, work.agent_id, work.owner_key)])
-            await connection.execute(SQL["ended"], {**_whose(work), **said, "error": error})
-            is_own = await self._settle(connection, "done", job, {})
+            await connection.execute(SQL["ended"], {**_whose(work), **ending, "error": error})
+            was_ours = await self._settle(connection, "done", job, {})
             await _count(connection, work.stage, outcome.status, outcome.method, seconds)
-            return is_own
+            return was_ours
 
     async def failed(self, job: Job, work: Work | None, error: str, seconds: float = 0.0) -> bool:
         """Note that a run failed: the job is tried again later, or, after its last attempt, stays as failed.
@@ -103,16 +103,16 @@ class Queue:
         """
         async with self._database.maintenance() as connection:
             if work is not None:
-                said = {"status": "failed", "reason": None, "method": None, "error": error}
-                await connection.execute(SQL["ended"], {**_whose(work), **said})
-            given = {
+                ending = {"status": "failed", "reason": None, "method": None, "error": error}
+                await connection.execute(SQL["ended"], {**_whose(work), **ending})
+            details = {
                 "error": error,
                 "is_last": self.rules.is_last(job.attempts),
                 "wait_seconds": self.rules.wait_seconds(job.attempts),
             }
-            is_own = await self._settle(connection, "failed", job, given)
+            was_ours = await self._settle(connection, "failed", job, details)
             await _count(connection, job.stage, "failed", None, seconds)
-            return is_own
+            return was_ours
 
     async def put_back(self, job: Job) -> bool:
         """Give a job back that was not run to its end, as if it had never been taken."""
@@ -122,8 +122,8 @@ class Queue:
     async def rescue(self) -> int:
         """Put back at once what workers that have died left; how many jobs. One rescue at a time is enough."""
         async with self._database.maintenance() as connection:
-            held = await (await connection.execute(SQL["lock_rescue"])).fetchone()
-            if not (held or {})["held"]:
+            row = await (await connection.execute(SQL["lock_rescue"])).fetchone()
+            if not (row or {})["held"]:
                 return 0
             params = {
                 "queues": list(ALL_QUEUES),
@@ -132,7 +132,7 @@ class Queue:
             }
             rows = await (await connection.execute(SQL["rescue"], params)).fetchall()
         for row in rows:
-            _say_rescued(row)
+            _log_rescued(row)
         return len(rows)
 
     async def overran(self, job: Job) -> None:
@@ -150,10 +150,10 @@ class Queue:
             row = await (await connection.execute(SQL["quarantined"])).fetchone()
         return bool((row or {})["due"])
 
-    async def bury(self) -> None:
+    async def remove_dead_workers(self) -> None:
         """Remove the rows of workers that have died, once what they ran is rescued."""
         async with self._database.maintenance() as connection:
-            await connection.execute(SQL["bury"])
+            await connection.execute(SQL["remove_dead_workers"])
 
     async def bring_forward(self, until: datetime) -> None:
         """Make due what is scheduled up to a time."""
@@ -169,8 +169,8 @@ class Queue:
                     params = {"keep_days": days, "limit": PRUNED_AT_ONCE}
                     removed = len(await (await connection.execute(SQL[step], params)).fetchall())
 
-    async def _settle(self, connection: Connection, how: Settled, job: Job, given: Mapping[str, Any]) -> bool:
-        params = {"job_id": job.job_id, "worker_id": job.worker_id, **given}
+    async def _settle(self, connection: Connection, how: Settled, job: Job, details: Mapping[str, Any]) -> bool:
+        params = {"job_id": job.job_id, "worker_id": job.worker_id, **details}
         row = await (await connection.execute(SQL[how], params)).fetchone()
         await connection.execute(SQL["wake"], {"lock": job.lock})
         return row is not None
@@ -186,7 +186,7 @@ def _whose(work: Work) -> dict[str, Any]:
     return {name: getattr(work, name) for name in ("tenant_id", "agent_id", "owner_key", "stage")}
 
 
-def _say_rescued(row: DictRow) -> None:
-    given = {name: row["args"].get(name) for name in ("tenant_id", "agent_id") if isinstance(row["args"], dict)}
-    told = {"job": row["id"], "stage": row["task_name"], "status": row["status"], "deaths": row["deaths"]}
-    log.warning("job_rescued", **told, **given)
+def _log_rescued(row: DictRow) -> None:
+    owner = {name: row["args"].get(name) for name in ("tenant_id", "agent_id") if isinstance(row["args"], dict)}
+    rescued = {"job": row["id"], "stage": row["task_name"], "status": row["status"], "deaths": row["deaths"]}
+    log.warning("job_rescued", **rescued, **owner)

@@ -132,7 +132,7 @@ SET runs = r.runs + 1, seconds = r.seconds + excluded.seconds,
 -- wake_all: the workers, for what was put back
 SELECT wake_workers();
 
--- bury: the rows of workers that have died and have been rescued from
+-- remove_dead_workers: the rows of workers that have died and have been rescued from
 DELETE FROM procrastinate_workers w
 WHERE mod(id, 2147483647) NOT IN (
     SELECT objid::bigint FROM pg_locks

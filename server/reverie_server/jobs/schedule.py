@@ -17,7 +17,7 @@ from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_days
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
-# So many slices are looked after in one transaction.
+# The number of slices that one transaction looks after.
 PAGE = 500
 
 Nightly = Literal["emergence", "compaction"]
@@ -56,17 +56,17 @@ class Cron:
         A night in which nothing ran is made up for once. May be called at any time, and by several at once: a slice is
         marked in the transaction that defers its job.
         """
-        given: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
-        rows = await self._database.maintenance_query(SQL["zones"], given)
+        params: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
+        rows = await self._database.maintenance_query(SQL["zones"], params)
         days = nightly_days(self._now(), [row["zone"] for row in rows], self._defaults.hour)
-        given |= {"zones": list(days), "days": list(days.values())}
-        return await self._defer("emergence", given) + await self._defer("compaction", given)
+        params |= {"zones": list(days), "days": list(days.values())}
+        return await self._defer("emergence", params) + await self._defer("compaction", params)
 
-    async def _defer(self, stage: Nightly, given: dict[str, Any]) -> int:
+    async def _defer(self, stage: Nightly, params: dict[str, Any]) -> int:
         deferred, seen = 0, PAGE
         while seen == PAGE:
             async with self._database.maintenance() as connection:
-                rows = await (await connection.execute(SQL[stage], given)).fetchall()
+                rows = await (await connection.execute(SQL[stage], params)).fetchall()
                 works = [
                     Work(stage, row["tenant_id"], row["agent_id"], row["owner_key"], trigger="cron")
                     for row in rows

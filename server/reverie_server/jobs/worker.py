@@ -1,6 +1,6 @@
 """The worker: procrastinate's, over a pool of its own, restarted whenever it ends before it is told to.
 
-What a job does and what becomes of it is in `running` and `queue`; whether the worker lives is in `presence`.
+`runner` runs a job, `queue` records its outcome, `liveness` says whether the worker lives.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from procrastinate.worker import Worker as QueueWorker
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable, ReverieError
-from reverie_server.jobs.liveness import Presence
+from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.model import STAGES
 from reverie_server.jobs.queue import ALL_QUEUES, CRON_QUEUE, QUEUES, SQL, STAGE_QUEUE, Job, Queue
 from reverie_server.text.cancelled import is_cancelled
@@ -76,7 +76,7 @@ class Worker:
         self._periodic = tuple(periodic)
         self._rules = rules
         self._start_quarantine = start_quarantine
-        self._presence = Presence(database.conninfo)
+        self._liveness = Liveness(database.conninfo)
         self._running: QueueWorker | None = None
 
     async def run(self) -> None:
@@ -119,7 +119,7 @@ class Worker:
             finally:
                 tending.cancel()
                 await asyncio.gather(tending, return_exceptions=True)
-                await self._presence.leave()
+                await self._liveness.leave()
 
     def _app(self) -> procrastinate.App:
         app = procrastinate.App(
@@ -132,7 +132,7 @@ class Worker:
             ),
             periodic_defaults={"max_delay": CRON_MAX_DELAY_SECONDS},
         )
-        app.job_manager = _Jobs(app.connector, self._presence, self._rescue)
+        app.job_manager = _Jobs(app.connector, self._liveness, self._rescue)
         for stage in STAGES:
             app.task(name=stage, queue=STAGE_QUEUE, pass_context=True)(self._run_stage)
         for each in self._periodic:
@@ -158,14 +158,14 @@ class Worker:
         await self._queue.rescue()
         if self._start_quarantine is not None and await self._queue.has_quarantined():
             self._start_quarantine()
-        await self._queue.bury()
+        await self._queue.remove_dead_workers()
 
     async def _tend(self) -> None:
         """Stay alive to others, and take over what dead ones leave."""
         while True:
             await asyncio.sleep(self._rules.poll_seconds)
             try:
-                await self._presence.renew()
+                await self._liveness.renew()
                 await self._rescue()
             except ReverieError as error:
                 log.warning("worker_not_tended", code=error.code)
@@ -176,21 +176,21 @@ class Worker:
 class _Jobs(manager.JobManager):
     """The library's access to the queue, where ours differs."""
 
-    def __init__(self, connector: Any, presence: Presence, rescue: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, connector: Any, liveness: Liveness, rescue: Callable[[], Awaitable[None]]) -> None:
         super().__init__(connector)
-        self._presence = presence
+        self._liveness = liveness
         self._rescue = rescue
 
     async def register_worker(self) -> int:
         """A new worker's id, whose lock is held; then, before its first job, the jobs that dead ones left."""
-        worker_id = await self._presence.enter()
+        worker_id = await self._liveness.enter()
         await self._rescue()
         return worker_id
 
     async def unregister_worker(self, worker_id: int) -> None:
         """The worker has ended: its lock goes with its row."""
         del worker_id
-        await self._presence.leave()
+        await self._liveness.leave()
 
     async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:
         """Leave it to the rescue: who lives is known by the locks, not by heartbeats."""

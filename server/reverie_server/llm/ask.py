@@ -1,4 +1,4 @@
-"""One question of a stage to the language model: a validated answer, or why the stage goes its extractive way."""
+"""One question of a stage to the language model: a validated answer, or why the stage does without a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import structlog
 from pydantic import BaseModel
 
 from reverie_server.llm.errors import LanguageModelUnavailable
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
 
@@ -19,11 +19,11 @@ T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
-    """An answer and how it was made. Without one, `fallback` is why a model that is configured gave none."""
+class ModelAnswer(Generic[T]):
+    """A validated answer with its generation. `value` None: `fallback` is why a configured model gave no answer."""
 
     value: T | None
-    made: Made
+    generation: Generation
     fallback: str | None = None
 
 
@@ -43,13 +43,13 @@ class Question(Generic[T]):
     check: Callable[[T], str | None] | None = None
 
 
-async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]) -> Asked[T]:
+async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]) -> ModelAnswer[T]:
     """Ask, holding no connection; the answer was repaired once where it did not validate.
 
-    Whatever the model fails at is no error here: the stage goes its extractive way. Raises DatabaseUnavailable.
+    A failure of the model is no error here: the stage then does without it. Raises DatabaseUnavailable.
     """
     if model is None:
-        return Asked(None, EXTRACTIVE)
+        return ModelAnswer(None, EXTRACTIVE)
     try:
         answer = await model.structured(
             tenant_id,
@@ -62,6 +62,6 @@ async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]
         )
     except LanguageModelUnavailable as error:
         log.warning("stage_without_model", prompt=question.prompt, reason=error.reason)
-        return Asked(None, EXTRACTIVE, error.reason)
-    made = Made("llm", answer.prompt, answer.prompt_version, answer.model)
-    return Asked(answer.value, made)
+        return ModelAnswer(None, EXTRACTIVE, error.reason)
+    generation = Generation("llm", answer.prompt, answer.prompt_version, answer.model)
+    return ModelAnswer(answer.value, generation)

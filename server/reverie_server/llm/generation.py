@@ -9,7 +9,7 @@ Method = Literal["llm", "extractive"]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Generation:
     """How something was made: by which prompt and model (None: without a model)."""
 
     method: Method
@@ -18,4 +18,4 @@ class Made:
     model: str | None = None
 
 
-EXTRACTIVE = Made("extractive")
+EXTRACTIVE = Generation("extractive")

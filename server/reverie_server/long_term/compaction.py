@@ -20,7 +20,7 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.retry import Superseded, until_stable
-from reverie_server.llm.generation import EXTRACTIVE, Made, Method
+from reverie_server.llm.generation import EXTRACTIVE, Generation, Method
 from reverie_server.long_term.compaction_text import compact_text, guard
 from reverie_server.long_term.longterm import MEMORY, LongTermMemory
 
@@ -68,7 +68,7 @@ class Proposed:
 
     text: str | None
     reason: str | None = None
-    made: Made = EXTRACTIVE
+    made: Generation = EXTRACTIVE
     fallback: str | None = None
     more: Sequence[Change] = ()
     within: Within | None = None

@@ -19,7 +19,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.answers import Compaction as Answer
 from reverie_server.llm.ask import Question, ask
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.compaction import AUTHOR, Compaction, Proposed, compacted
@@ -33,7 +33,7 @@ from reverie_server.long_term.proposal import (
     put_together,
 )
 from reverie_server.provenance.record import Derived, machine_lines, record
-from reverie_server.provenance.tombstones import Tombstones, standing
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.text.tokens import CountTokens
 
 SQL = Queries(__file__)
@@ -99,11 +99,11 @@ class Rewriting:
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
             machine = await machine_lines(connection, place.tenant_id, document.slice_id, document.path)
-            return await standing(connection, place.tenant_id, slice_ids), machine
+            return await tombstone_mark(connection, place.tenant_id, slice_ids), machine
 
     async def _rewritten_by_model(
         self, place: Place, text: str, machine: frozenset[bytes], attempt: int
-    ) -> tuple[Rewritten | None, Made, str | None]:
+    ) -> tuple[Rewritten | None, Generation, str | None]:
         """The text that the model made of the memory, or None and the reason why it made none."""
         if self._dependencies.model is None or not text.strip():
             return None, EXTRACTIVE, None
@@ -128,7 +128,7 @@ class Rewriting:
             if answer.value is None:
                 return None, EXTRACTIVE, answer.fallback
             answers.append(answer.value)
-            made = answer.made
+            made = answer.generation
         clean = await self._dependencies.tombstones.without_forgotten(place)
         limits = (self._dependencies.max_chars, self._dependencies.max_loss)
         rewritten = await asyncio.to_thread(put_together, text, parts, answers, clean, machine, *limits)
@@ -143,7 +143,7 @@ class _Making:
     place: Place
     document: Document
     texts: tuple[str, str | None]
-    made: Made
+    made: Generation
     reason: str | None
 
     def within(self, before: object) -> Callable[[Connection, Slice], Awaitable[None]]:
@@ -154,7 +154,7 @@ class _Making:
 
         async def run(connection: Connection, slice_: Slice) -> None:
             tenant_id = self.place.tenant_id
-            if await standing(connection, tenant_id, [slice_.slice_id]) != before:
+            if await tombstone_mark(connection, tenant_id, [slice_.slice_id]) != before:
                 raise StaleVersion("something was forgotten meanwhile", version=None)
             old, new = self.texts
             path = self.document.path

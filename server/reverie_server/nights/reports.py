@@ -20,7 +20,7 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.jobs.model import Trigger
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 
 SQL = Queries(__file__)
 Mode = Literal["full", "focused", "dreaming"]
@@ -59,7 +59,7 @@ class Report:
     model: str | None = None
     fallback: str | None = None
 
-    def generated_by(self, generation: Made, fallback: str | None) -> Report:
+    def generated_by(self, generation: Generation, fallback: str | None) -> Report:
         """The report with the way in which its conclusions were generated."""
         return replace(
             self,

@@ -25,7 +25,7 @@ from reverie_server.heuristics.notes import bullets, new_lines, note_lines
 from reverie_server.heuristics.orders import why_order
 from reverie_server.jobs.model import message_source
 from reverie_server.llm.answers import Flush
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.prompt.summary import Summaries, Summary
@@ -76,7 +76,7 @@ class _Note:
     """A line for the daily note, its generation, and the messages that it was made of."""
 
     line: str
-    generation: Made
+    generation: Generation
     messages: Sequence[Message]
 
 
@@ -207,7 +207,7 @@ class SessionCompaction:
         except ReverieError as error:
             log.warning("flush_failed", code=error.code, detail=error.detail, messages=len(part))
             return None
-        generation = Made("llm", answer.prompt, answer.prompt_version, answer.model)
+        generation = Generation("llm", answer.prompt, answer.prompt_version, answer.model)
         lines = await asyncio.to_thread(_grounded, answer.value.lines, part)
         # A model whose every line was refused is no better than none.
         return [_Note(line, generation, part) for line in lines] if lines or not answer.value.lines else None

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
@@ -21,11 +21,11 @@ _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """Lines that a stage adds to a file, how they were made, and of what (`model.message_source` and its like)."""
+    """Lines that a stage adds to a file, their generation, and their sources (`model.message_source` and its like)."""
 
     path: str
     lines: Sequence[str]
-    made: Made
+    generation: Generation
     stage: str
     sources: Sequence[Mapping[str, Any]]
 
@@ -43,5 +43,5 @@ def entry_lines(text: str) -> list[str]:
 
 def added_lines(before: str, after: str) -> list[str]:
     """The lines that a text has and the one before it had not, however they are written there."""
-    held = {essence(line) for line in entry_lines(before)}
-    return [line for line in entry_lines(after) if essence(line) not in held]
+    known = {essence(line) for line in entry_lines(before)}
+    return [line for line in entry_lines(after) if essence(line) not in known]

@@ -53,10 +53,10 @@ async def record(
         "paths": [path for path, *_ in rows],
         "hashes": [sha256 for _, sha256, *_ in rows],
         "stages": [item.stage for _, _, item, _ in rows],
-        "methods": [item.made.method for _, _, item, _ in rows],
-        "prompts": [item.made.prompt for _, _, item, _ in rows],
-        "prompt_versions": [item.made.prompt_version for _, _, item, _ in rows],
-        "models": [item.made.model for _, _, item, _ in rows],
+        "methods": [item.generation.method for _, _, item, _ in rows],
+        "prompts": [item.generation.prompt for _, _, item, _ in rows],
+        "prompt_versions": [item.generation.prompt_version for _, _, item, _ in rows],
+        "models": [item.generation.model for _, _, item, _ in rows],
         "sources": [sources for *_, sources in rows],
         "at": at,
     }
@@ -99,8 +99,8 @@ async def forget_lines(
         "old": [old for old, _ in moved],
         "new": [new for _, new in moved],
     }
-    await connection.execute(SQL["forget"], params)
-    await connection.execute(SQL["retell"], params)
+    await connection.execute(SQL["delete_lines"], params)
+    await connection.execute(SQL["change_lines"], params)
 
 
 def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:

@@ -21,11 +21,11 @@ FROM derivations
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(hashes)s::bytea[])
 ORDER BY derivation_id;
 
--- forget: lines of a file of which nothing is left
+-- delete_lines: lines of a file of which nothing is left
 DELETE FROM derivations
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(gone)s::bytea[]);
 
--- retell: lines of a file of which a part is left
+-- change_lines: lines of a file of which a part is left
 UPDATE derivations v SET line_sha256 = x.new
 FROM unnest(%(old)s::bytea[], %(new)s::bytea[]) AS x(old, new)
 WHERE v.tenant_id = %(tenant_id)s AND v.document_id = %(document_id)s AND v.line_sha256 = x.old;

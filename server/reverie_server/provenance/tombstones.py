@@ -1,4 +1,4 @@
-"""What was forgotten and may not come back by itself: kept as keyed hashes, which tell nobody what it was."""
+"""Tombstones: forgotten texts that may not come back by themselves, kept as keyed hashes that reveal nothing."""
 
 from __future__ import annotations
 
@@ -30,63 +30,63 @@ class Tombstones:
             self._secret = bytes((row or {})["secret"])
         return self._secret
 
-    async def bury(self, connection: Connection, tenant_id: str, slice_id: int, texts: Iterable[str]) -> int:
-        """Put texts, and the telling lines of each, under tombstones in the caller's transaction; how many are new.
+    async def add(self, connection: Connection, tenant_id: str, slice_id: int, texts: Iterable[str]) -> int:
+        """Add tombstones of texts, and of the lines of each, in the caller's transaction; how many are new.
 
         LookupError without `load_secret` before: no second connection is taken here.
         """
         if self._secret is None:
             raise LookupError("the key of the tombstones was not loaded")
         secret = self._secret
-        buried = sorted({(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)})
+        keyed = sorted({(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)})
         params = {
             "tenant_id": tenant_id,
             "slice_id": slice_id,
-            "hmacs": [text_hmac for text_hmac, _ in buried],
-            "word_counts": [count for _, count in buried],
+            "hmacs": [text_hmac for text_hmac, _ in keyed],
+            "word_counts": [count for _, count in keyed],
         }
-        cursor = await connection.execute(SQL["bury"], params)
+        cursor = await connection.execute(SQL["add"], params)
         return int((await cursor.fetchone() or {"count": 0})["count"])
 
     async def without_forgotten(self, place: Place) -> Callable[[str], str]:
-        """What takes out of a markdown text the passages and lines that were forgotten in the place; pure."""
+        """A pure function that takes out of a markdown text the passages and lines that were forgotten in the place."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, place)
-            cursor = await connection.execute(SQL["buried"], {"tenant_id": place.tenant_id, "slice_ids": own})
-            buried = {bytes(row["text_hmac"]) for row in await cursor.fetchall()}
-        if not buried:
+            cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": own})
+            forgotten = {bytes(row["text_hmac"]) for row in await cursor.fetchall()}
+        if not forgotten:
             return lambda text: text
         secret = await self.load_secret()
-        return lambda text: without_forgotten(text, lambda kept: _hmac(secret, kept) in buried)
+        return lambda text: without_forgotten(text, lambda kept: _hmac(secret, kept) in forgotten)
 
     async def of_transcripts(self, place: Place) -> Callable[[str, datetime], str]:
-        """What takes out of a text what was forgotten in the place after it was said; pure.
+        """A pure function of a text and of when it was said: it takes out what was forgotten in the place since then.
 
         Whole passages and lines, and within a line the words that were forgotten.
         """
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             own = await own_slices(connection, place)
-            cursor = await connection.execute(SQL["buried"], {"tenant_id": place.tenant_id, "slice_ids": own})
+            cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": own})
             rows = await cursor.fetchall()
-        buried = {bytes(row["text_hmac"]): row["at"] for row in rows}
+        forgotten_at = {bytes(row["text_hmac"]): row["at"] for row in rows}
         counts = {row["word_count"]: row["at"] for row in sorted(rows, key=lambda row: row["at"]) if row["word_count"]}
         secret = await self.load_secret()
 
-        def told(text: str, said_at: datetime) -> str:
+        def without_later_forgotten(text: str, said_at: datetime) -> str:
             def is_forgotten(kept: str) -> bool:
-                at = buried.get(_hmac(secret, kept))
+                at = forgotten_at.get(_hmac(secret, kept))
                 return at is not None and said_at < at
 
             sought = [count for count, at in counts.items() if said_at < at]
             return without_forgotten_words(without_forgotten(text, is_forgotten), sought, is_forgotten)
 
-        return told
+        return without_later_forgotten
 
 
-async def standing(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> object:
-    """What is different when something was forgotten since; None where nothing ever was. Inside the transaction."""
+async def tombstone_mark(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> object:
+    """A value that changes whenever something is forgotten; None where nothing ever was. Inside the transaction."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
-    row = await (await connection.execute(SQL["standing"], params)).fetchone()
+    row = await (await connection.execute(SQL["mark"], params)).fetchone()
     return row["at"] if row else None
 
 

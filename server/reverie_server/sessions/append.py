@@ -27,7 +27,7 @@ from reverie_server.access.principal import check_place
 from reverie_server.jobs.model import message_source
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.record import Derived, record
-from reverie_server.provenance.tombstones import Tombstones, standing
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import check_passages, cut
 from reverie_server.sessions.lookup import Key, lock_session, look_up
@@ -94,7 +94,7 @@ class _Recording:
             raise Superseded
         session, self.is_new = locked
         seen_seq = self.seen.session.last_seq if self.seen.session else 0
-        tombstones = await standing(connection, self.key.tenant_id, [slice_.slice_id])
+        tombstones = await tombstone_mark(connection, self.key.tenant_id, [slice_.slice_id])
         if session.last_seq != seen_seq or session.state == "terminated" or tombstones != self.seen.tombstones:
             raise Superseded
         messages = self.prepared.messages
@@ -208,14 +208,14 @@ class Recorder:
             found = await look_up(connection, key)
             if found is None:
                 own = await own_slices(connection, place)
-                return _Seen(None, place, tombstones=await standing(connection, key.tenant_id, own))
+                return _Seen(None, place, tombstones=await tombstone_mark(connection, key.tenant_id, own))
             session, place = found
             ids = [message.message_id for message in given if message.message_id is not None]
             params = {"tenant_id": key.tenant_id, "session_key": session.session_key, "message_ids": ids}
             known = await (await connection.execute(SQL["known_ids"], params)).fetchall()
             last = await (await connection.execute(SQL["last_spoken"], params)).fetchone()
             waiting = Message(**last) if last and last["role"] == "user" else None
-            tombstones = await standing(connection, key.tenant_id, [session.slice_id])
+            tombstones = await tombstone_mark(connection, key.tenant_id, [session.slice_id])
         return _Seen(session, place, frozenset(row["message_id"] for row in known), waiting, tombstones)
 
     async def _prepare(self, grant: Grant, seen: _Seen, given: Sequence[NewMessage], now: datetime) -> _Prepared:

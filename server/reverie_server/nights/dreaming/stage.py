@@ -30,7 +30,7 @@ from reverie_server.jobs.model import Outcome, Work, episode_source
 from reverie_server.jobs.nights_due import NIGHTLY_HOUR
 from reverie_server.llm import answers
 from reverie_server.llm.ask import Question, ask
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.nights.diary import MAX_CHARS as DIARY_CHARS
 from reverie_server.nights.diary import DiaryEntry
@@ -48,7 +48,7 @@ from reverie_server.nights.emergence.inputs import consolidated_path
 from reverie_server.nights.reported_run import ReportedRuns, Run, keep_report
 from reverie_server.nights.reports import Report
 from reverie_server.provenance.record import Derived, record
-from reverie_server.provenance.tombstones import Tombstones, standing
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.text.markdown_edit import unified_diff
 from reverie_server.text.tokens import CountTokens
@@ -95,7 +95,7 @@ class _Conclusion:
     """The lines that a batch comes to, and how they were generated; `fallback` says why not by the model."""
 
     lines: Sequence[Line]
-    generation: Made
+    generation: Generation
     fallback: str | None
 
 
@@ -143,7 +143,7 @@ class Dreaming:
                 limit = self._rules.max_episodes
                 episodes = await unpromoted(connection, place.tenant_id, own[0], limit, now=now)
             found = await read_documents(connection, place.tenant_id, own, [path])
-            forgotten = await standing(connection, place.tenant_id, own)
+            forgotten = await tombstone_mark(connection, place.tenant_id, own)
         present = next((text for document, text in found if document.deleted_at is None), None)
         clean = await self._dependencies.tombstones.without_forgotten(place)
         summaries = [Summary(e.episode_id, e.session_id, local_day(e.ended_at, zone), e.summary) for e in episodes]
@@ -160,7 +160,8 @@ class Dreaming:
             proposals = [(line.kind, line.text, line.episodes) for line in answer.value.lines]
             lines = await asyncio.to_thread(proposed, proposals, batch.summaries, language)
             if lines or not proposals:
-                return _Conclusion(within_tokens(lines, rules.max_tokens, self._dependencies.count), answer.made, None)
+                kept = within_tokens(lines, rules.max_tokens, self._dependencies.count)
+                return _Conclusion(kept, answer.generation, None)
             fallback = "refused"
         lines = await asyncio.to_thread(extractive, batch.summaries, language)
         return _Conclusion(within_tokens(lines, rules.max_tokens, self._dependencies.count), EXTRACTIVE, fallback)
@@ -207,7 +208,7 @@ class Dreaming:
         found = await read_episodes(
             connection, place.tenant_id, [slice_.slice_id], now=now, episode_ids=ids, limit=len(ids)
         )
-        is_forgetful = await standing(connection, place.tenant_id, [slice_.slice_id]) != batch.tombstone_mark
+        is_forgetful = await tombstone_mark(connection, place.tenant_id, [slice_.slice_id]) != batch.tombstone_mark
         if is_forgetful or _by_id(found) != _by_id(batch.episodes):
             raise Superseded
         path = batch.path if has_lines else ""
@@ -246,6 +247,6 @@ def _by_id(episodes: Sequence[Episode]) -> dict[int, str]:
     return {episode.episode_id: episode.summary for episode in episodes}
 
 
-def _derived(path: str, line: Line, made: Made) -> Derived:
+def _derived(path: str, line: Line, made: Generation) -> Derived:
     sources = [episode_source(episode.episode_id, episode.session_id) for episode in line.episodes]
     return Derived(path, [line.written], made, "dreaming", sources)

@@ -21,7 +21,7 @@ from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall
 from reverie_server.nights.emergence.collect import MAX_LINES, EmergenceInput, MemoryFile, MessageKey, NoteFile, Passage
 from reverie_server.provenance import record as derive
-from reverie_server.provenance.tombstones import standing
+from reverie_server.provenance.tombstones import tombstone_mark
 from reverie_server.text.redact import essence
 
 SQL = Queries(__file__)
@@ -84,7 +84,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
         origins=await _origins(connection, place.tenant_id, entries, ids),
         message_ids=ids,
         corrections=await _corrections(connection, params, window.time_zone),
-        tombstone_mark=await standing(connection, place.tenant_id, own),
+        tombstone_mark=await tombstone_mark(connection, place.tenant_id, own),
     )
 
 

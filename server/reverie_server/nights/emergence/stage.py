@@ -23,7 +23,7 @@ from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.nights_due import NIGHTLY_HOUR
 from reverie_server.llm import answers
 from reverie_server.llm.ask import Question, ask
-from reverie_server.llm.generation import EXTRACTIVE, Made
+from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.nights.diary import MAX_CHARS as DIARY_CHARS
@@ -88,7 +88,7 @@ class _Proposed:
     """A proposal, how it was generated, and why not by the configured model (None: by it, or there is none)."""
 
     proposal: Proposal
-    generation: Made
+    generation: Generation
     fallback: str | None
 
 
@@ -156,10 +156,10 @@ class Emergence:
             if not answer.value.should_update:
                 left = tuple((candidate, "model") for candidate in passing)
                 refusal = Proposal(None, "the model wants no candidate in the memory", left=left)
-                return _Proposed(refusal, answer.made, None)
+                return _Proposed(refusal, answer.generation, None)
             proposal = await asyncio.to_thread(modelled, memory, passing, answer.value.memory_content, rules, language)
             if proposal.text is not None:
-                return _Proposed(proposal, answer.made, None)
+                return _Proposed(proposal, answer.generation, None)
             log.warning("emergence_refused", reason=proposal.reason)
             fallback = "refused"
         proposal = await asyncio.to_thread(extractive, memory, passing, rules, language)

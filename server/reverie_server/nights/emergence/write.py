@@ -14,7 +14,7 @@ from reverie_indexer.index.store import read_documents
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded
 from reverie_server.jobs.model import lines_source, message_source
-from reverie_server.llm.generation import Made
+from reverie_server.llm.generation import Generation
 from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.longterm import MEMORY
 from reverie_server.nights.diary import DiaryEntry
@@ -24,7 +24,7 @@ from reverie_server.nights.emergence.text import Proposal, candidates_in
 from reverie_server.nights.reported_run import ReportedRuns, keep_report
 from reverie_server.nights.reports import Report
 from reverie_server.provenance.record import Derived, added_lines, record
-from reverie_server.provenance.tombstones import standing
+from reverie_server.provenance.tombstones import tombstone_mark
 
 _BY = "server"
 
@@ -37,7 +37,7 @@ class Conclusion:
     inputs: EmergenceInput
     proposal: Proposal
     report: Report
-    generation: Made
+    generation: Generation
     day: date
     language: str
 
@@ -106,7 +106,7 @@ async def _check(connection: Connection, slice_: Slice, conclusion: Conclusion, 
     """What was concluded from is still there, and the file is the memory still: a text may have been forgotten."""
     tenant_id = conclusion.place.tenant_id
     found = await memory_document(connection, tenant_id, slice_.slice_id)
-    is_forgetful = await standing(connection, tenant_id, [slice_.slice_id]) != conclusion.inputs.tombstone_mark
+    is_forgetful = await tombstone_mark(connection, tenant_id, [slice_.slice_id]) != conclusion.inputs.tombstone_mark
     if found is None or found[0].path != path or is_forgetful:
         raise Superseded
     entries = [entry for candidate in conclusion.proposal.promoted for entry in candidate.entries]
