@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -24,7 +25,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
-from reverie_server.forgetting import owners
+from reverie_server.forgetting.owners import Owners
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 
@@ -187,13 +188,11 @@ async def test_an_export_has_all_of_a_person_and_of_nobody_else(
     assert (await client.get("/api/v1/owners/user:nobody/export")).status_code == 404
 
 
-async def test_an_export_goes_by_pieces(
-    runtime: Runtime, serve_runtime: ServeRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_export_goes_by_pieces(runtime: Runtime, serve_runtime: ServeRuntime) -> None:
     """Made at once, that of a person who has said much stopped the server for everybody: 10 s at 150,000 messages."""
-    monkeypatch.setattr(owners, "BATCH", 2)
+    in_pieces = replace(runtime, owners=Owners(runtime.database, runtime.sessions, export_rows=2))
     said = {f"web:{number}": [f"message {number}/{place}" for place in range(number)] for number in range(6)}
-    async with httpx.AsyncClient(base_url=f"{await serve_runtime(runtime)}/api/v1", verify=PLAIN) as client:
+    async with httpx.AsyncClient(base_url=f"{await serve_runtime(in_pieces)}/api/v1", verify=PLAIN) as client:
         for session_id, texts in said.items():
             url = f"/agents/wren/sessions/{session_id}"
             assert (await client.put(url, json={"owner_key": ADA, "metadata": {"a": "}"}})).status_code == 201

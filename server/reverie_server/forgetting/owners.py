@@ -26,8 +26,6 @@ from reverie_server.files.snapshots import Export
 from reverie_server.sessions.sessions import Sessions
 
 SQL = Queries(__file__)
-# Rows that an export has in memory at a time. A message may have a megabyte.
-BATCH = 50
 # Takes the next piece of a text.
 Write = Callable[[str], Awaitable[None]]
 
@@ -65,11 +63,12 @@ class OwnerReceipt:
 
 
 class Owners:
-    """The people of tenants."""
+    """The people of tenants. An export has `export_rows` rows in memory at a time: a message may have a megabyte."""
 
-    def __init__(self, database: Database, sessions: Sessions) -> None:
+    def __init__(self, database: Database, sessions: Sessions, *, export_rows: int = 50) -> None:
         self._database = database
         self._sessions = sessions
+        self._export_rows = export_rows
 
     async def delete(self, tenant_id: str, owner_key: str, *, dry_run: bool) -> OwnerReceipt:
         """Remove all that an owner has with any agent, history, graph, index and cache included, and the owner's keys.
@@ -149,6 +148,7 @@ class Owners:
                 "owner_key": principal.owner_key,
                 "slice_ids": [each.slice_id for each in visible if each.owner_key is not None],
             },
+            self._export_rows,
         )
         # An id of dots alone is a folder that there is already.
         folder = quote(principal.agent_id, safe="").replace(".", "%2E")
@@ -185,15 +185,16 @@ class Owners:
 class _Rows:
     """The rows of an owner's statements, some at a time: a person may have said more than memory should hold."""
 
-    def __init__(self, connection: Connection, params: dict[str, Any]) -> None:
+    def __init__(self, connection: Connection, params: dict[str, Any], batch_rows: int) -> None:
         self._connection = connection
         self._params = params
+        self._batch_rows = batch_rows
 
     async def each(self, name: str, take: Callable[[DictRow], Awaitable[None]], **more: Any) -> None:
         """Hand over the rows of a statement one by one."""
         async with self._connection.cursor(name=f"export_{name}") as cursor:
             await cursor.execute(SQL[name], {**self._params, **more})
-            while batch := await cursor.fetchmany(BATCH):
+            while batch := await cursor.fetchmany(self._batch_rows):
                 for row in batch:
                     await take(row)
 
@@ -202,7 +203,7 @@ class _Rows:
         async with self._connection.cursor(name=f"export_{name}") as cursor:
             await cursor.execute(SQL[name], {**self._params, **more})
             between = "["
-            while batch := await cursor.fetchmany(BATCH):
+            while batch := await cursor.fetchmany(self._batch_rows):
                 await write(between + await asyncio.to_thread(_json_items, batch))
                 between = ",\n"
         await write("[]" if between == "[" else "]")
