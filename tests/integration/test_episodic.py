@@ -1,4 +1,4 @@
-"""The stage `episodic`: each stretch of a session is summarised once, completely, whatever happens meanwhile."""
+"""The stage `episodic`: each range of messages of a session is summarised once, completely, whatever happens."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Episodes: a completed stretch of a conversation as a summary, an abstract and key topics."""
+"""Episodes: completed messages of a conversation as a summary, an abstract and key topics."""

@@ -1,6 +1,7 @@
-"""Taking texts out of episodes: what they say in so many words, and what they were made of.
+"""Erases texts from episodes: from those that hold them, and from those that were made of messages with them.
 
-Every function works inside the caller's transaction, in which the slices are open, after the messages were told anew.
+Every function works inside the caller's transaction, in which the slices are open, after the texts were erased from
+the messages.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from reverie_indexer.model import Place
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
 from reverie_server.episodes.removal import EpisodeRemoval
 from reverie_server.episodes.source import messages_of
-from reverie_server.episodes.stage import defer_again, entry_of, passages_of, replaced
+from reverie_server.episodes.stage import defer_again, entry_of, passages_of, replacement_params
 from reverie_server.episodes.store import SQL as EPISODES
 from reverie_server.episodes.store import Episode, clearable, remove
 from reverie_server.episodes.text import abstract_of
@@ -33,14 +34,17 @@ from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, anchor_of, is_in
 
 SQL = Queries(__file__)
-# Why an episode was made without the model: what it was made of is not what it was.
+# Why an episode was made without the model: its messages were changed by forgetting.
 FORGOTTEN = "forgotten"
 
 
 @dataclass(slots=True)
-class HeldEpisodes:
-    """Episodes that hold the texts, or were made of messages that do: how often each text, by (path, text), which
-    episodes, and how many passages hold a text. `embeddings` is how many cached vectors went."""
+class MatchingEpisodes:
+    """The episodes that hold one of the texts, or were made of messages that do.
+
+    `texts` counts by (path, text). `passages` is the number of passages that hold a text, `embeddings` the number of
+    cached vectors that were removed.
+    """
 
     texts: Counter[tuple[str, str]] = field(default_factory=Counter)
     episode_ids: list[int] = field(default_factory=list)
@@ -69,13 +73,13 @@ class ForgettableEpisodes(Forgettable):
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
         """Make the episodes again without the texts."""
-        held = await take_out(connection, place, slice_, forgotten, settings, self._making, self._delays)
-        return _findings(held)
+        matching = await erase_texts(connection, place, slice_, forgotten, settings, self._making, self._delays)
+        return _findings(matching)
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
     ) -> int:
-        """Remove episodes by the time of their last message and their path; how many."""
+        """Remove episodes by the time of their last message and their path; returns their number."""
         episode_ids = await clearable(
             connection,
             place.tenant_id,
@@ -88,27 +92,27 @@ class ForgettableEpisodes(Forgettable):
         return len(episode_ids)
 
 
-def _findings(held: HeldEpisodes) -> Findings:
-    removed = Removed(len(held.episode_ids), held.passages, 0, 0) if held.episode_ids else None
-    items = [Item("episodic", path, text, True, count) for (path, text), count in sorted(held.texts.items())]
-    return Findings("episodic", items, removed, held.embeddings, episode_ids=held.episode_ids)
+def _findings(matching: MatchingEpisodes) -> Findings:
+    removed = Removed(len(matching.episode_ids), matching.passages, 0, 0) if matching.episode_ids else None
+    items = [Item("episodic", path, text, True, count) for (path, text), count in sorted(matching.texts.items())]
+    return Findings("episodic", items, removed, matching.embeddings, episode_ids=matching.episode_ids)
 
 
 async def survey(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
-) -> HeldEpisodes:
-    """What episodes of some slices hold of it, expired ones too."""
-    held = HeldEpisodes()
-    for episode, _ in await _holding(connection, tenant_id, slice_ids, forgotten):
-        held.episode_ids.append(episode.episode_id)
-        held.texts.update((episode.path, text) for text in forgotten.texts if _holds(episode, text))
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "episode_ids": held.episode_ids}
+) -> MatchingEpisodes:
+    """The episodes of some slices that hold the texts, expired ones too."""
+    matching = MatchingEpisodes()
+    for episode, _ in await _matching_episodes(connection, tenant_id, slice_ids, forgotten):
+        matching.episode_ids.append(episode.episode_id)
+        matching.texts.update((episode.path, text) for text in forgotten.texts if _holds(episode, text))
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "episode_ids": matching.episode_ids}
     rows = await (await connection.execute(SQL["passages"], params)).fetchall()
-    held.passages = sum(any(is_in(row["text"], text) for text in forgotten.texts) for row in rows)
-    return held
+    matching.passages = sum(any(is_in(row["text"], text) for text in forgotten.texts) for row in rows)
+    return matching
 
 
-async def take_out(
+async def erase_texts(
     connection: Connection,
     place: Place,
     slice_: Slice,
@@ -116,20 +120,20 @@ async def take_out(
     settings: AgentSettings,
     making: EpisodeMaking,
     delays: Delays,
-) -> HeldEpisodes:
-    """Make the episodes of a locked slice again without the texts and a model; remove those of which nothing is left.
+) -> MatchingEpisodes:
+    """Make the episodes of a locked slice again without the texts and the model; remove those that become empty.
 
-    One that was made of a message that is changed is made of what its messages are now: it may tell of it in other
-    words. One that only holds a text itself keeps the rest of what it says. The graph is told, and a model that is
-    configured makes the former again later.
+    An episode whose messages were changed is made of them again, since it may repeat the text in other words. An
+    episode that only holds a text itself keeps its other lines. The graph gets an event. A configured model makes the
+    former again later.
     """
-    held = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten)
+    matching = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten)
     fallback = FORGOTTEN if making.has_model else None
-    for episode, is_of_changed in await _holding(connection, place.tenant_id, [slice_.slice_id], forgotten):
+    for episode, is_of_changed in await _matching_episodes(connection, place.tenant_id, [slice_.slice_id], forgotten):
         if is_of_changed:
             messages = await messages_of(connection, place.tenant_id, episode)
             text = await asyncio.to_thread(
-                making.without_model, messages, lambda said: without_texts(said, forgotten.texts), fallback
+                making.without_model, messages, lambda text: without_texts(text, forgotten.texts), fallback
             )
         else:
             text = await asyncio.to_thread(without, episode, forgotten.texts)
@@ -138,42 +142,42 @@ async def take_out(
             continue
         params = {
             "tenant_id": place.tenant_id,
-            **replaced(episode, text, attempts=0 if is_of_changed else episode.attempts),
+            **replacement_params(episode, text, attempts=0 if is_of_changed else episode.attempts),
         }
         await connection.execute(EPISODES["rewrite"], params)
         passages = await asyncio.to_thread(passages_of, settings, text, episode.ended_at)
         indexed = await index_episode(connection, place, slice_, entry_of(episode), passages, None)
         hashes = {bytes(row["passage_sha256"]) for row in indexed.removed}
-        held.embeddings += await forget_embeddings(connection, place.tenant_id, hashes)
+        matching.embeddings += await forget_embeddings(connection, place.tenant_id, hashes)
         ids = (place.tenant_id, place.agent_id, place.owner_key, slice_.slice_id)
         payload = {"episode_id": episode.episode_id, "session_key": episode.session_key}
         await publish(connection, Event("episodic.created", *ids, payload), delays)
         if is_of_changed and making.has_model:
             await defer_again(connection, place, episode.session_key, attempts=0)
-    return held
+    return matching
 
 
 def without(episode: Episode, texts: Sequence[str]) -> EpisodeText | None:
-    """What an episode says without some texts, made as it was; None where nothing is left. Pure."""
+    """The texts of an episode without some texts; None where nothing is left. Pure."""
     lines = [line for line in without_texts(episode.summary, texts).splitlines() if not line.strip() or spoken(line)]
-    summary = "\n".join(line for line in lines if not line.strip() or _says(line)).strip()
+    summary = "\n".join(line for line in lines if not line.strip() or _has_statement(line)).strip()
     if not any(character.isalnum() for character in summary):
         return None
     topics = [
         topic
         for topic in episode.key_topics
         if not any(is_in(topic, text) for text in texts)
-        # A name out of what was forgotten, which nothing else in it has.
+        # A name that only the forgotten text has.
         and (is_in(summary, topic) or not any(is_in(text, topic) for text in texts))
     ]
-    made = Generation(episode.method, episode.prompt, episode.prompt_version, episode.model)
-    return EpisodeText(summary, abstract_of(summary), topics, made, episode.fallback)
+    generation = Generation(episode.method, episode.prompt, episode.prompt_version, episode.model)
+    return EpisodeText(summary, abstract_of(summary), topics, generation, episode.fallback)
 
 
-def _says(line: str) -> bool:
-    """Whether a line has more than who says it."""
-    said = spoken(line)
-    return any(character.isalnum() for character in said) and said not in ("User:", "Assistant:")
+def _has_statement(line: str) -> bool:
+    """Whether a line has more than its speaker."""
+    statement = spoken(line)
+    return any(character.isalnum() for character in statement) and statement not in ("User:", "Assistant:")
 
 
 def _as(episode: Episode, text: EpisodeText) -> Episode:
@@ -184,10 +188,10 @@ def _holds(episode: Episode, text: str) -> bool:
     return any(is_in(part, text) for part in (episode.summary, episode.abstract, *episode.key_topics))
 
 
-async def _holding(
+async def _matching_episodes(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> list[tuple[Episode, bool]]:
-    """The episodes, each with whether it was made of a message that held a text."""
+    """The episodes that match, each with whether it was made of a message that held a text."""
     params: dict[str, Any] = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),

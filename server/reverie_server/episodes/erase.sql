@@ -14,7 +14,7 @@ WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = ANY(%(slice_ids)s::bigint[])
                   WHERE m.session_key = e.session_key AND m.seq BETWEEN e.from_seq AND e.through_seq))
 ORDER BY e.episode_id;
 
--- passages: what the index holds of some episodes
+-- passages: the passages of some episodes in the index
 SELECT c.text FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])

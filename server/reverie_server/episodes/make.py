@@ -1,4 +1,4 @@
-"""What a stretch of a session comes to: by the model in parts, or without it. Holds no connection."""
+"""Makes the texts of episodes from messages: with the model in parts, or without it. Holds no connection."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from reverie_server.text.tokens import CountTokens
 log = structlog.get_logger()
 UNGROUNDED = "ungrounded"
 _SENTENCES = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])|(?<=\n)")
-# Of the terms of a summary so many must be the conversation's: a model that says anything at all repeats names.
+# The share of a summary's terms that the conversation must have. A model that made use of it repeats names.
 _GROUNDED_SHARE = 0.1
-_SAID_BY = ("user", "assistant")
+_SPEAKERS = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodicRules:
-    """What one summary may take: tokens and words of the answer, seconds of one question, questions in all."""
+    """The limits of one summary: tokens and words of an answer, seconds of a question, and the number of questions."""
 
     max_tokens: int = 1024
     max_words: int = 450
@@ -44,33 +44,46 @@ class EpisodicRules:
     max_parts: int = 8
 
     @property
-    def stretch_tokens(self) -> int:
-        """From so many tokens on a stretch is more than one episode."""
+    def max_range_tokens(self) -> int:
+        """The tokens of messages above which they become more than one episode."""
         return self.max_parts * PART_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """A summary that stands for the messages of a stretch up to a number, and how it was made."""
+class PreviousSummary:
+    """The summary of the first messages, up to `through_seq`, and how it was generated."""
 
     through_seq: int
     summary: str
-    made: Generation
+    generation: Generation
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeText:
-    """What an episode says, how that was made, and why not with the model that is configured (None: it was)."""
+    """The texts of an episode, and how they were generated.
+
+    `fallback` says why the configured model was not used; None where it was, or where there is none.
+    """
 
     summary: str
     abstract: str
     key_topics: Sequence[str]
-    made: Generation
+    generation: Generation
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A summary before forgotten texts are removed from it, topics that the model proposed, and the generation."""
+
+    summary: str
+    topics: Sequence[str]
+    generation: Generation
     fallback: str | None = None
 
 
 class EpisodeMaking:
-    """Makes the texts of episodes; `model` None: without one."""
+    """Makes the texts of episodes. `model` None: with heuristics alone."""
 
     def __init__(self, model: LanguageModel | None, count: CountTokens, rules: EpisodicRules) -> None:
         self.has_model = model is not None
@@ -79,74 +92,73 @@ class EpisodeMaking:
         self._count = count
 
     async def make(
-        self, tenant_id: str, messages: Sequence[Message], before: Before | None, clean: Callable[[str], str]
+        self, tenant_id: str, messages: Sequence[Message], previous: PreviousSummary | None, clean: Callable[[str], str]
     ) -> EpisodeText | None:
-        """The text of a stretch; None where nobody says anything in it, or nothing that `clean` leaves.
+        """The episode of some messages; None where nobody says anything, or `clean` leaves nothing of the summary.
 
-        What the model fails at is made without it at once. Raises DatabaseUnavailable.
+        `previous` is the summary of their beginning, if there is one. Where the model fails, the episode is made
+        without it at once. Raises DatabaseUnavailable.
         """
         if not says_something(messages):
             return None
-        rest = [message for message in messages if before is None or message.seq > before.through_seq]
-        summary, topics, made, fallback = await self._asked(tenant_id, rest, before)
-        if summary is None:
-            previous = before.summary if before is not None else ""
-            summary = await asyncio.to_thread(self._extractive, rest, previous)
-        return await asyncio.to_thread(self._told, summary, topics, messages, (made, fallback), clean)
+        rest = [message for message in messages if previous is None or message.seq > previous.through_seq]
+        draft = await self._draft(tenant_id, rest, previous)
+        return await asyncio.to_thread(self._text_of, draft, messages, clean)
 
     def without_model(
         self, messages: Sequence[Message], clean: Callable[[str], str], fallback: str | None
     ) -> EpisodeText | None:
-        """As `make`, without a model whatever is configured, and without waiting. Pure."""
+        """The same as `make`, always without the model, and without waiting. Pure."""
         if not says_something(messages):
             return None
-        return self._told(self._extractive(messages, ""), (), messages, (EXTRACTIVE, fallback), clean)
+        draft = _Draft(self._extractive(messages, ""), (), EXTRACTIVE, fallback)
+        return self._text_of(draft, messages, clean)
 
-    async def _asked(
-        self, tenant_id: str, rest: Sequence[Message], before: Before | None
-    ) -> tuple[str | None, Sequence[str], Generation, str | None]:
-        """The model's summary and topics; no summary: why there is none."""
-        topics: Sequence[str] = ()
-        summary = before.summary if before is not None else ""
-        made = before.made if before is not None else EXTRACTIVE
+    async def _draft(self, tenant_id: str, rest: Sequence[Message], previous: PreviousSummary | None) -> _Draft:
+        """The summary of the messages after the previous summary, together with it: by the model, or without."""
+        before = previous.summary if previous is not None else ""
         if not says_something(rest):
-            return summary, topics, made, None
-        if self._model is None:
-            return None, (), EXTRACTIVE, None
+            return _Draft(before, (), previous.generation if previous is not None else EXTRACTIVE)
+        draft, fallback = None, None
+        if self._model is not None:
+            draft, fallback = await self._ask_model(self._model, tenant_id, rest, before)
+        if draft is not None:
+            return draft
+        return _Draft(await asyncio.to_thread(self._extractive, rest, before), (), EXTRACTIVE, fallback)
+
+    async def _ask_model(
+        self, model: LanguageModel, tenant_id: str, rest: Sequence[Message], summary: str
+    ) -> tuple[_Draft | None, str | None]:
+        """The model's draft, made part by part after a summary; without a draft, the reason."""
+        draft: _Draft | None = None
         days = frozenset(message.at.date() for message in rest)
         for part in await asyncio.to_thread(self._parts, rest):
             inputs = {"previous": summary, "transcript": part, "max_words": str(self.rules.max_words)}
             question = Question("episodic", inputs, Episodic, self.rules.max_tokens, self.rules.timeout_seconds)
-            asked = await ask(self._model, tenant_id, question)
-            if asked.value is None:
-                return None, (), EXTRACTIVE, asked.fallback
-            kept = await asyncio.to_thread(grounded_summary, asked.value.summary, f"{summary}\n{part}", days)
-            if not kept:
-                return None, (), EXTRACTIVE, UNGROUNDED
-            summary, topics, made = kept, asked.value.key_topics, asked.generation
-        return summary, topics, made, None
+            answer = await ask(model, tenant_id, question)
+            if answer.value is None:
+                return None, answer.fallback
+            summary = await asyncio.to_thread(grounded_summary, answer.value.summary, f"{summary}\n{part}", days)
+            if not summary:
+                return None, UNGROUNDED
+            draft = _Draft(summary, answer.value.key_topics, answer.generation)
+        return draft, None
 
     def _extractive(self, messages: Sequence[Message], previous: str) -> str:
         return extractive_summary(messages, previous, max_tokens=self.rules.max_tokens, count=self._count)
 
-    def _told(
-        self,
-        summary: str,
-        topics: Sequence[str],
-        messages: Sequence[Message],
-        made: tuple[Generation, str | None],
-        clean: Callable[[str], str],
-    ) -> EpisodeText | None:
-        text = clipped(clean(summary), self.rules.max_tokens, self._count) if summary.strip() else ""
+    def _text_of(self, draft: _Draft, messages: Sequence[Message], clean: Callable[[str], str]) -> EpisodeText | None:
+        """The episode of a draft without forgotten texts; None where nothing is left."""
+        text = clipped(clean(draft.summary), self.rules.max_tokens, self._count) if draft.summary.strip() else ""
         if not any(character.isalnum() for character in text):
             return None
-        said = [strip_injected(message.content) for message in messages if message.role in _SAID_BY]
-        found = key_topics([text, *said], topics)
+        statements = [strip_injected(message.content) for message in messages if message.role in _SPEAKERS]
+        found = key_topics([text, *statements], draft.topics)
         kept = [topic for topic in found if clean(topic).strip() == topic]
-        return EpisodeText(text, abstract_of(text), kept, *made)
+        return EpisodeText(text, abstract_of(text), kept, draft.generation, draft.fallback)
 
     def _parts(self, messages: Sequence[Message]) -> list[str]:
-        """The transcript in parts that a model can be given one after the other; a long message in pieces."""
+        """The transcript in parts of at most PART_TOKENS; a longer message is split into pieces."""
         parts: list[list[str]] = [[]]
         size = 0
         for message in messages:
@@ -159,23 +171,23 @@ class EpisodeMaking:
                 size += tokens
         return ["\n".join(part) for part in parts if part]
 
-    def _pieces(self, said: str) -> list[str]:
-        tokens = self._count(said)
-        span = trim(said, 0, len(said)) if said else None
+    def _pieces(self, text: str) -> list[str]:
+        tokens = self._count(text)
+        span = trim(text, 0, len(text)) if text else None
         if span is None:
             return []
         if tokens <= PART_TOKENS:
-            return [said]
-        max_chars = max(1, len(said) * PART_TOKENS // tokens)
-        cuts = split(said, *span, max_chars=max_chars, body_start=span[0], by_lines=True)
-        return [said[start:end] for start, end in cuts]
+            return [text]
+        max_chars = max(1, len(text) * PART_TOKENS // tokens)
+        cuts = split(text, *span, max_chars=max_chars, body_start=span[0], by_lines=True)
+        return [text[start:end] for start, end in cuts]
 
 
 def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
-    """A summary without the sentences that give an order to the agent, or an address, a number or a day that is not in
-    what it was made of; "" where the rest is about something else. Pure.
+    """A summary without the sentences that give the agent an order, or name an address, number or day that its source
+    does not have; "" where the rest is about something else. Pure.
 
-    `days` are those on which it was said. Sentences may leave out and put in other words what they like.
+    `days` are the days of the messages. Sentences may omit and rephrase as they like.
     """
     sources = Sources.of_texts([source], days)
     kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_invented(sentence))
@@ -183,7 +195,7 @@ def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
 
 
 def without_sentences(summary: str, why_not: Callable[[str], str | None]) -> str:
-    """A summary without the sentences for which there is a reason why they may not be kept. Pure, but for its log."""
+    """A summary without the sentences for which `why_not` gives a reason. Pure, but for its log."""
     sentences: list[str] = []
     refused: Counter[str] = Counter()
     for sentence in _SENTENCES.split(summary):
@@ -197,11 +209,11 @@ def without_sentences(summary: str, why_not: Callable[[str], str | None]) -> str
     return "".join(sentences).strip()
 
 
-def is_grounded(summary: str, given: str) -> bool:
-    """Whether a summary is about what it was made of: it shares some of its terms with that. Pure.
+def is_grounded(summary: str, source: str) -> bool:
+    """Whether a summary is about its source: it shares some of its terms with the source. Pure.
 
-    One in another language still has names and numbers in common; one that has nothing in common is made up.
+    A summary in another language still shares names and numbers. One that shares nothing is made up.
     """
     terms = set(analyse(summary, "simple"))
-    shared = terms & set(analyse(given, "simple"))
+    shared = terms & set(analyse(source, "simple"))
     return len(shared) >= max(1, int(_GROUNDED_SHARE * len(terms)))

@@ -1,4 +1,4 @@
-"""The messages that an episode is made of: reading them, and finding out whether they still are what they were."""
+"""Reads the messages of an episode, and checks whether they have changed since."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded
-from reverie_server.episodes.make import Before
+from reverie_server.episodes.make import PreviousSummary
 from reverie_server.episodes.store import Episode, read_episodes
 from reverie_server.llm.generation import Generation
 from reverie_server.sessions.message_range import has_same_messages
@@ -24,11 +24,11 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Messages of a session to be summarised, and what that depends on.
+class MessageRange:
+    """Successive messages of a session to summarise, and the state they were read in.
 
-    `through` is where the session is summarised to afterwards; `before` what a compaction left of the beginning, and
-    `number` which one. `forgotten` changes whenever something is forgotten in the slice.
+    Afterwards the session is summarised up to `through`. `previous` is the summary of the first messages by the
+    compaction `compaction_number`. `tombstone_mark` changes whenever something is forgotten in the slice.
     """
 
     session_key: int
@@ -39,22 +39,22 @@ class Stretch:
     summarised_through: int
     through: int
     messages: Sequence[Message]
-    before: Before | None
-    number: int | None
-    forgotten: tuple[Any, ...]
+    previous: PreviousSummary | None
+    compaction_number: int | None
+    tombstone_mark: tuple[Any, ...]
 
 
-async def next_stretch(
+async def next_message_range(
     database: Database, place: Place, session_key: int, *, max_tokens: int, has_model: bool, skips_cron: bool = False
-) -> Stretch | None:
-    """What a session has completed and nobody has summarised, or as much of its beginning as `max_tokens` allow.
+) -> MessageRange | None:
+    """The completed messages of a session that are not summarised, from the first on within `max_tokens`.
 
-    With `skips_cron` what came by the clock is a stretch of its own that has no messages. None where the session is
-    gone, or summarised as far as it is completed.
+    With `skips_cron` the messages of scheduled jobs are a range of their own without messages. None where the
+    session is gone, or all completed messages are summarised.
     """
     async with database.tenant(place.tenant_id, snapshot=True) as connection:
-        own = await own_slices(connection, place)
-        params: dict[str, Any] = {"tenant_id": place.tenant_id, "session_key": session_key, "slice_ids": own}
+        slice_ids = await own_slices(connection, place)
+        params: dict[str, Any] = {"tenant_id": place.tenant_id, "session_key": session_key, "slice_ids": slice_ids}
         row = await (await connection.execute(SQL["session"], params)).fetchone()
         if row is None or row["summarised_through"] >= row["completed_through"]:
             return None
@@ -67,25 +67,25 @@ async def next_stretch(
         if not is_of_cron:
             bounds = (row["summarised_through"], through)
             messages, is_whole = await _messages(connection, params, bounds, max_tokens)
-        before, number = await _compacted(connection, params, messages, has_model=has_model)
-        return Stretch(
+        previous, number = await _previous_summary(connection, params, messages, has_model=has_model)
+        return MessageRange(
             **{name: row[name] for name in ("session_key", "slice_id", "session_id", "owner_key", "compactions")},
             summarised_through=row["summarised_through"],
             through=through if is_whole else messages[-1].seq,
             messages=messages,
-            before=before,
-            number=number,
-            forgotten=await _forgotten_mark(connection, params),
+            previous=previous,
+            compaction_number=number,
+            tombstone_mark=await _forgotten_mark(connection, params),
         )
 
 
-async def stretch_of(
+async def message_range_of(
     database: Database, place: Place, episode_id: int, *, now: datetime
-) -> tuple[Episode, Stretch] | None:
-    """An episode that a model is to make again, with its messages; None where it is gone, or some of them are."""
+) -> tuple[Episode, MessageRange] | None:
+    """An episode that a model is to make again, with its messages; None where it or one of its messages is gone."""
     async with database.tenant(place.tenant_id, snapshot=True) as connection:
-        own = await own_slices(connection, place)
-        found = await read_episodes(connection, place.tenant_id, own, now=now, episode_ids=[episode_id])
+        slice_ids = await own_slices(connection, place)
+        found = await read_episodes(connection, place.tenant_id, slice_ids, now=now, episode_ids=[episode_id])
         if not found or found[0].fallback is None:
             return None
         episode = found[0]
@@ -98,8 +98,8 @@ async def stretch_of(
         messages = await messages_of(connection, place.tenant_id, episode)
         if len(messages) != episode.through_seq - episode.from_seq + 1:
             return None
-        forgotten = await _forgotten_mark(connection, params)
-    return episode, Stretch(
+        mark = await _forgotten_mark(connection, params)
+    return episode, MessageRange(
         session_key=episode.session_key,
         slice_id=episode.slice_id,
         session_id=episode.session_id,
@@ -108,9 +108,9 @@ async def stretch_of(
         summarised_through=episode.from_seq - 1,
         through=episode.through_seq,
         messages=messages,
-        before=None,
-        number=None,
-        forgotten=forgotten,
+        previous=None,
+        compaction_number=None,
+        tombstone_mark=mark,
     )
 
 
@@ -128,42 +128,44 @@ async def messages_of(connection: Connection, tenant_id: str, episode: Episode) 
     return [message for row in rows if (message := Message(**row)).seq <= episode.through_seq]
 
 
-async def check_unchanged(connection: Connection, place: Place, slice_: Slice, stretch: Stretch) -> None:
-    """Superseded where messages, or a summary that was used, are not what they were, or something was forgotten.
+async def check_unchanged(connection: Connection, place: Place, slice_: Slice, message_range: MessageRange) -> None:
+    """Raise Superseded where the messages or the previous summary have changed, or something was forgotten.
 
-    The caller holds the slice's lock: what is forgotten later finds what is now made.
+    The caller holds the slice's lock: forgetting that begins later finds the episode.
     """
     params: dict[str, Any] = {
         "tenant_id": place.tenant_id,
-        "session_key": stretch.session_key,
+        "session_key": message_range.session_key,
         "slice_ids": [slice_.slice_id],
     }
-    if stretch.messages and not await has_same_messages(connection, place.tenant_id, stretch, stretch.messages):
+    if message_range.messages and not await has_same_messages(
+        connection, place.tenant_id, message_range, message_range.messages
+    ):
         raise Superseded
-    if stretch.before is not None:
-        used = {**params, "number": stretch.number, "summary": stretch.before.summary}
-        stands = await (await connection.execute(SQL["compaction_stands"], used)).fetchone()
-        if not (stands or {})["found"]:
+    if message_range.previous is not None:
+        summary = {"number": message_range.compaction_number, "summary": message_range.previous.summary}
+        row = await (await connection.execute(SQL["has_compaction"], {**params, **summary})).fetchone()
+        if not (row or {})["found"]:
             raise Superseded
-    if await _forgotten_mark(connection, params) != stretch.forgotten:
+    if await _forgotten_mark(connection, params) != message_range.tombstone_mark:
         raise Superseded
 
 
-async def move_cursor(connection: Connection, place: Place, slice_: Slice, stretch: Stretch) -> None:
-    """Mark the session summarised so far; Superseded where somebody was faster, or it is gone."""
+async def move_cursor(connection: Connection, place: Place, slice_: Slice, message_range: MessageRange) -> None:
+    """Mark the session as summarised through the range. Raises Superseded where somebody was faster, or it is gone."""
     params = {
         "tenant_id": place.tenant_id,
-        "session_key": stretch.session_key,
+        "session_key": message_range.session_key,
         "slice_id": slice_.slice_id,
-        "summarised_through": stretch.summarised_through,
-        "through": stretch.through,
+        "summarised_through": message_range.summarised_through,
+        "through": message_range.through,
     }
     if await (await connection.execute(SQL["move_cursor"], params)).fetchone() is None:
         raise Superseded
 
 
 async def _up_to_cron(connection: Connection, params: dict[str, Any], after: int, through: int) -> tuple[int, bool]:
-    """The end of the next stretch that came by the clock altogether, or not at all, and which of the two it is."""
+    """The last number of the next range that scheduled jobs wrote whole or not at all, and whether they wrote it."""
     spans = await (await connection.execute(SQL["of_cron"], {**params, "after": after})).fetchall()
     for span in spans:
         if span["from_seq"] <= after + 1:
@@ -175,7 +177,7 @@ async def _up_to_cron(connection: Connection, params: dict[str, Any], after: int
 async def _messages(
     connection: Connection, params: dict[str, Any], bounds: tuple[int, int], max_tokens: int
 ) -> tuple[list[Message], bool]:
-    """The messages after one number, through another, and whether they are all of them; at least one, if there is."""
+    """The messages within two numbers (the first excluded) and `max_tokens`, at least one; and whether they are all."""
     after, through = bounds
     messages: list[Message] = []
     tokens = 0
@@ -195,19 +197,19 @@ async def _messages(
         after = rows[-1]["seq"]
 
 
-async def _compacted(
+async def _previous_summary(
     connection: Connection, params: dict[str, Any], messages: Sequence[Message], *, has_model: bool
-) -> tuple[Before | None, int | None]:
-    """What a compaction left of the beginning of a stretch, and which one."""
+) -> tuple[PreviousSummary | None, int | None]:
+    """The summary of the first messages by a compaction, and the number of that compaction."""
     if not messages:
         return None, None
     span = {"from_seq": messages[0].seq, "through_seq": messages[-1].seq}
     found = await (await connection.execute(SQL["compacted"], {**params, **span})).fetchone()
-    # What was summarised while the model failed, the model is to summarise now.
+    # Messages that were summarised while the model failed are summarised by the model now.
     if found is None or (found["method"] == "extractive" and has_model):
         return None, None
-    made = Generation(found["method"], found["prompt"], found["prompt_version"], found["model"])
-    return Before(found["through_seq"], found["summary"], made), found["number"]
+    generation = Generation(found["method"], found["prompt"], found["prompt_version"], found["model"])
+    return PreviousSummary(found["through_seq"], found["summary"], generation), found["number"]
 
 
 async def _forgotten_mark(connection: Connection, params: dict[str, Any]) -> tuple[Any, ...]:

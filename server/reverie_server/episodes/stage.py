@@ -1,4 +1,4 @@
-"""The stage `episodic`: each stretch of a session that was completed becomes one episode, once and completely."""
+"""The stage `episodic`: each completed range of a session's messages becomes one episode, exactly once."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.gate import Grant
 from reverie_server.episodes.make import EpisodeMaking, EpisodeText
 from reverie_server.episodes.source import (
-    Stretch,
+    MessageRange,
     check_unchanged,
+    message_range_of,
     move_cursor,
-    next_stretch,
-    stretch_of,
+    next_message_range,
 )
 from reverie_server.episodes.store import SQL as EPISODES
 from reverie_server.episodes.store import Episode, path_of
@@ -36,12 +36,12 @@ from reverie_server.settings.agent import AgentSettings
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
-# How often others may change what is summarised while it is.
+# The attempts to summarise messages that others change meanwhile.
 _ATTEMPTS = 3
-# So many episodes are made, and made again, by one run; what is left is for the next.
-_STRETCHES = 8
-_REMADE = 8
-# A model that failed is asked again after this, then after twice as long, and so on up to the second, so often at most.
+# The episodes that one run makes, and makes again. The rest is for the next run.
+_NEW_EPISODES = 8
+_REMADE_EPISODES = 8
+# The wait after the first failure of the model. It doubles with each further one up to the longest, MAX_ATTEMPTS times.
 RETRY_SECONDS = 600.0
 LONGEST_RETRY_SECONDS = 6 * 3600.0
 MAX_ATTEMPTS = 20
@@ -49,7 +49,7 @@ MAX_ATTEMPTS = 20
 
 @dataclass(frozen=True, slots=True)
 class EpisodicDependencies:
-    """What the stage works with. `now` gives the time, with its zone."""
+    """The dependencies of the stage. `now` gives the time, with its zone."""
 
     database: Database
     pipeline: Pipeline
@@ -60,7 +60,7 @@ class EpisodicDependencies:
 
 
 class Episodic:
-    """Runs the stage."""
+    """The stage `episodic`."""
 
     def __init__(self, dependencies: EpisodicDependencies) -> None:
         self._dependencies = dependencies
@@ -69,88 +69,99 @@ class Episodic:
         self._making = dependencies.making
 
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
-        """Make the episodes that a session is due, then again those that a model was to make and did not.
+        """Make the episodes that are due for a session, then make those again for which the model failed.
 
-        Raises Conflict when the session is changed all the time, and what the database raises.
+        Raises Conflict when the session is changed all the time, and database errors.
         """
         if work.session_key is None:
             return Outcome("skipped", "no session is named")
-        made: list[EpisodeText | None] = []
-        while has_more := await self._next(work.session_key, place, grant.settings, made):
-            if len(made) >= _STRETCHES:
+        texts: list[EpisodeText | None] = []
+        while has_more := await self._summarise_next(work.session_key, place, grant.settings, texts):
+            if len(texts) >= _NEW_EPISODES:
                 async with self._database.tenant(place.tenant_id) as connection:
                     await defer(connection, work)
                 break
-        fallback = next((text.fallback for text in made if text is not None and text.fallback), None)
+        fallback = next((text.fallback for text in texts if text is not None and text.fallback), None)
         remade = 0
         if self._making.has_model and fallback is None and not has_more:
             remade, fallback = await self._remake_all(work.session_key, place, grant.settings)
-        return _outcome(made, remade, fallback)
+        return _outcome(texts, remade, fallback)
 
-    async def _next(
-        self, session_key: int, place: Place, settings: AgentSettings, made: list[EpisodeText | None]
+    async def _summarise_next(
+        self, session_key: int, place: Place, settings: AgentSettings, texts: list[EpisodeText | None]
     ) -> bool:
-        """Summarise the next stretch, and add what was made to `made` (None: no episode); whether there may be more."""
+        """Summarise the next messages and append the episode's text to `texts` (None: there is no episode).
+
+        Whether there may be more messages.
+        """
         rules, has_model = self._making.rules, self._making.has_model
 
         async def attempt() -> bool:
-            stretch = await next_stretch(
+            message_range = await next_message_range(
                 self._database,
                 place,
                 session_key,
-                max_tokens=rules.stretch_tokens,
+                max_tokens=rules.max_range_tokens,
                 has_model=has_model,
                 skips_cron=settings.skip_cron_conversations,
             )
-            if stretch is None:
+            if message_range is None:
                 return False
             clean = await self._dependencies.tombstones.without_forgotten(place)
-            text = await self._making.make(place.tenant_id, stretch.messages, stretch.before, clean)
-            await self._store(place, settings, stretch, text)
-            made.append(text)
-            log.info("session_summarised", messages=len(stretch.messages), method=text.made.method if text else None)
+            text = await self._making.make(place.tenant_id, message_range.messages, message_range.previous, clean)
+            await self._store(place, settings, message_range, text)
+            texts.append(text)
+            log.info(
+                "session_summarised",
+                messages=len(message_range.messages),
+                method=text.generation.method if text else None,
+            )
             return True
 
         return await until_stable(attempt, attempts=_ATTEMPTS, what="the session")
 
-    async def _store(self, place: Place, settings: AgentSettings, stretch: Stretch, text: EpisodeText | None) -> None:
-        """Cursor, episode, index, event and what follows in one transaction; Superseded undoes it."""
-        passages = passages_of(settings, text, stretch.messages[-1].at) if text is not None else []
+    async def _store(
+        self, place: Place, settings: AgentSettings, message_range: MessageRange, text: EpisodeText | None
+    ) -> None:
+        """Write cursor, episode, index, event and jobs in one transaction. Raises Superseded, with nothing written."""
+        passages = passages_of(settings, text, message_range.messages[-1].at) if text is not None else []
         ready = await self._pipeline.embed(place.tenant_id, passages) if passages else None
         async with self._pipeline.unit_of_work(place) as unit:
             connection, slice_ = unit.connection, unit.slice_
-            await move_cursor(connection, place, slice_, stretch)
-            await check_unchanged(connection, place, slice_, stretch)
+            await move_cursor(connection, place, slice_, message_range)
+            await check_unchanged(connection, place, slice_, message_range)
             if text is None:
                 return
-            row = self._row(place, settings, stretch, text)
+            row = self._row(place, settings, message_range, text)
             added = await (await connection.execute(EPISODES["add"], row)).fetchone()
             episode_id = (added or {})["episode_id"]
-            path = path_of(stretch.session_id, row["through_seq"])
-            entry = EpisodeEntry(episode_id, stretch.session_key, path, row["ended_at"], row["expires_at"])
+            path = path_of(message_range.session_id, row["through_seq"])
+            entry = EpisodeEntry(episode_id, message_range.session_key, path, row["ended_at"], row["expires_at"])
             model_id = ready.model_id if ready else None
             waiting = (await index_episode(connection, place, slice_, entry, passages, model_id)).waiting
-            await self._publish(connection, place, slice_, episode_id, stretch.session_key)
+            await self._publish(connection, place, slice_, episode_id, message_range.session_key)
             if text.fallback is not None:
-                await defer_again(connection, place, stretch.session_key, attempts=1)
+                await defer_again(connection, place, message_range.session_key, attempts=1)
         if waiting:
             self._pipeline.backfill_wanted.set()
 
-    def _row(self, place: Place, settings: AgentSettings, stretch: Stretch, text: EpisodeText) -> dict[str, Any]:
+    def _row(
+        self, place: Place, settings: AgentSettings, message_range: MessageRange, text: EpisodeText
+    ) -> dict[str, Any]:
         now = self._dependencies.now()
         return {
             **_text_columns(text),
             "tenant_id": place.tenant_id,
-            "slice_id": stretch.slice_id,
+            "slice_id": message_range.slice_id,
             "agent_id": place.agent_id,
-            "owner_key": stretch.owner_key,
-            "session_key": stretch.session_key,
-            "session_id": stretch.session_id,
-            "from_seq": stretch.messages[0].seq,
-            "through_seq": stretch.messages[-1].seq,
-            "compactions": stretch.compactions,
-            "started_at": stretch.messages[0].at,
-            "ended_at": stretch.messages[-1].at,
+            "owner_key": message_range.owner_key,
+            "session_key": message_range.session_key,
+            "session_id": message_range.session_id,
+            "from_seq": message_range.messages[0].seq,
+            "through_seq": message_range.messages[-1].seq,
+            "compactions": message_range.compactions,
+            "started_at": message_range.messages[0].at,
+            "ended_at": message_range.messages[-1].at,
             "created_at": now,
             "expires_at": now + timedelta(days=settings.episodic_ttl_days),
         }
@@ -163,7 +174,7 @@ class Episodic:
         await publish(connection, Event("episodic.created", *ids, payload), self._dependencies.delays)
 
     async def _remake_all(self, session_key: int, place: Place, settings: AgentSettings) -> tuple[int, str | None]:
-        """Make again what the model was to make; of how many episodes, and why it stopped."""
+        """Make the episodes again for which the model failed; the number of them, and why it stopped."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             params = {
                 "tenant_id": place.tenant_id,
@@ -171,31 +182,31 @@ class Episodic:
                 "session_key": session_key,
                 "most": MAX_ATTEMPTS,
                 "now": self._dependencies.now(),
-                "limit": _REMADE + 1,
+                "limit": _REMADE_EPISODES + 1,
             }
             rows = await (await connection.execute(SQL["to_remake"], params)).fetchall()
         remade = 0
-        for row in rows[:_REMADE]:
+        for row in rows[:_REMADE_EPISODES]:
             done, fallback = await self._remake(row["episode_id"], place, settings)
             remade += done
             if fallback is not None:
                 return remade, fallback
-        if len(rows) > _REMADE and remade:
+        if len(rows) > _REMADE_EPISODES and remade:
             async with self._database.tenant(place.tenant_id) as connection:
                 await defer_again(connection, place, session_key, attempts=1)
         return remade, None
 
     async def _remake(self, episode_id: int, place: Place, settings: AgentSettings) -> tuple[bool, str | None]:
-        """Make one episode again with the model; whether that was done, and why not.
+        """Make one episode again with the model; whether that was done, and why the model was not used.
 
-        One of whose messages some are gone stays as it is: it would be made of less.
+        An episode some of whose messages are gone stays as it is: it would be made of fewer.
         """
-        found = await stretch_of(self._database, place, episode_id, now=self._dependencies.now())
+        found = await message_range_of(self._database, place, episode_id, now=self._dependencies.now())
         if found is None:
             return False, None
-        episode, stretch = found
+        episode, message_range = found
         clean = await self._dependencies.tombstones.without_forgotten(place)
-        text = await self._making.make(place.tenant_id, stretch.messages, None, clean)
+        text = await self._making.make(place.tenant_id, message_range.messages, None, clean)
         if text is None:
             return False, None
         if text.fallback is not None:
@@ -206,15 +217,15 @@ class Episodic:
         try:
             async with self._pipeline.unit_of_work(place) as unit:
                 connection, slice_ = unit.connection, unit.slice_
-                await check_unchanged(connection, place, slice_, stretch)
-                params = {"tenant_id": place.tenant_id, **replaced(episode, text, attempts=episode.attempts)}
+                await check_unchanged(connection, place, slice_, message_range)
+                params = {"tenant_id": place.tenant_id, **replacement_params(episode, text, attempts=episode.attempts)}
                 if await (await connection.execute(EPISODES["rewrite"], params)).fetchone() is None:
                     raise Superseded
                 model_id = ready.model_id if ready else None
                 await index_episode(connection, place, slice_, entry_of(episode), passages, model_id)
                 await self._publish(connection, place, slice_, episode.episode_id, episode.session_key)
         except Superseded:
-            # The next run sees what it is by then.
+            # The next run reads it anew.
             await self._failed_again(place, episode, episode.fallback or "changed")
             return False, None
         self._pipeline.backfill_wanted.set()
@@ -237,7 +248,7 @@ class Episodic:
 
 
 async def defer_again(connection: Connection, place: Place, session_key: int, *, attempts: int) -> None:
-    """Defer making again what the model was asked for so often and did not give."""
+    """Defer making episodes of a session again, for which the model has failed `attempts` times."""
     work = Work("episodic", place.tenant_id, place.agent_id, place.owner_key, session_key, trigger="retry")
     wait = min(LONGEST_RETRY_SECONDS, RETRY_SECONDS * 2 ** max(0, attempts - 1))
     await defer(connection, work, after_seconds=wait)
@@ -250,19 +261,19 @@ def passages_of(settings: AgentSettings, text: EpisodeText, ended_at: datetime) 
 
 
 def passages_of_stored(settings: AgentSettings, episode: Episode) -> list[Passage]:
-    """The passages of an episode as it is, by the rules of an agent. Pure."""
+    """The passages of a stored episode by the rules of an agent. Pure."""
     rules = IndexRules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
     day = local_day(episode.ended_at, settings.time_zone)
     return passages_of_episode(episode.summary, episode.key_topics, day, rules)
 
 
 def entry_of(episode: Episode) -> EpisodeEntry:
-    """An episode as the index knows it."""
+    """The index entry of an episode."""
     return EpisodeEntry(episode.episode_id, episode.session_key, episode.path, episode.ended_at, episode.expires_at)
 
 
-def replaced(episode: Episode, text: EpisodeText, *, attempts: int) -> dict[str, Any]:
-    """The columns of an episode that is made again, if it still says what it said."""
+def replacement_params(episode: Episode, text: EpisodeText, *, attempts: int) -> dict[str, Any]:
+    """The parameters of `rewrite`: the new texts of an episode, if its summary is still the one that was read."""
     return {
         **_text_columns(text),
         "slice_id": episode.slice_id,
@@ -277,20 +288,20 @@ def _text_columns(text: EpisodeText) -> dict[str, Any]:
         "summary": text.summary,
         "abstract": text.abstract,
         "key_topics": list(text.key_topics),
-        "method": text.made.method,
-        "prompt": text.made.prompt,
-        "prompt_version": text.made.prompt_version,
-        "model": text.made.model,
+        "method": text.generation.method,
+        "prompt": text.generation.prompt,
+        "prompt_version": text.generation.prompt_version,
+        "model": text.generation.model,
         "fallback": text.fallback,
     }
 
 
-def _outcome(made: list[EpisodeText | None], remade: int, fallback: str | None) -> Outcome:
-    texts = [text for text in made if text is not None]
-    if not made and not remade and fallback is None:
+def _outcome(results: list[EpisodeText | None], remade: int, fallback: str | None) -> Outcome:
+    texts = [text for text in results if text is not None]
+    if not results and not remade and fallback is None:
         return Outcome("skipped", "nothing new was completed")
     if not texts and not remade:
         return Outcome("completed", "nothing was said that makes an episode", fallback=fallback)
-    method = texts[-1].made.method if texts else "llm"
+    method = texts[-1].generation.method if texts else "llm"
     again = f", {remade} made again" if remade else ""
     return Outcome("completed", f"{len(texts)} episodes made{again}", method, fallback)

@@ -1,4 +1,4 @@
-"""What an episode says, without a model: a summary, an abstract, key topics. Pure."""
+"""The summary and the abstract of an episode, made without a model. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from reverie_server.text.fences import neutralise, strip_injected
 
 CountTokens = Callable[[str], int]
 ABSTRACT_CHARS = 200
-# A long stretch is summarised in so many runs at most, each with its share of the room, so that its end has some too.
+# Many messages are summarised in at most MAX_RUNS runs, each with its share of the tokens: the end has its share, too.
 MAX_RUNS = 8
 _RUN_TOKENS = 1500
-# Of what says nothing notable, so many of the first and of the last lines.
+# The number of first and of last lines that stand for messages without notable sentences.
 _EDGE_LINES = 3
 _EDGE_CHARS = 200
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
@@ -40,24 +40,24 @@ _CUT = re.compile(r"[\s,，、;；:：—–](?=[^\s,，、;；:：—–]*$)")
 
 
 def says_something(messages: Sequence[Message]) -> bool:
-    """Whether user or assistant say anything of their own: not memory given back, not calls of tools alone."""
+    """Whether user or assistant write anything besides injected memory and calls of tools."""
     return any(message.role in _SPEAKERS and strip_injected(message.content).strip() for message in messages)
 
 
 def extractive_summary(messages: Sequence[Message], previous: str, *, max_tokens: int, count: CountTokens) -> str:
-    """The best sentences of a stretch as lines `- User: …`, in order, within `max_tokens` by `count`; "" without any.
+    """The best sentences of messages as lines `- User: …`, in order, within `max_tokens` by `count`; "" without any.
 
-    `previous` stands for what came before and keeps its best lines within half of that. Every part of the stretch has
-    its share of the room, the last one too; and where nothing is notable, what it begins and ends with stands for it.
+    `previous` is the summary of earlier messages; its best lines stay within half of the tokens. Every part of the
+    messages has its share of the tokens. Where nothing is notable, the first and the last lines are the summary.
     """
     room = max_tokens
     lines: list[str] = []
     runs = _runs(messages)
-    for place, run in enumerate(runs):
-        # What one part leaves is for those after it.
-        share = room // (len(runs) - place)
-        made = summarise(run, previous if place == 0 else "", max_tokens=share, count=count)
-        lines += [line for line in made.splitlines() if line not in lines]
+    for index, run in enumerate(runs):
+        # The tokens that one run leaves are for the runs after it.
+        share = room // (len(runs) - index)
+        summary = summarise(run, previous if index == 0 else "", max_tokens=share, count=count)
+        lines += [line for line in summary.splitlines() if line not in lines]
         room = max_tokens - count("\n".join(lines)) if lines else max_tokens
     return "\n".join(lines) or "\n".join(_edges(messages, max_tokens, count))
 
@@ -65,12 +65,12 @@ def extractive_summary(messages: Sequence[Message], previous: str, *, max_tokens
 def _runs(messages: Sequence[Message]) -> list[list[Message]]:
     """The messages in runs of about the same size, each beginning with the user where that can be."""
     total = sum(message.tokens for message in messages)
-    wanted = max(1, min(MAX_RUNS, -(-total // _RUN_TOKENS)))
+    run_count = max(1, min(MAX_RUNS, -(-total // _RUN_TOKENS)))
     runs: list[list[Message]] = [[]]
     before = 0
     for message in messages:
-        is_due = before >= total * len(runs) / wanted and len(runs) < wanted
-        if runs[-1] and is_due and (message.role == "user" or before >= total * (len(runs) + 0.5) / wanted):
+        is_due = before >= total * len(runs) / run_count and len(runs) < run_count
+        if runs[-1] and is_due and (message.role == "user" or before >= total * (len(runs) + 0.5) / run_count):
             runs.append([])
         runs[-1].append(message)
         before += message.tokens
@@ -78,13 +78,13 @@ def _runs(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def _edges(messages: Sequence[Message], max_tokens: int, count: CountTokens) -> list[str]:
-    said = []
+    lines = []
     for message in messages:
         text = _SPACE.sub(" ", neutralise(strip_injected(message.content))).strip()
         if message.role in _SPEAKERS and text:
-            said.append(f"- {_SPEAKERS[message.role]}: {cut(text, _EDGE_CHARS)}")
-    said = list(dict.fromkeys(said))
-    chosen = said if len(said) <= 2 * _EDGE_LINES else [*said[:_EDGE_LINES], *said[-_EDGE_LINES:]]
+            lines.append(f"- {_SPEAKERS[message.role]}: {cut(text, _EDGE_CHARS)}")
+    lines = list(dict.fromkeys(lines))
+    chosen = lines if len(lines) <= 2 * _EDGE_LINES else [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
     while chosen and count("\n".join(chosen)) > max_tokens:
         chosen = chosen[:-1]
     return chosen
@@ -93,11 +93,11 @@ def _edges(messages: Sequence[Message], max_tokens: int, count: CountTokens) -> 
 def abstract_of(summary: str) -> str:
     """The first meaningful sentence of a summary, on one line, at most ABSTRACT_CHARS characters.
 
-    Greetings, headings, list marks, who says it and announcements that end in a colon mean nothing, and a question is
-    not what it came to. Where there is nothing else, it is the first that says something; "" for a text without
-    letters.
+    Greetings, headings, list marks, speakers and announcements that end in a colon have no meaning, and a question is
+    no result. Where there is nothing else, it is the first sentence that is no small talk, else the first; "" for a
+    text without letters.
     """
-    first, telling = "", ""
+    first, second_choice = "", ""
     for line in strip_injected(summary).splitlines():
         if _NOT_TEXT.fullmatch(line):
             continue
@@ -110,9 +110,9 @@ def abstract_of(summary: str) -> str:
                 continue
             if not is_small_talk(sentence) and not _ASKS.search(sentence):
                 return cut(neutralise(sentence), ABSTRACT_CHARS)
-            if not telling and (read(sentence).words or not is_small_talk(sentence)):
-                telling = sentence
-    return cut(neutralise(telling or first), ABSTRACT_CHARS)
+            if not second_choice and (read(sentence).words or not is_small_talk(sentence)):
+                second_choice = sentence
+    return cut(neutralise(second_choice or first), ABSTRACT_CHARS)
 
 
 def sayings(text: str) -> list[str]:
@@ -121,7 +121,7 @@ def sayings(text: str) -> list[str]:
 
 
 def cut(text: str, max_chars: int) -> str:
-    """A text of at most so many characters: where it is longer, cut at the last gap that fits, with an ellipsis."""
+    """A text of at most `max_chars` characters. A longer one is cut at the last gap that fits, with an ellipsis."""
     text = _SPACE.sub(" ", text).strip()
     if len(text) <= max_chars:
         return text
@@ -133,7 +133,7 @@ def cut(text: str, max_chars: int) -> str:
 
 
 def _without_greeting(sentence: str) -> str:
-    """A sentence of a script that parts sentences by spaces alone, without those that say nothing before it."""
+    """A sentence without the greetings before it, in a script that separates sentences by spaces alone."""
     parts = sentence.split(" ")
     first = 0
     while first + 1 < len(parts) and _SOUTH_EAST.match(parts[first]) and not read(parts[first]).words:

@@ -1,4 +1,4 @@
-"""What a text is about, in a few words each: names where the script has capitals, else its most telling terms. Pure."""
+"""The key topics of a text: names where the script has capitals, else its most specific terms. Pure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MAX_RUN_CHARS = 14
 _TERM_CHARS = 6
 _PHATIC_CHARS = 40
 _RUN_ONLY = re.compile(_RUN)
-# So many names are looked at closer.
+# The most frequent names, which alone are compared with each other.
 _CANDIDATES = 200
 
 
@@ -71,8 +71,8 @@ class _Found:
         self.counts[key] += times
 
 
-def key_topics(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
-    """At most MAX_TOPICS topics: those that a model gave, then what the texts name most, of equals the earlier.
+def key_topics(texts: Iterable[str], proposed: Sequence[str] = ()) -> list[str]:
+    """At most MAX_TOPICS topics: those that a model proposed, then the most frequent ones, of equals the earlier.
 
     Where a script has capitals these are phrases of proper nouns, without the stop words that begin sentences, articles
     and names of days and months; a single word that begins a sentence comes last unless it is written so within one.
@@ -88,7 +88,7 @@ def key_topics(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
     _join_names(found)
     # Of equals the one that was found first: a sort keeps their order.
     ranked = sorted(found.counts, key=lambda key: -(found.counts[key] + 0.1) * _weight(found.spelling[key]))
-    topics = [topic for one in given if (topic := _clean(one))]
+    topics = [topic for one in proposed if (topic := _clean(one))]
     topics += [found.spelling[key] for key in ranked]
     kept: dict[str, str] = {}
     for topic in topics:
@@ -197,9 +197,9 @@ def _join_names(found: _Found) -> None:
     found.counts = Counter(dict(found.counts.most_common(_CANDIDATES)))
     words = {key: tuple(key.split()) for key in found.counts}
     longer: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for key, own in words.items():
-        for length in range(1, len(own)):
-            longer[own[:length]].append(key)
+    for key, name in words.items():
+        for length in range(1, len(name)):
+            longer[name[:length]].append(key)
     for key in sorted(words, key=lambda key: len(words[key])):
         if len(longer[words[key]]) == 1:
             found.counts[longer[words[key]][0]] += found.counts.pop(key)
@@ -244,8 +244,8 @@ def _has_no_case(word: str) -> bool:
 def _empty_words(text: str, cues: Cues | None) -> frozenset[str]:
     """Words without a meaning of their own in the language of a text, bare."""
     stops, asking = unmeant(text, cues.language if cues is not None and stop_words(cues.language) else "english")
-    own = frozenset(bare(word) for word in cues.common) if cues is not None else frozenset[str]()
-    return stops | asking | own | _stop_words_everywhere()
+    common = frozenset(bare(word) for word in cues.common) if cues is not None else frozenset[str]()
+    return stops | asking | common | _stop_words_everywhere()
 
 
 @cache

@@ -18,7 +18,7 @@ from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
-from reverie_server.episodes.source import SQL as STRETCH
+from reverie_server.episodes.source import SQL as MESSAGES
 from reverie_server.episodes.source import messages_of
 from reverie_server.episodes.store import Episode, mark_semantic, read_episode
 from reverie_server.graph.answers import (
@@ -246,5 +246,5 @@ def _new(readings: Sequence[Reading], known: Sequence[Known]) -> list[Known]:
 async def _forgotten(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> tuple[Any, ...]:
     """What changes whenever something is forgotten in the slice."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
-    row = await (await connection.execute(STRETCH["forgotten_mark"], params)).fetchone()
+    row = await (await connection.execute(MESSAGES["forgotten_mark"], params)).fetchone()
     return tuple((row or {}).values())
