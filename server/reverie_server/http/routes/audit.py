@@ -10,15 +10,13 @@ from fastapi import APIRouter, Query
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.http.context import System, Who, decode_cursor, encode_cursor
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import audit as wire_audit
+from reverie_server.http.schemas.audit import AuditList, AuditQuery, audit_entry
 
 router = APIRouter(prefix="/audit", tags=["Audit"], responses=may_answer(401, 403, 422, 503))
 
 
 @router.get("")
-async def list_audit(
-    system: System, who: Who, query: Annotated[wire_audit.AuditQuery, Query()]
-) -> wire_audit.AuditList:
+async def list_audit(system: System, who: Who, query: Annotated[AuditQuery, Query()]) -> AuditList:
     """Who read, wrote, forgot, exported, or changed keys and settings of the tenant: when, by which key, for whom."""
     owner_key = query.resolved_owner()
     system.gate.administer(who, "read", owner_key)
@@ -32,7 +30,7 @@ async def list_audit(
     )
     entries = page[: query.limit]
     cursor = encode_cursor(entries[-1].at.isoformat(), entries[-1].audit_id) if len(page) > len(entries) else None
-    return wire_audit.AuditList(entries=[wire_audit.audit_entry(row) for row in entries], next_cursor=cursor)
+    return AuditList(entries=[audit_entry(row) for row in entries], next_cursor=cursor)
 
 
 def _position(cursor: str | None) -> tuple[datetime, int] | None:

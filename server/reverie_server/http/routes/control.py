@@ -8,8 +8,7 @@ from fastapi import APIRouter, Body, Depends
 from fastapi import Path as PathParameter
 
 from reverie_server.http.context import Agent, System, Who, no_query
-from reverie_server.http.schemas import control as wire
-from reverie_server.http.schemas.control import Failure
+from reverie_server.http.schemas.control import ControlBody, Failure, RunAnswer, RunData
 from reverie_server.jobs.model import Work
 
 _TITLES = {
@@ -38,8 +37,8 @@ async def summarize(
     conversation_id: Annotated[str, PathParameter(description="The id of the session", examples=["web:42"])],
     system: System,
     who: Who,
-    body: Annotated[wire.ControlBody | None, Body()] = None,
-) -> wire.RunAnswer:
+    body: Annotated[ControlBody | None, Body()] = None,
+) -> RunAnswer:
     """Take what the conversation has said so far into the owner's files now, whether it is complete or not.
 
     Skipped where nothing new was said, or too little.
@@ -48,4 +47,4 @@ async def summarize(
     session, place = await system.sessions.locate(grant.principal, conversation_id, to_write=True)
     work = Work("extraction", place.tenant_id, a, place.owner_key, session.session_key, trigger="api")
     outcome = await system.consolidation.stages["extraction"].run(work)
-    return wire.RunAnswer(data=wire.RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason))
+    return RunAnswer(data=RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason))

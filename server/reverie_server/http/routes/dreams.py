@@ -16,7 +16,27 @@ from reverie_server.access.keys import Caller
 from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.routes.control import may_fail
-from reverie_server.http.schemas import control as wire
+from reverie_server.http.schemas.control import (
+    CandidateData,
+    CandidatesAnswer,
+    CardAnswer,
+    CardEntry,
+    ControlBody,
+    ControlQuery,
+    FocusBody,
+    GateData,
+    ReportAnswer,
+    ReportData,
+    ReportPage,
+    ReportsAnswer,
+    ReportsData,
+    RunAnswer,
+    RunData,
+    SeenAnswer,
+    SeenData,
+    StatusAnswer,
+    StatusData,
+)
 from reverie_server.jobs.model import Work
 from reverie_server.jobs.nights_due import next_nightly
 from reverie_server.nights.emergence.collect import Candidate
@@ -32,22 +52,20 @@ WRITE_ERRORS = may_fail(400, 413)
 
 @router.post("/emergence", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
 async def run_emergence(
-    a: Agent, system: System, who: Who, body: Annotated[wire.ControlBody | None, Body()] = None
-) -> wire.RunAnswer:
+    a: Agent, system: System, who: Who, body: Annotated[ControlBody | None, Body()] = None
+) -> RunAnswer:
     """Let enter MEMORY.md what the last daily notes hold and people asked for, now instead of at night."""
     return await _run(system, who, a, body.resolved_owner() if body else None, None)
 
 
 @router.post("/dreaming/focused", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
-async def run_focused(a: Agent, body: wire.FocusBody, system: System, who: Who) -> wire.RunAnswer:
+async def run_focused(a: Agent, body: FocusBody, system: System, who: Who) -> RunAnswer:
     """Emergence of what the notes of the last weeks hold about a topic, whether or not it was asked for before."""
     return await _run(system, who, a, body.resolved_owner(), body.topic.strip())
 
 
 @router.get("/dreaming/status", dependencies=QUERY_ONLY)
-async def dreaming_status(
-    a: Agent, system: System, who: Who, query: Annotated[wire.ControlQuery, Query()]
-) -> wire.StatusAnswer:
+async def dreaming_status(a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]) -> StatusAnswer:
     """How emergence stands: its last and its next night, what it concluded so far, what waits for the next."""
     grant, place = await _reading(system, who, a, query.resolved_owner())
     emergence = system.consolidation.emergence
@@ -55,8 +73,8 @@ async def dreaming_status(
     found = await emergence.candidates(grant, place)
     hour = system.settings.nightly_hour
     enabled = grant.settings.emergence_enabled and grant.principal.leader_agent_id is None
-    return wire.StatusAnswer(
-        data=wire.StatusData(
+    return StatusAnswer(
+        data=StatusData(
             enabled=enabled,
             cron=f"0 {hour} * * *",
             last_run=status.last_run,
@@ -71,18 +89,16 @@ async def dreaming_status(
 
 @router.get("/dreaming/candidates", dependencies=QUERY_ONLY)
 async def dreaming_candidates(
-    a: Agent, system: System, who: Who, query: Annotated[wire.ControlQuery, Query()]
-) -> wire.CandidatesAnswer:
+    a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]
+) -> CandidatesAnswer:
     """What may enter MEMORY.md, best first, with the parts of its score and the gates that it has to pass."""
     grant, place = await _reading(system, who, a, query.resolved_owner())
     found = await system.consolidation.emergence.candidates(grant, place)
-    return wire.CandidatesAnswer(data=[_candidate(candidate) for candidate in found])
+    return CandidatesAnswer(data=[_candidate(candidate) for candidate in found])
 
 
 @router.get("/dream/reports", dependencies=QUERY_ONLY)
-async def dream_reports(
-    a: Agent, system: System, who: Who, query: Annotated[wire.ReportPage, Query()]
-) -> wire.ReportsAnswer:
+async def dream_reports(a: Agent, system: System, who: Who, query: Annotated[ReportPage, Query()]) -> ReportsAnswer:
     """What each run of emergence and dreaming saw, concluded and changed, newest first."""
     _, place = await _reading(system, who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, str, str)
@@ -90,7 +106,7 @@ async def dream_reports(
     page = await system.consolidation.reports.page(place, before=before, limit=query.limit + 1)
     shown = page[: query.limit]
     cursor = encode_cursor(shown[-1].started_at.isoformat(), shown[-1].report_id) if len(page) > len(shown) else None
-    return wire.ReportsAnswer(data=wire.ReportsData(reports=[_report(r) for r in shown], next_cursor=cursor))
+    return ReportsAnswer(data=ReportsData(reports=[_report(r) for r in shown], next_cursor=cursor))
 
 
 @router.get("/dream/reports/{report_id}", dependencies=QUERY_ONLY)
@@ -99,45 +115,43 @@ async def dream_report(
     report_id: Annotated[str, PathParameter(description="A report's id", examples=["5f2c9a01d4b7e683"])],
     system: System,
     who: Who,
-    query: Annotated[wire.ControlQuery, Query()],
-) -> wire.ReportAnswer:
+    query: Annotated[ControlQuery, Query()],
+) -> ReportAnswer:
     """One report."""
     _, place = await _reading(system, who, a, query.resolved_owner())
     if not re.fullmatch(r"[0-9a-f]{16}", report_id):
         raise NotFound("there is no such report")
-    return wire.ReportAnswer(data=_report(await system.consolidation.reports.report(place, report_id)))
+    return ReportAnswer(data=_report(await system.consolidation.reports.report(place, report_id)))
 
 
 @router.get("/dream/morning-card", dependencies=QUERY_ONLY)
-async def morning_card(
-    a: Agent, system: System, who: Who, query: Annotated[wire.ControlQuery, Query()]
-) -> wire.CardAnswer:
+async def morning_card(a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]) -> CardAnswer:
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
     grant, place = await _reading(system, who, a, query.resolved_owner())
     card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
-    entries = None if card is None else [wire.CardEntry.model_validate(e, from_attributes=True) for e in card]
-    return wire.CardAnswer(data=entries)
+    entries = None if card is None else [CardEntry.model_validate(e, from_attributes=True) for e in card]
+    return CardAnswer(data=entries)
 
 
 @router.post("/dream/morning-card/seen", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
 async def see_morning_card(
-    a: Agent, system: System, who: Who, body: Annotated[wire.ControlBody | None, Body()] = None
-) -> wire.SeenAnswer:
+    a: Agent, system: System, who: Who, body: Annotated[ControlBody | None, Body()] = None
+) -> SeenAnswer:
     """The morning card is seen: it does not come again."""
     owner_key = body.resolved_owner() if body else None
     await system.gate.read(who, a, owner_key)
     grant, place = await system.gate.write(who, a, owner_key, None)
     seen = await system.consolidation.morning_cards.see(place, grant.principal.owner_key)
-    return wire.SeenAnswer(data=wire.SeenData(seen=seen))
+    return SeenAnswer(data=SeenData(seen=seen))
 
 
-async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topic: str | None) -> wire.RunAnswer:
+async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topic: str | None) -> RunAnswer:
     await system.gate.read(who, a, owner_key)
     _, place = await system.gate.write(who, a, owner_key, None)
     work = Work("emergence", who.tenant_id, a, place.owner_key, trigger="api", topic=topic)
     outcome = await system.consolidation.stages["emergence"].run(work)
-    data = wire.RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason)
-    return wire.RunAnswer(data=data)
+    data = RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason)
+    return RunAnswer(data=data)
 
 
 async def _reading(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
@@ -156,19 +170,18 @@ def _instant(text: str) -> datetime:
     return at
 
 
-def _candidate(candidate: Candidate) -> wire.CandidateData:
-    return wire.CandidateData(
+def _candidate(candidate: Candidate) -> CandidateData:
+    return CandidateData(
         source=candidate.source,
         snippet=candidate.text,
         score=round(candidate.scored.score, 4),
         parts=rounded(candidate.scored.parts),
         gates={
-            name: wire.GateData.model_validate(gate, from_attributes=True)
-            for name, gate in candidate.scored.gates.items()
+            name: GateData.model_validate(gate, from_attributes=True) for name, gate in candidate.scored.gates.items()
         },
     )
 
 
-def _report(report: Report) -> wire.ReportData:
-    fields = {name: getattr(report, name) for name in wire.ReportData.model_fields if name != "id"}
-    return wire.ReportData.model_validate({"id": report.report_id, **fields})
+def _report(report: Report) -> ReportData:
+    fields = {name: getattr(report, name) for name in ReportData.model_fields if name != "id"}
+    return ReportData.model_validate({"id": report.report_id, **fields})

@@ -15,7 +15,22 @@ from reverie_server.access.audit import counted
 from reverie_server.files.files import Write, etag_of, parse_if_match
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import common as wire
+from reverie_server.http.schemas.common import (
+    FileContent,
+    FileList,
+    FilePatch,
+    FilePut,
+    FileQuery,
+    FilesQuery,
+    FileSummary,
+    FileWrite,
+    PatchResult,
+    ScopedOwner,
+    VersionEntry,
+    VersionList,
+    VersionsQuery,
+    WriteResult,
+)
 from reverie_server.text.fields import LineNumber
 
 
@@ -49,11 +64,11 @@ FilePath = Annotated[
 BODY_ONLY = [Depends(no_query)]
 QUERY_ONLY = [Depends(no_body)]
 WRITE_ERRORS = may_answer(400, 403, 412, 413)
-CREATED: dict[int | str, dict[str, Any]] = {201: {"model": wire.WriteResult, "description": "The file is new"}}
+CREATED: dict[int | str, dict[str, Any]] = {201: {"model": WriteResult, "description": "The file is new"}}
 
 
 @router.get("")
-async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.FilesQuery, Query()]) -> wire.FileList:
+async def list_files(a: Agent, system: System, who: Who, query: Annotated[FilesQuery, Query()]) -> FileList:
     """The files that the owner sees with the agent, by sort order, then path; `owner_key=*`: an admin sees all."""
     position = cast("tuple[int, str, int] | None", decode_cursor(query.cursor, int, str, int))
     if query.is_everybody:
@@ -70,13 +85,13 @@ async def list_files(a: Agent, system: System, who: Who, query: Annotated[wire.F
     counted(len(page))
     last = page[-1] if len(found) > query.limit else None
     cursor = encode_cursor(last.sort_order, last.path, last.document_id) if last else None
-    return wire.FileList(count=count, files=[_summary(document) for document in page], next_cursor=cursor)
+    return FileList(count=count, files=[_summary(document) for document in page], next_cursor=cursor)
 
 
 @router.get("/{path:file}/versions")
 async def list_versions(
-    a: Agent, path: FilePath, system: System, who: Who, query: Annotated[wire.VersionsQuery, Query()]
-) -> wire.VersionList:
+    a: Agent, path: FilePath, system: System, who: Who, query: Annotated[VersionsQuery, Query()]
+) -> VersionList:
     """The history of a file, newest first; with `diff_to` the diff from the present text to that version's."""
     principal = (await system.gate.read(who, a, query.resolved_owner())).principal
     position = decode_cursor(query.cursor, int)
@@ -85,8 +100,8 @@ async def list_versions(
     diff = await system.workspace.diff(principal, path, query.scope, query.diff_to) if query.diff_to else None
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
-    entries = [wire.VersionEntry.model_validate(version, from_attributes=True) for version in page]
-    return wire.VersionList(path=document.path, scope=document.scope, versions=entries, diff=diff, next_cursor=cursor)
+    entries = [VersionEntry.model_validate(version, from_attributes=True) for version in page]
+    return VersionList(path=document.path, scope=document.scope, versions=entries, diff=diff, next_cursor=cursor)
 
 
 @router.post("/{path:file}/versions/{version}/restore", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
@@ -97,9 +112,9 @@ async def restore_version(
     response: Response,
     system: System,
     who: Who,
-    body: Annotated[wire.ScopedOwner | None, Body()] = None,
+    body: Annotated[ScopedOwner | None, Body()] = None,
     if_match: IfMatch = None,
-) -> wire.WriteResult:
+) -> WriteResult:
     """Make an older version the present one. It becomes a new version: nothing is lost."""
     owner = body.resolved_owner() if body else None
     grant, place = await system.gate.write(who, a, owner, body.scope if body else None)
@@ -113,12 +128,12 @@ async def restore_version(
 async def write_file(
     a: Agent,
     path: FilePath,
-    body: wire.FileWrite,
+    body: FileWrite,
     response: Response,
     system: System,
     who: Who,
     if_match: IfMatch = None,
-) -> wire.WriteResult:
+) -> WriteResult:
     """Append, replace a section, upsert keys or overwrite, in the server: two writers never lose a line."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
     write = Write(path, grant.author, body.strategy, parse_if_match(if_match))
@@ -133,13 +148,13 @@ async def read_file(
     response: Response,
     system: System,
     who: Who,
-    query: Annotated[wire.FileQuery, Query()],
-) -> wire.FileContent:
+    query: Annotated[FileQuery, Query()],
+) -> FileContent:
     """A file: the owner's, else the team's, else the tenant's; `resolved_from` says which."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     file = await system.workspace.read(grant.principal, path, from_line=query.from_line, lines=query.lines)
     etag = response.headers["ETag"] = etag_of(file.document.version)
-    return wire.FileContent(
+    return FileContent(
         **_summary(file.document).model_dump(),
         content=file.content,
         etag=etag,
@@ -155,12 +170,12 @@ async def read_file(
 async def put_file(
     a: Agent,
     path: FilePath,
-    body: wire.FilePut,
+    body: FilePut,
     response: Response,
     system: System,
     who: Who,
     if_match: IfMatch = None,
-) -> wire.WriteResult:
+) -> WriteResult:
     """Create or overwrite a file; the version before it is kept."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
     write = Write(path, grant.author, "put", parse_if_match(if_match), body.enabled, body.sort_order)
@@ -171,18 +186,18 @@ async def put_file(
 async def patch_file(
     a: Agent,
     path: FilePath,
-    body: wire.FilePatch,
+    body: FilePatch,
     response: Response,
     system: System,
     who: Who,
     if_match: IfMatch = None,
-) -> wire.PatchResult:
+) -> PatchResult:
     """Replace one passage, exactly, or every occurrence (`replace_all`); set `enabled` and `sort_order`; or both."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), body.scope)
     write = Write(path, grant.author, "patch", parse_if_match(if_match), body.enabled, body.sort_order)
     count, written = await system.workspace.patch(place, write, body.replacement, replace_all=body.replace_all)
     response.headers["ETag"] = etag_of(written.version)
-    return wire.PatchResult(replacements=count, size_after=written.bytes_written, version=written.version)
+    return PatchResult(replacements=count, size_after=written.bytes_written, version=written.version)
 
 
 @router.delete("/{path:file}", status_code=204, dependencies=QUERY_ONLY, responses=may_answer(403, 412))
@@ -191,7 +206,7 @@ async def delete_file(
     path: FilePath,
     system: System,
     who: Who,
-    query: Annotated[wire.ScopedOwner, Query()],
+    query: Annotated[ScopedOwner, Query()],
     if_match: IfMatch = None,
 ) -> None:
     """Delete a file: gone from lists and search at once; its history stays until it is forgotten."""
@@ -199,15 +214,15 @@ async def delete_file(
     await system.workspace.delete(place, path, by=grant.author, if_version=parse_if_match(if_match))
 
 
-def _summary(document: Document) -> wire.FileSummary:
-    return wire.FileSummary.model_validate(document, from_attributes=True)
+def _summary(document: Document) -> FileSummary:
+    return FileSummary.model_validate(document, from_attributes=True)
 
 
-def _result(written: Written) -> wire.WriteResult:
-    return wire.WriteResult(**asdict(written), searchable=is_searchable(written.path))
+def _result(written: Written) -> WriteResult:
+    return WriteResult(**asdict(written), searchable=is_searchable(written.path))
 
 
-def _answer(response: Response, written: Written) -> wire.WriteResult:
+def _answer(response: Response, written: Written) -> WriteResult:
     response.status_code = 201 if written.created else 200
     response.headers["ETag"] = etag_of(written.version)
     return _result(written)

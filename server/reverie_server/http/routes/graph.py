@@ -13,8 +13,25 @@ from reverie_server.graph.model import parse_id, public_id
 from reverie_server.graph.search import GraphFound, GraphRequest
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import common as wire
-from reverie_server.http.schemas import graph as wire_graph
+from reverie_server.http.schemas.common import Owner
+from reverie_server.http.schemas.graph import (
+    DuplicateBody,
+    DuplicateList,
+    DuplicatesQuery,
+    EntitiesQuery,
+    EntityDetail,
+    EntityList,
+    GraphMerge,
+    GraphOwner,
+    GraphSearchRequest,
+    GraphSearchResponse,
+    MergeResult,
+    UndoResult,
+    detail_body,
+    duplicate_body,
+    entity_body,
+    found_body,
+)
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import rules_for
 
@@ -26,20 +43,16 @@ DuplicateId = Annotated[str, PathParameter(description="A pair's id", examples=[
 
 
 @router.post("/search", dependencies=BODY_ONLY, responses=may_answer(400, 413))
-async def search_graph(
-    a: Agent, body: wire_graph.GraphSearchRequest, system: System, who: Who
-) -> wire_graph.GraphSearchResponse:
+async def search_graph(a: Agent, body: GraphSearchRequest, system: System, who: Who) -> GraphSearchResponse:
     """Find entities, by words and by meaning or by id, and what hangs together with them, now or at an instant."""
     grant = await system.gate.read(who, a, body.resolved_owner())
     found = await search(system, grant, body.asked())
     counted(len(found.entities))
-    return wire_graph.found_body(found)
+    return found_body(found)
 
 
 @router.get("/entities")
-async def list_entities(
-    a: Agent, system: System, who: Who, query: Annotated[wire_graph.EntitiesQuery, Query()]
-) -> wire_graph.EntityList:
+async def list_entities(a: Agent, system: System, who: Who, query: Annotated[EntitiesQuery, Query()]) -> EntityList:
     """Entities by name: an owner's and what is shared."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, str, int)
@@ -50,26 +63,26 @@ async def list_entities(
     entities = page[: query.limit]
     counted(len(entities))
     cursor = encode_cursor(entities[-1][0], entities[-1][1].entity_id) if len(page) > query.limit else None
-    return wire_graph.EntityList(entities=[wire_graph.entity_body(one) for _, one in entities], next_cursor=cursor)
+    return EntityList(entities=[entity_body(one) for _, one in entities], next_cursor=cursor)
 
 
 @router.get("/entities/{entity_id}")
 async def get_entity(
-    a: Agent, entity_id: EntityId, system: System, who: Who, query: Annotated[wire.Owner, Query()]
-) -> wire_graph.EntityDetail:
+    a: Agent, entity_id: EntityId, system: System, who: Who, query: Annotated[Owner, Query()]
+) -> EntityDetail:
     """An entity with its relations of now and before, its sources and merges; what was merged, as what it is now."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    return wire_graph.detail_body(await system.consolidation.graph.view.entity(grant.principal, entity_id))
+    return detail_body(await system.consolidation.graph.view.entity(grant.principal, entity_id))
 
 
 @router.post("/merge", dependencies=BODY_ONLY, responses=may_answer(400, 409, 413))
-async def merge_entities(a: Agent, body: wire_graph.GraphMerge, system: System, who: Who) -> wire_graph.MergeResult:
+async def merge_entities(a: Agent, body: GraphMerge, system: System, who: Who) -> MergeResult:
     """Make two entities one: what is known of both is known of the kept one, and its history tells."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     keep, absorb = parse_id("entity", body.keep), parse_id("entity", body.absorb)
     merge_id = await system.consolidation.graph.upkeep.merge(place, keep, absorb, by=grant.author)
     view = await system.consolidation.graph.view.entity(grant.principal, public_id("entity", keep))
-    return wire_graph.MergeResult(merge_id=public_id("merge", merge_id), entity=wire_graph.entity_body(view.entity))
+    return MergeResult(merge_id=public_id("merge", merge_id), entity=entity_body(view.entity))
 
 
 @router.post("/merges/{merge_id}/undo", dependencies=BODY_ONLY, responses=may_answer(400, 409, 413))
@@ -78,22 +91,22 @@ async def undo_merge(
     merge_id: MergeId,
     system: System,
     who: Who,
-    body: Annotated[wire_graph.GraphOwner | None, Body()] = None,
-) -> wire_graph.UndoResult:
+    body: Annotated[GraphOwner | None, Body()] = None,
+) -> UndoResult:
     """Take a merge back: each of the two is what is said of it, and they are not merged by themselves again."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     number = parse_id("merge", merge_id)
     kept, restored = await system.consolidation.graph.upkeep.undo(place, number, by=grant.author)
     view = system.consolidation.graph.view
     entities = [(await view.entity(grant.principal, public_id("entity", one))).entity for one in (kept, restored)]
-    kept_body, restored_body = map(wire_graph.entity_body, entities)
-    return wire_graph.UndoResult(merge_id=public_id("merge", number), kept=kept_body, restored=restored_body)
+    kept_body, restored_body = map(entity_body, entities)
+    return UndoResult(merge_id=public_id("merge", number), kept=kept_body, restored=restored_body)
 
 
 @router.get("/duplicates")
 async def list_duplicates(
-    a: Agent, system: System, who: Who, query: Annotated[wire_graph.DuplicatesQuery, Query()]
-) -> wire_graph.DuplicateList:
+    a: Agent, system: System, who: Who, query: Annotated[DuplicatesQuery, Query()]
+) -> DuplicateList:
     """Pairs of entities that may be one: merge them, or dismiss the pair."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, int)
@@ -104,7 +117,7 @@ async def list_duplicates(
     pairs = page[: query.limit]
     counted(len(pairs))
     cursor = encode_cursor(pairs[-1].duplicate_id) if len(page) > query.limit else None
-    return wire_graph.DuplicateList(duplicates=[wire_graph.duplicate_body(pair) for pair in pairs], next_cursor=cursor)
+    return DuplicateList(duplicates=[duplicate_body(pair) for pair in pairs], next_cursor=cursor)
 
 
 @router.post("/duplicates/{duplicate_id}/dismiss", dependencies=BODY_ONLY, responses=may_answer(400, 409, 413))
@@ -113,13 +126,13 @@ async def dismiss_duplicate(
     duplicate_id: DuplicateId,
     system: System,
     who: Who,
-    body: Annotated[wire_graph.GraphOwner | None, Body()] = None,
-) -> wire_graph.DuplicateBody:
+    body: Annotated[GraphOwner | None, Body()] = None,
+) -> DuplicateBody:
     """Decide that a pair is two; they are never merged by themselves."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     number = parse_id("duplicate", duplicate_id)
     await system.consolidation.graph.upkeep.dismiss(place, number, by=grant.author)
-    return wire_graph.duplicate_body(await system.consolidation.graph.view.duplicate(grant.principal, number))
+    return duplicate_body(await system.consolidation.graph.view.duplicate(grant.principal, number))
 
 
 async def search(system: Runtime, grant: Grant, request: GraphRequest) -> GraphFound:

@@ -9,7 +9,7 @@ from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import inject as wire_inject
+from reverie_server.http.schemas.inject import InjectBody, InjectResponse
 from reverie_server.inject.inject import Injection, InjectRequest, no_injection
 from reverie_server.prompt.contents import first_visible_message, prompt_texts
 from reverie_server.runtime import Runtime
@@ -21,7 +21,7 @@ router = APIRouter(
 
 
 @router.post("/inject", dependencies=[Depends(no_query)])
-async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Who) -> wire_inject.InjectResponse:
+async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> InjectResponse:
     """Find what memory has for a message, as a section for the prompt; empty where it has nothing that helps.
 
     An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
@@ -40,7 +40,7 @@ async def inject(a: Agent, body: wire_inject.InjectBody, system: System, who: Wh
         return _answer(no_injection("no_match", warnings=[f"memory could not be searched ({error.code})"]))
 
 
-async def _request(system: Runtime, grant: Grant, body: wire_inject.InjectBody) -> InjectRequest:
+async def _request(system: Runtime, grant: Grant, body: InjectBody) -> InjectRequest:
     session_id = body.checked_session()
     # A search that will not be made needs to know nothing of the prompt.
     wanted = session_id if grant.settings.auto_inject_enabled else None
@@ -55,5 +55,5 @@ async def _request(system: Runtime, grant: Grant, body: wire_inject.InjectBody) 
     )
 
 
-def _answer(injection: Injection) -> wire_inject.InjectResponse:
-    return wire_inject.InjectResponse.model_validate(injection)
+def _answer(injection: Injection) -> InjectResponse:
+    return InjectResponse.model_validate(injection)

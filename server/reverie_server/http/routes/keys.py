@@ -11,14 +11,14 @@ from fastapi import Path as PathParameter
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.http.context import System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import common as wire
-from reverie_server.http.schemas import keys as wire_keys
+from reverie_server.http.schemas.common import PlainPage
+from reverie_server.http.schemas.keys import KeyList, KeyMade, KeyPost, key_body
 
 router = APIRouter(prefix="/keys", tags=["Keys"], responses=may_answer(401, 403, 422, 503))
 
 
 @router.get("")
-async def list_keys(system: System, who: Who, query: Annotated[wire.PlainPage, Query()]) -> wire_keys.KeyList:
+async def list_keys(system: System, who: Who, query: Annotated[PlainPage, Query()]) -> KeyList:
     """The tenant's keys that are not revoked, oldest first, without their secrets."""
     system.gate.administer(who, "read")
     found = await system.keys.entries(
@@ -26,15 +26,15 @@ async def list_keys(system: System, who: Who, query: Annotated[wire.PlainPage, Q
     )
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].created_at.isoformat(), page[-1].key_id) if len(found) > query.limit else None
-    return wire_keys.KeyList(keys=[wire_keys.key_body(entry) for entry in page], next_cursor=cursor)
+    return KeyList(keys=[key_body(entry) for entry in page], next_cursor=cursor)
 
 
 @router.post("", status_code=201, dependencies=[Depends(no_query)], responses=may_answer(400, 413))
-async def create_key(body: wire_keys.KeyPost, system: System, who: Who) -> wire_keys.KeyMade:
+async def create_key(body: KeyPost, system: System, who: Who) -> KeyMade:
     """Make a key and show it, this once. From the first key on, no request goes without one."""
     system.gate.administer(who, "keys")
     entry, key = await system.keys.make(body.asked(who.tenant_id))
-    return wire_keys.KeyMade(**wire_keys.key_body(entry).model_dump(), key=key)
+    return KeyMade(**key_body(entry).model_dump(), key=key)
 
 
 @router.delete("/{key_id}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404))

@@ -13,8 +13,21 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import longterm as wire
-from reverie_server.http.schemas import sources as wire_sources
+from reverie_server.http.schemas.longterm import (
+    BACKUP,
+    BackupEntry,
+    BackupList,
+    CompactResult,
+    KeywordRequest,
+    KeywordResponse,
+    MemoryOwner,
+    RestoreResult,
+    SaveRequest,
+    SaveResult,
+    UpdateRequest,
+    UpdateResult,
+)
+from reverie_server.http.schemas.sources import MemorySources
 
 router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 BODY_ONLY = [Depends(no_query)]
@@ -22,63 +35,61 @@ WRITE_ERRORS = may_answer(400, 409, 413)
 
 
 @router.post("/save", status_code=201, dependencies=BODY_ONLY, responses=WRITE_ERRORS)
-async def save_memory(a: Agent, body: wire.SaveRequest, system: System, who: Who) -> wire.SaveResult:
+async def save_memory(a: Agent, body: SaveRequest, system: System, who: Who) -> SaveResult:
     """Add an entry to MEMORY.md, in the section of its category. What it holds already is 409."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     saved = await system.long_term.save(place, body.content, body.category, by=grant.author)
-    return wire.SaveResult(section=saved.section, preview=saved.preview)
+    return SaveResult(section=saved.section, preview=saved.preview)
 
 
 @router.post("/update", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
-async def update_memory(a: Agent, body: wire.UpdateRequest, system: System, who: Who) -> wire.UpdateResult:
+async def update_memory(a: Agent, body: UpdateRequest, system: System, who: Who) -> UpdateResult:
     """Replace the one occurrence of a text in MEMORY.md, or delete it."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     updated = await system.long_term.update(place, body.old_text, body.new_text, by=grant.author)
-    return wire.UpdateResult.model_validate(updated, from_attributes=True)
+    return UpdateResult.model_validate(updated, from_attributes=True)
 
 
 @router.post("/keyword-search", dependencies=BODY_ONLY, responses=may_answer(400, 413))
-async def keyword_search(a: Agent, body: wire.KeywordRequest, system: System, who: Who) -> wire.KeywordResponse:
+async def keyword_search(a: Agent, body: KeywordRequest, system: System, who: Who) -> KeywordResponse:
     """Find lines of files by their words alone."""
     grant = await system.gate.read(who, a, body.resolved_owner())
     found = await system.keywords.search(grant.principal, body.query, scope=body.scope, limit=body.limit)
     counted(len(found.hits))
-    return wire.KeywordResponse.model_validate(found, from_attributes=True)
+    return KeywordResponse.model_validate(found, from_attributes=True)
 
 
 @router.post("/compact", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
 async def compact_memory(
-    a: Agent, system: System, who: Who, body: Annotated[wire.MemoryOwner | None, Body()] = None
-) -> wire.CompactResult:
+    a: Agent, system: System, who: Who, body: Annotated[MemoryOwner | None, Body()] = None
+) -> CompactResult:
     """Merge entries of MEMORY.md that are equal and sort the others into its sections; a backup is made first."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     compacted = await system.compaction.compact(place, by=grant.author)
-    return wire.CompactResult.model_validate(compacted, from_attributes=True)
+    return CompactResult.model_validate(compacted, from_attributes=True)
 
 
 @router.get("/backups")
-async def list_backups(
-    a: Agent, system: System, who: Who, query: Annotated[wire.MemoryOwner, Query()]
-) -> wire.BackupList:
+async def list_backups(a: Agent, system: System, who: Who, query: Annotated[MemoryOwner, Query()]) -> BackupList:
     """The backups of MEMORY.md, newest first."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     found = await system.compaction.backups(_place(grant))
-    backups = [wire.BackupEntry.model_validate(backup, from_attributes=True) for backup in found]
-    return wire.BackupList(count=len(backups), backups=backups)
+    backups = [BackupEntry.model_validate(backup, from_attributes=True) for backup in found]
+    return BackupList(count=len(backups), backups=backups)
 
 
 @router.post("/backups/{name}/restore", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
 async def restore_backup(
     a: Agent,
-    name: Annotated[str, PathParameter(description="The name of a backup", examples=[wire.BACKUP])],
+    name: Annotated[str, PathParameter(description="The name of a backup", examples=[BACKUP])],
     system: System,
     who: Who,
-    body: Annotated[wire.MemoryOwner | None, Body()] = None,
-) -> wire.RestoreResult:
+    body: Annotated[MemoryOwner | None, Body()] = None,
+) -> RestoreResult:
     """Make a backup's text that of MEMORY.md again. It becomes a new version: nothing is lost."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     written = await system.compaction.restore(place, name, by=grant.author)
-    return wire.RestoreResult(name=name, size_after=written.bytes_written, version=written.version)
+    return RestoreResult(name=name, size_after=written.bytes_written, version=written.version)
 
 
 @router.get("/{memory_id}/sources")
@@ -87,12 +98,12 @@ async def memory_sources(
     memory_id: Annotated[str, PathParameter(description="An id that search or injection gave", examples=["1204"])],
     system: System,
     who: Who,
-    query: Annotated[wire.MemoryOwner, Query()],
-) -> wire_sources.MemorySources:
+    query: Annotated[MemoryOwner, Query()],
+) -> MemorySources:
     """Where a memory comes from: who or what wrote each line, of which messages, and by which prompt and model."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     found = await system.consolidation.sources.of(grant.principal, memory_id)
-    return wire_sources.MemorySources.model_validate(found, from_attributes=True)
+    return MemorySources.model_validate(found, from_attributes=True)
 
 
 def _place(grant: Grant) -> Place:

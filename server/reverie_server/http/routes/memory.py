@@ -10,8 +10,8 @@ from reverie_indexer.reindex import reindex
 from reverie_server.access.audit import Action, counted
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import common as wire
-from reverie_server.http.schemas import memory as wire_memory
+from reverie_server.http.schemas.common import ScopedOwner
+from reverie_server.http.schemas.memory import Clear, Cleared, Forget, Receipt, Reindexed, SearchRequest, SearchResponse
 from reverie_server.http.schemas.search_answer import search_response
 from reverie_server.sessions.reindex import reindex_messages
 from reverie_server.text.spans import span
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/agents/{a}/memory", tags=["Memory"], responses=may_a
 @router.post(
     "/search", response_model_exclude_unset=True, dependencies=[Depends(no_query)], responses=may_answer(400, 413)
 )
-async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who: Who) -> wire_memory.SearchResponse:
+async def search(a: Agent, body: SearchRequest, system: System, who: Who) -> SearchResponse:
     """Find passages by words and by meaning."""
     outcome = await system.memory_search.find(
         who,
@@ -41,17 +41,17 @@ async def search(a: Agent, body: wire_memory.SearchRequest, system: System, who:
 
 
 @router.post("/forget", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
-async def forget(a: Agent, body: wire_memory.Forget, system: System, who: Who) -> wire_memory.Receipt:
+async def forget(a: Agent, body: Forget, system: System, who: Who) -> Receipt:
     """Take a text out of files, their history and backups, what was said, index and cache; first, by default, dry."""
     action: Action = "read" if body.dry_run else "forget"
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
     receipt = await system.forgetting.forget(grant, place, body.target(), dry_run=body.dry_run)
     counted(len(receipt.items))
-    return wire_memory.Receipt.model_validate(receipt, from_attributes=True)
+    return Receipt.model_validate(receipt, from_attributes=True)
 
 
 @router.post("/clear", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
-async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> wire_memory.Cleared:
+async def clear(a: Agent, body: Clear, system: System, who: Who) -> Cleared:
     """Remove whole files, history included, and what was said, for good, by age, prefix and owner; by default dry."""
     action: Action = "read" if body.dry_run else "forget"
     if body.is_everybody:
@@ -61,17 +61,17 @@ async def clear(a: Agent, body: wire_memory.Clear, system: System, who: Who) -> 
         _, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
         cleared = await system.clearing.clear(place, body.selection(), dry_run=body.dry_run)
     counted(sum(cleared.removed.values()))
-    return wire_memory.Cleared.model_validate(cleared, from_attributes=True)
+    return Cleared.model_validate(cleared, from_attributes=True)
 
 
 @router.post("/reindex", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
 async def reindex_place(
-    a: Agent, system: System, who: Who, body: Annotated[wire.ScopedOwner | None, Body()] = None
-) -> wire_memory.Reindexed:
+    a: Agent, system: System, who: Who, body: Annotated[ScopedOwner | None, Body()] = None
+) -> Reindexed:
     """Chunk and embed anew what an owner has with the agent, or what its team has; no text changes."""
     owner, scope = (body.resolved_owner(), body.scope) if body else (None, None)
     grant, place = await system.gate.write(who, a, owner, scope)
     done = await reindex(system.database, system.pipeline, place)
     done += await reindex_messages(system.database, system.pipeline, place, grant.settings)
     done += await system.consolidation.episodes.reindex(place, grant.settings)
-    return wire_memory.Reindexed.model_validate(done, from_attributes=True)
+    return Reindexed.model_validate(done, from_attributes=True)

@@ -13,7 +13,7 @@ from reverie_server.http.context import System, Who, no_body, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.routes import files
 from reverie_server.http.routes.snapshots import ZIP, Download
-from reverie_server.http.schemas import owners as wire_owners
+from reverie_server.http.schemas.owners import OwnerDelete, OwnerDeleted, owner_deleted
 
 # The path of a person takes any character, as that of a file does.
 _PATH = f"{{owner_key:{files.ANY_PATH}}}"
@@ -38,10 +38,10 @@ async def export_owner(owner_key: OwnerKey, system: System, who: Who) -> Downloa
 
 @router.delete(f"/{_PATH}", dependencies=[Depends(no_body)], responses=may_answer(409))
 async def delete_owner(
-    owner_key: OwnerKey, system: System, who: Who, query: Annotated[wire_owners.OwnerDelete, Query()]
-) -> wire_owners.OwnerDeleted:
+    owner_key: OwnerKey, system: System, who: Who, query: Annotated[OwnerDelete, Query()]
+) -> OwnerDeleted:
     """Remove all that memory has of a person, for good, and their keys; first, by default, dry."""
     system.gate.of_person(who, owner_key, "read" if query.dry_run else "forget")
     receipt = await system.owners.delete(who.tenant_id, owner_key, dry_run=query.dry_run)
     counted(sum(receipt.removed.values()))
-    return wire_owners.owner_deleted(receipt, None if query.dry_run else current_request_id())
+    return owner_deleted(receipt, None if query.dry_run else current_request_id())

@@ -20,7 +20,7 @@ from reverie_server.access.audit import counted
 from reverie_server.files.snapshots import Export, place_to_export
 from reverie_server.http.context import Agent, System, Who, no_body
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import common as wire
+from reverie_server.http.schemas.common import ScopedOwner
 from reverie_server.http.schemas.snapshots import ExportQuery, ImportReport, import_report
 
 ZIP = "application/zip"
@@ -73,7 +73,7 @@ async def export_snapshot(a: Agent, system: System, who: Who, query: Annotated[E
 
 @router.post("/import/preview", openapi_extra=_BODY, responses=may_answer(400))
 async def preview_import(
-    a: Agent, request: Request, system: System, who: Who, query: Annotated[wire.ScopedOwner, Query()]
+    a: Agent, request: Request, system: System, who: Who, query: Annotated[ScopedOwner, Query()]
 ) -> ImportReport:
     """What importing the archive would create, update and skip. Writes nothing."""
     _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope, action="read")
@@ -83,7 +83,7 @@ async def preview_import(
 
 @router.post("/import", openapi_extra=_BODY, responses=may_answer(400, 409))
 async def import_snapshot(
-    a: Agent, request: Request, system: System, who: Who, query: Annotated[wire.ScopedOwner, Query()]
+    a: Agent, request: Request, system: System, who: Who, query: Annotated[ScopedOwner, Query()]
 ) -> ImportReport:
     """Write what the archive brings, all of it or nothing: the owner's files where one is given, else the team's."""
     grant, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)

@@ -10,7 +10,7 @@ from fastapi import Path as PathParameter
 from reverie_server.access.connection import connect
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import tools as wire_tools
+from reverie_server.http.schemas.tools import ToolAnswer, ToolCall, ToolList, ToolsQuery
 from reverie_server.tools.catalogue import REGISTRY
 from reverie_server.tools.forms import listed
 
@@ -19,9 +19,9 @@ ToolName = Annotated[str, PathParameter(description="The tool's name", examples=
 
 
 @router.get("/tools")
-async def list_tools(_: Who, query: Annotated[wire_tools.ToolsQuery, Query()]) -> wire_tools.ToolList:
+async def list_tools(_: Who, query: Annotated[ToolsQuery, Query()]) -> ToolList:
     """The tools, to be given to a model: their names, what they do, and the schemas of their arguments."""
-    return wire_tools.ToolList(tools=listed(REGISTRY, query.format))
+    return ToolList(tools=listed(REGISTRY, query.format))
 
 
 @router.post(
@@ -30,10 +30,8 @@ async def list_tools(_: Who, query: Annotated[wire_tools.ToolsQuery, Query()]) -
     dependencies=[Depends(no_query)],
     responses=may_answer(400, 403, 413),
 )
-async def run_tool(
-    a: Agent, name: ToolName, body: wire_tools.ToolCall, system: System, who: Who
-) -> wire_tools.ToolAnswer:
+async def run_tool(a: Agent, name: ToolName, body: ToolCall, system: System, who: Who) -> ToolAnswer:
     """Run a tool. What is wrong with the call itself is an answer with `ok` false, since the model reads it."""
     connection = connect(who, a, body.resolved_owner())
     answer = await REGISTRY.run(system, connection, name, body.arguments)
-    return wire_tools.ToolAnswer.model_validate(answer.as_json())
+    return ToolAnswer.model_validate(answer.as_json())

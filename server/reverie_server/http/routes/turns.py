@@ -10,7 +10,7 @@ from fastapi import Path as PathParameter
 from reverie_indexer.errors import MemoryDisabled
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas import turns as wire
+from reverie_server.http.schemas.turns import CompactSession, ContextRequest, ContextResponse, SessionCompacted
 from reverie_server.prompt.turn import Turn
 
 router = APIRouter(prefix="/agents/{a}", tags=["Turns"], responses=may_answer(400, 401, 403, 404, 409, 413, 422, 503))
@@ -18,7 +18,7 @@ SessionId = Annotated[str, PathParameter(description="The session's id: `<channe
 
 
 @router.post("/context", dependencies=[Depends(no_query)])
-async def context(a: Agent, body: wire.ContextRequest, system: System, who: Who) -> wire.ContextResponse:
+async def context(a: Agent, body: ContextRequest, system: System, who: Who) -> ContextResponse:
     """Make the prompt to send for a message. Nothing of the exchange is stored: add its messages afterwards.
 
     An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
@@ -34,16 +34,16 @@ async def context(a: Agent, body: wire.ContextRequest, system: System, who: Who)
 
 @router.post("/sessions/{s}/compact", dependencies=[Depends(no_query)])
 async def compact_session(
-    a: Agent, s: SessionId, system: System, who: Who, body: Annotated[wire.CompactSession | None, Body()] = None
-) -> wire.SessionCompacted:
+    a: Agent, s: SessionId, system: System, who: Who, body: Annotated[CompactSession | None, Body()] = None
+) -> SessionCompacted:
     """Note down what matters of all but the last messages, and let a summary stand for them. They stay readable."""
-    asked = body or wire.CompactSession.model_validate({})
+    asked = body or CompactSession.model_validate({})
     grant, _ = await system.gate.write(who, a, asked.resolved_owner(), None)
     session, place = await system.sessions.locate(grant.principal, s, to_write=True)
     keep_last = system.settings.compact_keep_last if asked.keep_last is None else asked.keep_last
     done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)
-    return wire.SessionCompacted.model_validate(done, from_attributes=True)
+    return SessionCompacted.model_validate(done, from_attributes=True)
 
 
-def _answer(turn: Turn) -> wire.ContextResponse:
-    return wire.ContextResponse.model_validate(turn, from_attributes=True)
+def _answer(turn: Turn) -> ContextResponse:
+    return ContextResponse.model_validate(turn, from_attributes=True)

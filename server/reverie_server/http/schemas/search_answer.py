@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 
-from reverie_server.http.schemas import memory as wire_memory
+from reverie_server.http.schemas import memory
 from reverie_server.search.request import SearchOutcome, SearchResult
 
 
-def search_response(outcome: SearchOutcome, *, explain: bool) -> wire_memory.SearchResponse:
+def search_response(outcome: SearchOutcome, *, explain: bool) -> memory.SearchResponse:
     """An outcome as it goes over the wire."""
     results = [_result(result) for result in outcome.results]
     if explain:
         for shown, result in zip(results, outcome.results, strict=True):
             shown.explain = _explanation(result, outcome)
-    return wire_memory.SearchResponse(
+    return memory.SearchResponse(
         results=results,
         count=len(results),
         mode=outcome.mode,
         fallback=outcome.fallback,
         warnings=list(outcome.warnings),
-        timing_ms=wire_memory.Timing(
+        timing_ms=memory.Timing(
             embed=round(outcome.embed_ms, 2),
             database=round(outcome.database_ms, 2),
             total=round(outcome.total_ms, 2),
@@ -28,8 +28,8 @@ def search_response(outcome: SearchOutcome, *, explain: bool) -> wire_memory.Sea
     )
 
 
-def _result(result: SearchResult) -> wire_memory.SearchResult:
-    return wire_memory.SearchResult(
+def _result(result: SearchResult) -> memory.SearchResult:
+    return memory.SearchResult(
         id=str(result.chunk_id),
         tier=result.tier,
         path=result.path,
@@ -46,8 +46,8 @@ def _result(result: SearchResult) -> wire_memory.SearchResult:
     )
 
 
-def _explanation(result: SearchResult, outcome: SearchOutcome) -> wire_memory.Explanation:
-    return wire_memory.Explanation(
+def _explanation(result: SearchResult, outcome: SearchOutcome) -> memory.Explanation:
+    return memory.Explanation(
         matched_terms=list(result.matched),
         exact_match=result.is_exact,
         bm25=result.bm25,
