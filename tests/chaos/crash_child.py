@@ -33,8 +33,7 @@ from reverie_server.provenance import tombstones
 from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions import append as appending
-from reverie_server.sessions import message_range as stretch
-from reverie_server.sessions import sessions
+from reverie_server.sessions import message_range, sessions
 from reverie_server.sessions.model import Appended, NewMessage
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.tokens import estimate_tokens
@@ -67,7 +66,7 @@ def arm(instant: str) -> None:
         "document_index": document_index,
         "sessions": sessions,
         "store": store,
-        "stretch": stretch,
+        "message_range": message_range,
         "tombstones": tombstones,
         "transcript": transcript,
         "vectors": vectors,

@@ -23,7 +23,7 @@ SAID = [DECISION, "Noted.", "asking", "answering"]
         pytest.param(name, marks=pytest.mark.slow)
         for name in (
             "document_index.add_postings",
-            "stretch.digest",
+            "message_range.digest",
             "sessions.add_compaction",
             "sessions.drop_window_summary",
         )

@@ -13,7 +13,6 @@ from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.model import Place
 from reverie_server.app.pending_jobs import drain
-from reverie_server.jobs import queue as queue_module
 from reverie_server.jobs import schedule as cron_module
 from reverie_server.jobs.model import Work
 from reverie_server.jobs.schedule import Cron, NightlyDefaults
@@ -119,17 +118,14 @@ async def _others(database: Database) -> Sequence[object]:
     return [job for job in await jobs_of(database) if job["stage"] != "compaction"]
 
 
-async def test_what_ended_long_ago_is_removed_and_what_failed_stays(
-    runtime: Runtime, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(queue_module, "PRUNED_AT_ONCE", 2)
+async def test_what_ended_long_ago_is_removed_and_what_failed_stays(runtime: Runtime, database: Database) -> None:
     system = with_stages(runtime, {"dedup": Recorded(), "semantic": Recorded(ValueError("poison"))})
     for number in range(5):
         await deferred(database, Work("dedup", "default", "wren", f"user:{number}"))
     await deferred(database, Work("semantic", "default", "wren", "user:1"))
     assert await drain(system, until=datetime.now(UTC) + timedelta(days=1)) == 8
     await deferred(database, Work("dedup", "default", "wren", "user:9"))
-    await system.consolidation.queue.prune(7)
+    await system.consolidation.queue.prune(7, at_once=2)
     assert len(await jobs_of(database)) == 7
     await write(runtime, "user:1")
     async with database.maintenance() as connection:
@@ -139,7 +135,7 @@ async def test_what_ended_long_ago_is_removed_and_what_failed_stays(
             "SELECT tenant_id, slice_id, agent_id, 'session.completed', '{}', now() - make_interval(days => d) "
             "FROM slices, generate_series(28, 32) d WHERE agent_id = 'wren' AND NOT past AND owner_key IS NOT NULL"
         )
-    await system.consolidation.queue.prune(7)
+    await system.consolidation.queue.prune(7, at_once=2)
     assert [(job["stage"], job["status"]) for job in await jobs_of(database)] == [
         ("semantic", "failed"),
         ("dedup", "todo"),

@@ -52,10 +52,10 @@ Index = Callable[..., Awaitable[Summary]]
 
 @pytest.fixture
 def index(runtime: Runtime) -> Index:
-    async def run(root: Path, place: Place = TEAM) -> Summary:
+    async def run(root: Path, place: Place = TEAM, **limits: int) -> Summary:
         tombstones = runtime.tombstones
         return await index_folder(
-            runtime.workspace, runtime.pipeline, place, root, tombstones=tombstones, max_file_bytes=MAX_BYTES
+            runtime.workspace, runtime.pipeline, place, root, tombstones=tombstones, max_file_bytes=MAX_BYTES, **limits
         )
 
     return run
@@ -300,7 +300,6 @@ async def test_large_files_make_small_groups(
     runtime: Runtime, index: Index, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that memory is bounded by characters as well as by files."""
-    monkeypatch.setattr(ingest, "CHARS_PER_WRITE", 100)
     sizes: list[int] = []
     write = Pipeline.write_many
 
@@ -310,7 +309,7 @@ async def test_large_files_make_small_groups(
 
     monkeypatch.setattr(Pipeline, "write_many", noting)
     fill(folder, a="x" * 60, b="x" * 40, c="x", d="x" * 500, e="x" * 99)
-    assert counts(await index(folder)) == (5, 0, 0, 0)
+    assert counts(await index(folder, chars_per_write=100)) == (5, 0, 0, 0)
     assert sizes == [2, 1, 1, 1]
 
 

@@ -16,7 +16,6 @@ from reverie_server.app.upkeep import upkeep
 from reverie_server.app.wiring import assemble
 from reverie_server.jobs.defer import Delays
 from reverie_server.runtime import Runtime
-from reverie_server.sessions import completion
 from reverie_server.sessions.completion import complete_idle_sessions
 from reverie_server.settings.server import Settings
 
@@ -79,10 +78,7 @@ async def test_what_has_nothing_to_complete(runtime: Runtime) -> None:
     assert await runtime.sessions.complete(ADA, SESSION, "api") == []
 
 
-async def test_silent_sessions_of_every_tenant_are_complete(
-    runtime: Runtime, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(completion, "PAGE", 2)
+async def test_silent_sessions_of_every_tenant_are_complete(runtime: Runtime, database: Database) -> None:
     elsewhere = principal_of("user:9", "finch", "acme")
     await append(runtime, user("one"), principal=TEAM)
     for number in range(4):
@@ -93,7 +89,7 @@ async def test_silent_sessions_of_every_tenant_are_complete(
         await connection.execute(
             "UPDATE sessions SET updated_at = now() - interval '2 hours' WHERE session_id <> 'web:3'"
         )
-    assert await complete_idle_sessions(database, Delays(), idle_seconds=3600) == 5
+    assert await complete_idle_sessions(database, Delays(), idle_seconds=3600, page_sessions=2) == 5
     assert await complete_idle_sessions(database, Delays(), idle_seconds=3600) == 0
     found = await events(database)
     assert {(row["tenant_id"], row["payload"]["session_id"]) for row in found} == {

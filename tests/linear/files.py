@@ -10,8 +10,7 @@ from tests.growth import Reading
 
 from reverie_indexer.text.passages import Rules
 from reverie_server.files import keyword_match as keyword_text
-from reverie_server.files import snapshot_format as archive
-from reverie_server.files import strict_zip
+from reverie_server.files import snapshot_format, strict_zip
 from reverie_server.forgetting import files as forgotten_files
 from reverie_server.forgetting import forget
 from reverie_server.long_term import compaction_text, memory_text
@@ -57,8 +56,8 @@ def _pieces_in(text: str) -> object:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.files.snapshot_format.holds": archive.holds,
-    "reverie_server.files.snapshot_format.read_snapshot": lambda text: archive.read_snapshot(
+    "reverie_server.files.snapshot_format.holds": snapshot_format.holds,
+    "reverie_server.files.snapshot_format.read_snapshot": lambda text: snapshot_format.read_snapshot(
         BytesIO(text.encode("utf-8", "replace")), strict_zip.Limits(), max_file_bytes=1024
     ),
     "reverie_server.long_term.compaction_text.is_due": lambda text: compaction_text.is_due(text, None, NOW),
@@ -201,7 +200,7 @@ TABLE: Mapping[str, Reading] = {
         "b\na\n" * (len(text) // 8) + text, text + "a\nb\nc\n" * (len(text) // 12), "a", "b"
     ),
     "reverie_server.text.markdown_edit.lines_of": sections.lines_of,
-    "reverie_server.files.strict_zip.shown": strict_zip.shown,
+    "reverie_server.files.strict_zip.printable_name": strict_zip.printable_name,
     "reverie_server.files.strict_zip._hostile": strict_zip._hostile,
     "reverie_server.files.strict_zip.read_entries": lambda text: strict_zip.read_entries(
         BytesIO(text.encode("utf-8", "replace")), strict_zip.Limits()

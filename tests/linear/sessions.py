@@ -11,9 +11,7 @@ from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, tal
 from reverie_server.heuristics import notes
 from reverie_server.prompt import visible_messages, window
 from reverie_server.proxy import chat
-from reverie_server.sessions import chunk as cutting
-from reverie_server.sessions import daily_log, transcript
-from reverie_server.sessions import validate as given
+from reverie_server.sessions import chunk, daily_log, transcript, validate
 from reverie_server.sessions.model import Message
 from reverie_server.settings.agent import AgentSettings
 
@@ -58,7 +56,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.proxy.chat.Conversation:new_messages": lambda text: _conversation(text).new_messages(NOW),
     "reverie_server.proxy.chat.text_of": lambda text: chat.text_of({"content": text}),
     "reverie_server.proxy.chat.storable": chat.storable,
-    "reverie_server.sessions.chunk.cut": lambda text: cutting.cut(SETTINGS, [message(text)]),
+    "reverie_server.sessions.chunk.chunk_messages": lambda text: chunk.chunk_messages(SETTINGS, [message(text)]),
     "reverie_server.sessions.daily_log.entries": lambda text: daily_log.entries(talk(text), "Europe/Oslo"),
     "reverie_server.sessions.daily_log.entries:lines": lambda text: daily_log.entries(lines_of_talk(text), "UTC"),
     "reverie_server.sessions.daily_log.log_text": lambda text: daily_log.log_text(text, text),
@@ -68,12 +66,12 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.sessions.daily_log.repeats": lambda text: daily_log.repeats(LOGGED.format(text, text), text),
     "reverie_server.sessions.daily_log.cut_off": lambda text: daily_log.cut_off(text, ["Ada", text[:250], text]),
     "reverie_server.sessions.daily_log.cut_off:lines": lambda text: daily_log.cut_off(text, text.split("\n")[:2000]),
-    "reverie_server.sessions.validate.check_given": lambda text: given.check_given(new_talk(text), NOW),
-    "reverie_server.sessions.validate.check_json": lambda text: given.check_json(
-        {"a": text, text[:100]: [text, {"b": text.split("\n")}]}, given.MAX_CONTENT_BYTES, "the metadata"
+    "reverie_server.sessions.validate.check_messages": lambda text: validate.check_messages(new_talk(text), NOW),
+    "reverie_server.sessions.validate.check_json": lambda text: validate.check_json(
+        {"a": text, text[:100]: [text, {"b": text.split("\n")}]}, validate.MAX_CONTENT_BYTES, "the metadata"
     ),
-    "reverie_server.sessions.validate.cleaned": lambda text: given.cleaned(new_talk(text)),
-    "reverie_server.sessions.validate.with_content": lambda text: given.with_content(new_talk("Ada")[0], text),
+    "reverie_server.sessions.validate.cleaned": lambda text: validate.cleaned(new_talk(text)),
+    "reverie_server.sessions.validate.with_content": lambda text: validate.with_content(new_talk("Ada")[0], text),
     "reverie_server.sessions.transcript.transcript": lambda text: transcript.transcript(talk(text), "notes"),
     "reverie_server.sessions.transcript.transcript:summary": lambda text: transcript.transcript(
         lines_of_talk(text), "summary"

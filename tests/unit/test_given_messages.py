@@ -8,7 +8,7 @@ import pytest
 
 from reverie_indexer.errors import PayloadTooLarge, ValidationFailed
 from reverie_server.sessions.model import NewMessage
-from reverie_server.sessions.validate import MAX_MESSAGES, check_given, check_json, cleaned
+from reverie_server.sessions.validate import MAX_MESSAGES, check_json, check_messages, cleaned
 from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE
 
 NOW = datetime(2026, 4, 3, tzinfo=UTC)
@@ -16,9 +16,9 @@ BLOCK = f"{OPEN_FENCE}\n## Memory Context\n- (2026-04-03, MEMORY.md) tea\n{CLOSE
 
 
 def test_a_call_has_at_most_five_hundred_messages() -> None:
-    check_given([NewMessage("user", "a")] * MAX_MESSAGES, NOW)
+    check_messages([NewMessage("user", "a")] * MAX_MESSAGES, NOW)
     with pytest.raises(ValidationFailed):
-        check_given([NewMessage("user", "a")] * (MAX_MESSAGES + 1), NOW)
+        check_messages([NewMessage("user", "a")] * (MAX_MESSAGES + 1), NOW)
 
 
 def test_json_is_bounded_in_depth_and_size_and_holds_what_can_be_stored() -> None:

@@ -18,8 +18,8 @@ from reverie_indexer.errors import PayloadTooLarge, ValidationFailed
 from reverie_indexer.file_rules import check_path
 from reverie_server.files.snapshot_format import (
     CORE_FILES,
-    Held,
     Snapshot,
+    SnapshotFile,
     Writer,
     check_fits,
     holds,
@@ -42,7 +42,7 @@ def written(texts: dict[str, str], at: datetime = AT) -> bytes:
     from hashlib import sha256
 
     contents = {path: text.encode() for path, text in texts.items()}
-    held = in_order(Held(path, len(c), sha256(c).digest(), at) for path, c in contents.items())
+    held = in_order(SnapshotFile(path, len(c), sha256(c).digest(), at) for path, c in contents.items())
     file = io.BytesIO()
     writer = Writer(file)
     writer.add("manifest.json", manifest_of(held, "wren", "Wren", at), at)
@@ -261,8 +261,8 @@ def test_a_server_with_smaller_files_takes_none_that_are_larger() -> None:
 def test_an_export_is_refused_when_its_import_would_be() -> None:
     limits = Limits(max_entries=4, max_entry_bytes=100, max_total_bytes=300)
 
-    def held(*sizes: int) -> list[Held]:
-        return [Held(f"memory/{number}.md", size, b"", AT) for number, size in enumerate(sizes)]
+    def held(*sizes: int) -> list[SnapshotFile]:
+        return [SnapshotFile(f"memory/{number}.md", size, b"", AT) for number, size in enumerate(sizes)]
 
     check_fits(held(100, 50, 50), b"m" * 100, limits, max_file_bytes=1000)
     for files, manifest_bytes, most, why in (

@@ -20,7 +20,7 @@ from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.principal import Principal
-from reverie_server.text import markdown_edit as sections
+from reverie_server.text import markdown_edit
 
 SQL = Queries(__file__)
 Strategy = Literal["append", "replace_section", "upsert_kv", "overwrite"]
@@ -76,7 +76,7 @@ class Workspace:
                 leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
                 document, content = await self._resolve(connection, leader, path, None)
                 resolved_from = "leader"
-        all_lines = sections.lines_of(content)
+        all_lines = markdown_edit.lines_of(content)
         first = from_line or 1
         chosen = all_lines[first - 1 : None if lines is None else first - 1 + lines]
         is_whole = from_line is None and lines is None
@@ -128,7 +128,7 @@ class Workspace:
                 raise NotFound(f"there is no {place.scope} file {write.path!r}")
             if replacement is None:
                 return text
-            new, count = sections.replace_text(text, *replacement, replace_all=replace_all)
+            new, count = markdown_edit.replace_text(text, *replacement, replace_all=replace_all)
             return new
 
         written = await self._write(place, write, edit)
@@ -152,9 +152,9 @@ class Workspace:
         if section is not None and strategy != "replace_section":
             raise ValidationFailed("section goes with replace_section")
         edits: dict[Strategy, Callable[[str | None], str]] = {
-            "append": lambda text: sections.append(text, content, write.path),
-            "replace_section": lambda text: sections.replace_section(text, content, section),
-            "upsert_kv": lambda text: sections.upsert_kv(text, content),
+            "append": lambda text: markdown_edit.append(text, content, write.path),
+            "replace_section": lambda text: markdown_edit.replace_section(text, content, section),
+            "upsert_kv": lambda text: markdown_edit.upsert_kv(text, content),
             "overwrite": lambda _: content,
         }
         return await self._write(place, write, edits[strategy], overwrites=strategy == "overwrite")
@@ -182,7 +182,7 @@ class Workspace:
         names = f"{path} (version {document.version})", f"{path} (version {to_version})"
         # Two texts of many thousand lines take seconds to compare, and some take for ever.
         before = old.content or ""
-        return await isolated(sections.unified_diff, present, before, *names, chars=len(present) + len(before))
+        return await isolated(markdown_edit.unified_diff, present, before, *names, chars=len(present) + len(before))
 
     async def restore(self, principal: Principal, write: Write, place: Place, version: int) -> Written:
         """Make an older version the present one, as a new version.

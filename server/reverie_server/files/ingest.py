@@ -57,6 +57,7 @@ async def index_folder(
     *,
     tombstones: Tombstones,
     max_file_bytes: int,
+    chars_per_write: int = CHARS_PER_WRITE,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Summary:
     """Write what is new or changed, remove what this folder brought and has no longer.
@@ -75,7 +76,7 @@ async def index_folder(
     at = Progress(0, len(to_write) + len(found.removed), 0, len(found.unchanged))
     progress(at)
     pending = 0
-    async with aclosing(write_groups(pipeline, place, _groups(reading, origin))) as groups:
+    async with aclosing(write_groups(pipeline, place, _groups(reading, origin, chars_per_write))) as groups:
         async for written in groups:
             done = to_write.index(written[-1].path, at.done) + 1
             at = replace(at, done=done, chunks=at.chunks + sum(each.chunk_count for each in written))
@@ -120,7 +121,7 @@ class _Reading:
             return None
 
 
-async def _groups(reading: _Reading, origin: str) -> AsyncGenerator[Sequence[Change], None]:
+async def _groups(reading: _Reading, origin: str, chars_per_write: int) -> AsyncGenerator[Sequence[Change], None]:
     """The files in order, read when they are asked for."""
     group: list[Change] = []
     chars = 0
@@ -128,7 +129,7 @@ async def _groups(reading: _Reading, origin: str) -> AsyncGenerator[Sequence[Cha
         text = await asyncio.to_thread(reading.text, path)
         if text is None:
             continue
-        if group and (len(group) == FILES_PER_WRITE or chars + len(text) > CHARS_PER_WRITE):
+        if group and (len(group) == FILES_PER_WRITE or chars + len(text) > chars_per_write):
             yield group
             group, chars = [], 0
         group.append(overwrite(path, text, by="index", reason=origin))

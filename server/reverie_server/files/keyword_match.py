@@ -141,13 +141,13 @@ def _snippet(line: str, stretches: Sequence[tuple[int, int]]) -> str:
     # One match may be a very long run.
     end_of_first = min(end_of_first, first + 2 * CONTEXT_CHARS)
     begin, end = max(0, first - CONTEXT_CHARS), min(len(line), end_of_first + CONTEXT_CHARS)
-    shown, at = "", begin
+    marked, at = "", begin
     for start, stop in [(first, end_of_first), *stretches[1:]]:
         if stop <= end:
-            shown += f"{line[at:start]}[[{line[start:stop]}]]"
+            marked += f"{line[at:start]}[[{line[start:stop]}]]"
             at = stop
-    shown = (shown + line[at:end]).strip()
-    return f"{'…' if begin > 0 else ''}{shown}{'…' if end < len(line) else ''}"
+    marked = (marked + line[at:end]).strip()
+    return f"{'…' if begin > 0 else ''}{marked}{'…' if end < len(line) else ''}"
 
 
 def _spelled(word: str) -> str:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, FailFast, Field, ValidationError
 
 from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
 from reverie_indexer.file_rules import check_path, check_text
-from reverie_server.files.strict_zip import Limits, read_entries, read_entry, shown
+from reverie_server.files.strict_zip import Limits, printable_name, read_entries, read_entry
 
 CORE_FILES = ("AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md", "KNOWLEDGE.md", "DREAMS.md")
 FOLDER = "memory/"
@@ -46,7 +46,7 @@ class Manifest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SnapshotFile:
     """A file that goes into a snapshot, without its content."""
 
     path: str
@@ -68,13 +68,13 @@ def holds(path: str) -> bool:
     return path in CORE_FILES or (path.startswith(FOLDER) and path.endswith(".md"))
 
 
-def in_order(files: Iterable[Held]) -> list[Held]:
+def in_order(files: Iterable[SnapshotFile]) -> list[SnapshotFile]:
     """The order of a snapshot: the core files, then `memory/` by path."""
     rank = {path: number for number, path in enumerate(CORE_FILES)}
     return sorted(files, key=lambda file: (rank.get(file.path, len(rank)), file.path))
 
 
-def manifest_of(files: Sequence[Held], agent_id: str, agent_name: str, exported_at: datetime) -> bytes:
+def manifest_of(files: Sequence[SnapshotFile], agent_id: str, agent_name: str, exported_at: datetime) -> bytes:
     """The manifest of these files, in their order, as it stands in the archive."""
     listed = [ManifestFile(path=file.path, sha256=file.sha256.hex(), size=file.size) for file in files]
     at = exported_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
@@ -82,7 +82,7 @@ def manifest_of(files: Sequence[Held], agent_id: str, agent_name: str, exported_
     return manifest.model_dump_json(indent=1).encode()
 
 
-def check_fits(files: Sequence[Held], manifest: bytes, limits: Limits, *, max_file_bytes: int) -> None:
+def check_fits(files: Sequence[SnapshotFile], manifest: bytes, limits: Limits, *, max_file_bytes: int) -> None:
     """PayloadTooLarge when an import would refuse the archive: a snapshot that cannot be restored is none."""
     remedy = "export in parts, each with a `prefix` such as memory/2026-"
     if len(files) >= limits.max_entries:
@@ -93,7 +93,9 @@ def check_fits(files: Sequence[Held], manifest: bytes, limits: Limits, *, max_fi
     most = min(limits.max_entry_bytes, max_file_bytes)
     for file in files:
         if file.size > most:
-            raise PayloadTooLarge(f"{shown(file.path)} has {file.size} bytes; a file of a snapshot has at most {most}")
+            raise PayloadTooLarge(
+                f"{printable_name(file.path)} has {file.size} bytes; a file of a snapshot has at most {most}"
+            )
     total = len(manifest) + sum(file.size for file in files)
     if total > limits.max_total_bytes or len(manifest) > limits.max_entry_bytes:
         raise PayloadTooLarge(f"a snapshot has at most {limits.max_total_bytes} bytes, this one has {total}: {remedy}")
@@ -147,7 +149,7 @@ def read_snapshot(file: BinaryIO, limits: Limits, *, max_file_bytes: int) -> Sna
         if path in named:
             _check_content(named.pop(path), content)
     if named:
-        raise ValidationFailed(f"the manifest names {shown(min(named))}, which is not in the archive")
+        raise ValidationFailed(f"the manifest names {printable_name(min(named))}, which is not in the archive")
     return Snapshot(texts, skipped)
 
 
@@ -186,15 +188,15 @@ def _why_not(path: str, named: Mapping[str, ManifestFile]) -> str | None:
 
 def _check_content(expected: ManifestFile, content: bytes) -> None:
     if (len(content), hashlib.sha256(content).hexdigest()) != (expected.size, expected.sha256):
-        raise ValidationFailed(f"{shown(expected.path)} is not what the manifest says: size or SHA-256 differ")
+        raise ValidationFailed(f"{printable_name(expected.path)} is not what the manifest says: size or SHA-256 differ")
 
 
 def _text(path: str, content: bytes, max_file_bytes: int) -> str:
     try:
         return check_text(content.decode(), max_bytes=max_file_bytes)
     except UnicodeDecodeError:
-        raise ValidationFailed(f"{shown(path)} is not UTF-8") from None
+        raise ValidationFailed(f"{printable_name(path)} is not UTF-8") from None
     except PayloadTooLarge as error:
-        raise PayloadTooLarge(f"{shown(path)}: {error.detail}") from None
+        raise PayloadTooLarge(f"{printable_name(path)}: {error.detail}") from None
     except ReverieError as error:
-        raise ValidationFailed(f"{shown(path)}: {error.detail}") from None
+        raise ValidationFailed(f"{printable_name(path)}: {error.detail}") from None

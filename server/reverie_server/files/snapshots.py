@@ -28,8 +28,8 @@ from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.principal import Principal, place_for
-from reverie_server.files import snapshot_format as archive
-from reverie_server.files.snapshot_format import Held, Snapshot
+from reverie_server.files import snapshot_format
+from reverie_server.files.snapshot_format import Snapshot, SnapshotFile
 from reverie_server.files.strict_zip import Limits
 
 SQL = Queries(__file__)
@@ -200,26 +200,26 @@ class Snapshots:
             {
                 "tenant_id": place.tenant_id,
                 "slice_ids": await own_slices(connection, place),
-                "core_files": list(archive.CORE_FILES),
-                "folder": archive.FOLDER,
+                "core_files": list(snapshot_format.CORE_FILES),
+                "folder": snapshot_format.FOLDER,
                 "prefix": prefix,
                 "limit": self.limits.max_entries,
             },
         )
         rows = await cursor.fetchall()
         ids = {row["path"]: row["document_id"] for row in rows}
-        files = archive.in_order(_held(row) for row in rows)
-        manifest = archive.manifest_of(files, place.agent_id, agent["name"], at)
-        archive.check_fits(files, manifest, self.limits, max_file_bytes=self._max_file_bytes)
-        writer = await asyncio.to_thread(archive.Writer, file)
-        await asyncio.to_thread(writer.add, archive.MANIFEST, manifest, at)
+        files = snapshot_format.in_order(_snapshot_file(row) for row in rows)
+        manifest = snapshot_format.manifest_of(files, place.agent_id, agent["name"], at)
+        snapshot_format.check_fits(files, manifest, self.limits, max_file_bytes=self._max_file_bytes)
+        writer = await asyncio.to_thread(snapshot_format.Writer, file)
+        await asyncio.to_thread(writer.add, snapshot_format.MANIFEST, manifest, at)
         for batch in _batches(files):
-            params = {"tenant_id": place.tenant_id, "document_ids": [ids[held.path] for held in batch]}
+            params = {"tenant_id": place.tenant_id, "document_ids": [ids[stored.path] for stored in batch]}
             found = await (await connection.execute(SQL["contents"], params)).fetchall()
             contents = {row["document_id"]: row["content"] for row in found}
-            for held in batch:
-                content = contents[ids[held.path]].encode()
-                await asyncio.to_thread(writer.add, held.path, content, held.updated_at)
+            for stored in batch:
+                content = contents[ids[stored.path]].encode()
+                await asyncio.to_thread(writer.add, stored.path, content, stored.updated_at)
         await asyncio.to_thread(writer.finish)
         return len(files)
 
@@ -228,7 +228,7 @@ class Snapshots:
         text_filter = await self._without_forgotten(place)
 
         def read() -> Snapshot:
-            snapshot = archive.read_snapshot(file, self.limits, max_file_bytes=self._max_file_bytes)
+            snapshot = snapshot_format.read_snapshot(file, self.limits, max_file_bytes=self._max_file_bytes)
             files = {path: text_filter(text) for path, text in snapshot.files.items()}
             return Snapshot(files, snapshot.skipped)
 
@@ -251,8 +251,8 @@ async def _count_forgotten(connection: Connection, place: Place, slice_ids: Sequ
     return int((row or {"count": 0})["count"])
 
 
-def _held(row: DictRow) -> Held:
-    return Held(row["path"], row["size"], row["sha256"], row["updated_at"])
+def _snapshot_file(row: DictRow) -> SnapshotFile:
+    return SnapshotFile(row["path"], row["size"], row["sha256"], row["updated_at"])
 
 
 def _digest(text: str) -> Digest:
@@ -260,9 +260,9 @@ def _digest(text: str) -> Digest:
     return Digest(len(content), hashlib.sha256(content).hexdigest())
 
 
-def _batches(files: Sequence[Held]) -> Iterator[list[Held]]:
+def _batches(files: Sequence[SnapshotFile]) -> Iterator[list[SnapshotFile]]:
     """The files in order, in groups of so many bytes, or of one file that has more."""
-    batch: list[Held] = []
+    batch: list[SnapshotFile] = []
     size = 0
     for file in files:
         if batch and size + file.size > _BATCH_BYTES:

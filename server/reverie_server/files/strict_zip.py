@@ -89,7 +89,7 @@ def read_entries(file: BinaryIO, limits: Limits) -> list[Entry]:
     seen: set[str] = set()
     for entry in entries:
         if entry.name in seen:
-            raise ValidationFailed(f"the archive has {shown(entry.name)} twice")
+            raise ValidationFailed(f"the archive has {printable_name(entry.name)} twice")
         seen.add(entry.name)
     return _located(file, entries, directory_start)
 
@@ -113,20 +113,20 @@ def read_entry(file: BinaryIO, entry: Entry, limits: Limits) -> bytes:
                 piece = inflater.unconsumed_tail if inflater else b""
                 if len(content) > limits.max_entry_bytes:
                     raise PayloadTooLarge(
-                        f"{shown(entry.name)} unpacks to more than the {limits.max_entry_bytes} bytes allowed"
+                        f"{printable_name(entry.name)} unpacks to more than the {limits.max_entry_bytes} bytes allowed"
                     )
         except zlib.error:
-            raise ValidationFailed(f"{shown(entry.name)} is damaged: it cannot be unpacked") from None
+            raise ValidationFailed(f"{printable_name(entry.name)} is damaged: it cannot be unpacked") from None
         if inflater and inflater.eof and (position < end or inflater.unused_data):
-            raise ValidationFailed(f"{shown(entry.name)} has something behind the end of its data")
+            raise ValidationFailed(f"{printable_name(entry.name)} has something behind the end of its data")
     if inflater and not inflater.eof:
-        raise ValidationFailed(f"{shown(entry.name)} is damaged: its data ends too early")
+        raise ValidationFailed(f"{printable_name(entry.name)} is damaged: its data ends too early")
     if (len(content), zlib.crc32(content)) != (entry.size, entry.crc):
-        raise ValidationFailed(f"{shown(entry.name)} is damaged: size or CRC are not those of its header")
+        raise ValidationFailed(f"{printable_name(entry.name)} is damaged: size or CRC are not those of its header")
     return bytes(content)
 
 
-def shown(name: str) -> str:
+def printable_name(name: str) -> str:
     """A name as a message shows it: quoted, and not all of a very long one."""
     return repr(name if len(name) <= 100 else f"{name[:99]}…")
 
@@ -192,7 +192,7 @@ def _name(raw: bytes, flags: int) -> str:
 
 def _check(entry: Entry, attributes: int) -> None:
     """ValidationFailed for an entry that no snapshot has, whatever it holds."""
-    name = shown(entry.name)
+    name = printable_name(entry.name)
     if why := _hostile(entry.name):
         raise ValidationFailed(f"the archive names an entry {name}: {why}")
     if entry.flags & _ENCRYPTED:
@@ -227,11 +227,11 @@ def _located(file: BinaryIO, entries: Sequence[Entry], directory_start: int) -> 
     position = 0
     for entry in sorted(entries, key=lambda entry: entry.offset):
         if entry.offset != position:
-            raise ValidationFailed(f"{shown(entry.name)} overlaps another entry, or hides something before it")
+            raise ValidationFailed(f"{printable_name(entry.name)} overlaps another entry, or hides something before it")
         start = _data_start(file, entry, directory_start)
         position = start + entry.packed_size
         if position > directory_start:
-            raise ValidationFailed(f"{shown(entry.name)} overlaps the list of entries")
+            raise ValidationFailed(f"{printable_name(entry.name)} overlaps the list of entries")
         if entry.flags & _STREAMED:
             position += _descriptor_size(file, entry, position, directory_start)
         found.append(replace(entry, data_start=start))
@@ -243,7 +243,7 @@ def _located(file: BinaryIO, entries: Sequence[Entry], directory_start: int) -> 
 def _data_start(file: BinaryIO, entry: Entry, directory_start: int) -> int:
     """Where the data begins, behind a local header that says what the list says."""
     if entry.offset + _LOCAL.size + len(entry.raw_name) > directory_start:
-        raise ValidationFailed(f"{shown(entry.name)} overlaps the list of entries")
+        raise ValidationFailed(f"{printable_name(entry.name)} overlaps the list of entries")
     header = _read(file, entry.offset, _LOCAL.size + len(entry.raw_name))
     signature, _, flags, method, _, _, crc, packed, size, name_size, extra_size = _LOCAL.unpack_from(header)
     measured = (crc, packed, size)
@@ -255,7 +255,7 @@ def _data_start(file: BinaryIO, entry: Entry, directory_start: int) -> int:
         or (name_size, header[_LOCAL.size :]) != (len(entry.raw_name), entry.raw_name)
         or not (measured == expected or is_streamed)
     ):
-        raise ValidationFailed(f"the two headers of {shown(entry.name)} contradict each other")
+        raise ValidationFailed(f"the two headers of {printable_name(entry.name)} contradict each other")
     return entry.offset + len(header) + int(extra_size)
 
 
@@ -268,4 +268,4 @@ def _descriptor_size(file: BinaryIO, entry: Entry, position: int, directory_star
         return len(expected) + 4
     if record[: len(expected)] == expected:
         return len(expected)
-    raise ValidationFailed(f"the two headers of {shown(entry.name)} contradict each other")
+    raise ValidationFailed(f"the two headers of {printable_name(entry.name)} contradict each other")

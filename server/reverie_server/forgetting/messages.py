@@ -82,7 +82,7 @@ class ForgettableMessages(Forgettable):
         return count
 
 
-def _findings(held: session_erase.Held, texts: Sequence[str]) -> Findings:
+def _findings(held: session_erase.MessageMatches, texts: Sequence[str]) -> Findings:
     items = [
         Item("message", path, text, True, count)
         for text in texts

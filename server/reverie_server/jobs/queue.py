@@ -160,13 +160,13 @@ class Queue:
         async with self._database.maintenance() as connection:
             await connection.execute(SQL["bring_forward"], {"until": until})
 
-    async def prune(self, keep_days: int) -> None:
-        """Remove the rows of jobs that ended so many days ago, and old events; some at a time."""
+    async def prune(self, keep_days: int, *, at_once: int = PRUNED_AT_ONCE) -> None:
+        """Remove the rows of jobs that ended `keep_days` days ago, and old events; `at_once` in one transaction."""
         for step, days in (("prune", keep_days), ("prune_events", EVENTS_KEEP_DAYS)):
-            removed = PRUNED_AT_ONCE
-            while removed == PRUNED_AT_ONCE:
+            removed = at_once
+            while removed == at_once:
                 async with self._database.maintenance() as connection:
-                    params = {"keep_days": days, "limit": PRUNED_AT_ONCE}
+                    params = {"keep_days": days, "limit": at_once}
                     removed = len(await (await connection.execute(SQL[step], params)).fetchall())
 
     async def _settle(self, connection: Connection, how: Settled, job: Job, details: Mapping[str, Any]) -> bool:

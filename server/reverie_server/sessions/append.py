@@ -1,4 +1,4 @@
-"""Recording what is said: messages, their passages in the index, and the daily log, all in one transaction."""
+"""Adds messages to sessions: the messages, their passages in the index and the daily log in one transaction."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.record import Derived, record
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.sessions import daily_log
-from reverie_server.sessions.chunk import check_passages, cut
+from reverie_server.sessions.chunk import check_passages, chunk_messages
 from reverie_server.sessions.lookup import Key, lock_session, look_up
 from reverie_server.sessions.model import Appended, Message, NewMessage, Session, is_of_cron, paired
-from reverie_server.sessions.validate import check_given, cleaned, with_content
-from reverie_server.text import markdown_edit as sections
+from reverie_server.sessions.validate import check_messages, cleaned, with_content
+from reverie_server.text import markdown_edit
 from reverie_server.text.tokens import CountTokens, message_tokens
 
 SQL = Queries(__file__)
@@ -45,7 +45,7 @@ LOG_REASON = "daily_log"
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A session as it was looked at: which of the given ids it has, and a user's message that has no answer yet."""
+    """A session as it was read: which of the new messages' ids it has, and a user's message that has no answer yet."""
 
     session: Session | None
     place: Place
@@ -55,7 +55,7 @@ class _Seen:
 
     @property
     def basis(self) -> tuple[frozenset[str], object]:
-        """What decides which of the given messages are new."""
+        """The state that decides which messages are new."""
         return self.known, self.tombstones
 
 
@@ -73,7 +73,7 @@ class _Prepared:
 class _Recording:
     """What is stored in the transaction that holds the slice's lock, with the log's files at `paths`.
 
-    `waiting` passages have no vector yet. `exchanges` are the log's entries with the messages they tell of; those of
+    `waiting` passages have no vector yet. `exchanges` are the log's entries with their messages; those of
     notes in `full` are not written.
     """
 
@@ -116,15 +116,15 @@ class _Recording:
         await connection.execute(SQL["add_messages"], params)
         row = await (await connection.execute(SQL["count_messages"], params)).fetchone()
         self.outcome = Session(**(row or {}))
-        said = [
+        entries = [
             MessagePassages(seq, message.at, passages)
             for seq, message, passages in zip(seqs, messages, self.prepared.passages, strict=True)
             if passages
         ]
-        if said:
+        if entries:
             opened = (connection, self.seen.place, slice_, session.session_key, session.path)
             file = await transcript.open_transcript(*opened)
-            self.waiting = await transcript.append_messages(connection, file, said, self.prepared.model_id)
+            self.waiting = await transcript.append_messages(connection, file, entries, self.prepared.model_id)
         if self.paths:
             logged = {"slice_id": slice_.slice_id, "paths": list(self.paths), "reason": LOG_REASON}
             await connection.execute(SQL["drop_superseded"], {**params, **logged})
@@ -136,9 +136,9 @@ class _Recording:
         """Which messages the lines of the log tell of. New ones have their numbers by identity."""
         derived = [
             Derived(entry.path, [entry.line], EXTRACTIVE, LOG_REASON, [message_source(session.session_id, numbered)])
-            for entry, said in self.exchanges
+            for entry, exchange in self.exchanges
             if entry.path in self.paths and entry.path not in self.full
-            for numbered in [[(seqs.get(id(message), message.seq), message.message_id) for message in said]]
+            for numbered in [[(seqs.get(id(message), message.seq), message.message_id) for message in exchange]]
         ]
         await record(connection, self.key.tenant_id, slice_.slice_id, derived)
 
@@ -177,18 +177,18 @@ class Recorder:
         """
         now = datetime.now(UTC)
         key = Key.of(grant.principal, session_id)
-        check_given(messages, now)
-        given = cleaned(messages)
-        seen = await self._look(key, place, given)
+        check_messages(messages, now)
+        new_messages = cleaned(messages)
+        seen = await self._look(key, place, new_messages)
         check_place(grant.principal, seen.place)
-        # Before it is this call's turn: cutting and embedding take longer than all the rest.
-        prepared = await self._prepare(grant, seen, given, now)
+        # Before it is this call's turn: chunking and embedding take longer than all the rest.
+        prepared = await self._prepare(grant, seen, new_messages, now)
 
         async def attempt() -> tuple[Appended, Place]:
             nonlocal prepared
-            seen = await self._look(key, place, given)
+            seen = await self._look(key, place, new_messages)
             if seen.basis != prepared.basis:
-                prepared = await self._prepare(grant, seen, given, now)
+                prepared = await self._prepare(grant, seen, new_messages, now)
             if seen.session is not None and not prepared.messages:
                 return Appended(seen.session, 0), seen.place
             if seen.session is not None and seen.session.state == "terminated":
@@ -203,14 +203,14 @@ class Recorder:
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
             return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
 
-    async def _look(self, key: Key, place: Place, given: Sequence[NewMessage]) -> _Seen:
+    async def _look(self, key: Key, place: Place, messages: Sequence[NewMessage]) -> _Seen:
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, key)
             if found is None:
                 own = await own_slices(connection, place)
                 return _Seen(None, place, tombstones=await tombstone_mark(connection, key.tenant_id, own))
             session, place = found
-            ids = [message.message_id for message in given if message.message_id is not None]
+            ids = [message.message_id for message in messages if message.message_id is not None]
             params = {"tenant_id": key.tenant_id, "session_key": session.session_key, "message_ids": ids}
             known = await (await connection.execute(SQL["known_ids"], params)).fetchall()
             last = await (await connection.execute(SQL["last_spoken"], params)).fetchone()
@@ -218,14 +218,14 @@ class Recorder:
             tombstones = await tombstone_mark(connection, key.tenant_id, [session.slice_id])
         return _Seen(session, place, frozenset(row["message_id"] for row in known), waiting, tombstones)
 
-    async def _prepare(self, grant: Grant, seen: _Seen, given: Sequence[NewMessage], now: datetime) -> _Prepared:
-        """Of the given messages those that are new to the session, without what was forgotten, cut and embedded."""
-        unheard = [message for message in given if message.message_id not in seen.known]
+    async def _prepare(self, grant: Grant, seen: _Seen, messages: Sequence[NewMessage], now: datetime) -> _Prepared:
+        """The messages that are new to the session, without what was forgotten, chunked and embedded."""
+        unheard = [message for message in messages if message.message_id not in seen.known]
         if seen.tombstones is not None and any(message.at is not None for message in unheard):
             forgetful = await self._tombstones.of_transcripts(seen.place)
             unheard = await asyncio.to_thread(_without_forgotten, unheard, forgetful)
         new = await asyncio.to_thread(self._weighed, unheard, now)
-        passages = await asyncio.to_thread(cut, grant.settings, new)
+        passages = await asyncio.to_thread(chunk_messages, grant.settings, new)
         check_passages(passages)
         ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
         return _Prepared(seen.basis, new, passages, ready.model_id if ready else None)
@@ -269,13 +269,13 @@ class Recorder:
                 await recording.run(unit.connection, unit.slice_)
 
     def _log_changes(self, entries: Sequence[daily_log.Entry], full: set[str]) -> list[Change]:
-        """The entries at the end of their days' notes; a note that has no room stays as it is and is told in `full`."""
+        """The entries at the end of their days' notes; a note without room stays as it is and joins `full`."""
         lines: dict[str, list[str]] = {}
         for entry in entries:
             lines.setdefault(entry.path, []).append(entry.line)
 
         def edit(path: str, text: str | None) -> str:
-            longer = sections.append(text, "\n\n".join(lines[path]), path)
+            longer = markdown_edit.append(text, "\n\n".join(lines[path]), path)
             if text is not None and len(longer.encode()) > self._max_file_bytes:
                 full.add(path)
                 return text
@@ -290,8 +290,8 @@ class Recorder:
 
 def _without_forgotten(messages: Sequence[NewMessage], forgetful: Callable[[str, datetime], str]) -> list[NewMessage]:
     """An old transcript does not bring back what was forgotten; what is said now, or later than that, is new."""
-    told = [
+    remaining = [
         message if message.at is None else with_content(message, forgetful(message.content, message.at))
         for message in messages
     ]
-    return [message for message in told if message is not None]
+    return [message for message in remaining if message is not None]

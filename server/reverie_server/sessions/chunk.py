@@ -1,4 +1,4 @@
-"""What search knows of messages, by the rules of an agent. Pure."""
+"""Messages cut into passages for search, by the settings of an agent. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
 from reverie_server.settings.agent import AgentSettings
 
-# What else is said is not between people.
+# Other messages are not between people.
 INDEXED_ROLES = ("user", "assistant")
 # All that one call brings is stored in one transaction, which must not take longer than a statement may.
 MAX_PASSAGES = 10_000
 
 
-def cut(settings: AgentSettings, messages: Sequence[Message]) -> list[list[Passage]]:
-    """What search knows of each message: nothing of tools and of the system."""
+def chunk_messages(settings: AgentSettings, messages: Sequence[Message]) -> list[list[Passage]]:
+    """The passages of each message, in order; none for messages of tools and of the system."""
     rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
     return [
         passages_of_message(message.content, local_day(message.at, settings.time_zone), rules)

@@ -1,4 +1,4 @@
-"""When a stretch of a session is complete: on request, or when nobody has said anything for a while."""
+"""Publishes that what a session has said is complete: on request, or after a time without messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reverie_server.sessions.model import is_of_cron
 SQL = Queries(__file__)
 IDLE = "idle"
 CRON = "cron"
-PAGE = 200
+PAGE_SESSIONS = 200
 
 
 async def publish_completed(
@@ -43,14 +43,16 @@ async def publish_completed(
     return [job for row in rows for job in await follow(connection, _event_of(row), delays)]
 
 
-async def complete_idle_sessions(database: Database, delays: Delays, *, idle_seconds: float) -> int:
-    """Publish the completion of every session, of any tenant, that nobody has written to for so long; how many.
+async def complete_idle_sessions(
+    database: Database, delays: Delays, *, idle_seconds: float, page_sessions: int = PAGE_SESSIONS
+) -> int:
+    """Publish the completion of every session, of any tenant, without a new message for `idle_seconds`; how many.
 
-    A page at a time, each in a transaction of its own; a session that somebody writes to at this instant is left alone.
+    `page_sessions` at a time, in one transaction each; a session that somebody writes to at this instant is left alone.
     """
     params = {
         "idle_seconds": idle_seconds,
-        "limit": PAGE,
+        "limit": page_sessions,
         "payload": Jsonb({"trigger_source": IDLE}),
         "of_cron": Jsonb({"trigger_source": CRON}),
     }
@@ -61,7 +63,7 @@ async def complete_idle_sessions(database: Database, delays: Delays, *, idle_sec
             for row in rows:
                 await follow(connection, _event_of(row), delays)
         total += len(rows)
-        if len(rows) < PAGE:
+        if len(rows) < page_sessions:
             return total
 
 

@@ -1,4 +1,4 @@
-"""Completing what a job by the clock said: its lines leave the daily log."""
+"""Completes a session of a job by the clock: its lines leave the daily log."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_ATTEMPTS = 50
 async def complete_without_log(
     database: Database, pipeline: Pipeline, delays: Delays, grant: Grant, session_id: str
 ) -> list[Deferred] | None:
-    """Publish that a stretch is complete that came by the clock, and take its lines out of the daily notes, at once.
+    """Publish that what a job by the clock said is complete, and take its lines out of the daily notes, at once.
 
     The jobs that follow; None: there is no such session. Lines that a person has changed stay. Raises Conflict when the
     session is written to all the time, and Forbidden as `publish_completed`.

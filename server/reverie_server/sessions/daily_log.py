@@ -22,11 +22,11 @@ _WIDE_BAR = "\uff5c"
 # How many characters of a text may stand for one of a piece of it: marks apart from their letters, invisible ones.
 _SPELLED = 8
 # A shorter text is another's part by chance.
-_TELLING_CHARS = 20
+_MIN_MATCH_CHARS = 20
 
 
 class Spoken(Protocol):
-    """What is told of a message: who says what, and when."""
+    """A message as the log needs it: its speaker, its text and its time."""
 
     @property
     def role(self) -> Role:
@@ -75,7 +75,7 @@ def local_day(at: datetime, time_zone: str) -> date:
 
 
 def parts_of(passage: str) -> tuple[str, str] | None:
-    """What user and assistant say in a passage that is one line of the log; None for any other."""
+    """The texts of user and assistant in a passage that is one line of the log; None for any other."""
     match = _LINE.fullmatch(passage)
     return (match["user"], match["assistant"]) if match else None
 
@@ -83,8 +83,8 @@ def parts_of(passage: str) -> tuple[str, str] | None:
 def repeats(passage: str, text: str) -> bool:
     """Whether a passage is a line of the log and one of its parts is a text, or holds it, or is its beginning."""
     parts = parts_of(passage)
-    said = _folded(text)
-    return parts is not None and bool(said) and any(_tells(part, said) for part in parts)
+    folded = _folded(text)
+    return parts is not None and bool(folded) and any(_contains(part, folded) for part in parts)
 
 
 def cut_off(text: str, pieces: Sequence[str]) -> list[str]:
@@ -122,16 +122,16 @@ def _local(at: datetime, zone: ZoneInfo) -> datetime:
         return at
 
 
-def _cut_to(said: str, max_chars: int) -> str:
-    return said if len(said) <= max_chars else said[: max_chars - 1].rstrip() + "…"
+def _cut_to(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 
 def _folded(text: str) -> str:
     return _SPACE.sub(" ", text).strip().replace("|", _WIDE_BAR)
 
 
-def _tells(part: str, said: str) -> bool:
-    if part == said or (len(said) >= _TELLING_CHARS and said in part):
+def _contains(part: str, text: str) -> bool:
+    if part == text or (len(text) >= _MIN_MATCH_CHARS and text in part):
         return True
     beginning = part.removesuffix("…")
-    return beginning != part and len(beginning) >= _TELLING_CHARS and said.startswith(beginning)
+    return beginning != part and len(beginning) >= _MIN_MATCH_CHARS and text.startswith(beginning)

@@ -1,4 +1,4 @@
-"""Taking texts out of what was said: messages, what stands for them, and their passages.
+"""Erases texts from messages, from the summaries of messages, and from their passages in the index.
 
 Every function works inside the caller's transaction, in which the slices are open.
 """
@@ -21,7 +21,7 @@ from reverie_indexer.index.document_index import forget_embeddings
 from reverie_indexer.index.transcript import MessagePassages
 from reverie_indexer.model import Place
 from reverie_server.sessions import daily_log
-from reverie_server.sessions.chunk import cut
+from reverie_server.sessions.chunk import chunk_messages
 from reverie_server.sessions.model import Message, path_of
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of, is_in
@@ -33,8 +33,8 @@ _MIN_REMNANT_CHARS = 5
 
 
 @dataclass(slots=True)
-class Held:
-    """What holds the texts: how many messages of each session, by (path, text), and their passages in the index.
+class MessageMatches:
+    """The messages that hold the texts: their number by (path of the session, text), and that of their passages.
 
     `found` are the messages, by session and number. `remnants` are what lines of the daily log have of the texts where
     they cut the message. `lines` are those of messages that were changed, as they were, `embeddings` how many cached
@@ -51,7 +51,7 @@ class Held:
     embeddings: int = 0
 
     def note(self, row: DictRow, texts: Sequence[str]) -> None:
-        """One more message holds these texts."""
+        """Count a message that holds these texts."""
         path = path_of(row["session_id"])
         self.sessions.add(path)
         self.found.append((row["session_key"], row["seq"]))
@@ -61,15 +61,17 @@ class Held:
         self.remnants += [rest for rest in cut if len(rest) >= _MIN_REMNANT_CHARS and rest not in self.remnants]
 
 
-async def survey(connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]) -> Held:
-    """What is said in some slices that holds one of the texts."""
-    held = Held()
+async def survey(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> MessageMatches:
+    """The messages and passages of some slices that hold one of the texts."""
+    matches = MessageMatches()
     async for row, of_row in _messages(connection, tenant_id, slice_ids, texts):
-        held.note(row, of_row)
+        matches.note(row, of_row)
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     rows = await (await connection.execute(SQL["holding_passages"], params)).fetchall()
-    held.passages = sum(any(is_in(row["text"], text) for text in texts) for row in rows)
-    return held
+    matches.passages = sum(any(is_in(row["text"], text) for text in texts) for row in rows)
+    return matches
 
 
 async def take_out(
@@ -79,36 +81,36 @@ async def take_out(
     texts: Sequence[str],
     settings: AgentSettings,
     count: CountTokens,
-) -> Held:
+) -> MessageMatches:
     """Take the texts out of the messages of a locked slice, of what stands for them, of the index and of the cache.
 
     A message keeps its number and id, whatever is left of it. What of it is indexed anew waits for its vector. With a
     text of a compacted message the summary goes, which may tell it in other words.
     """
-    held = await survey(connection, place.tenant_id, [slice_.slice_id], texts)
+    matches = await survey(connection, place.tenant_id, [slice_.slice_id], texts)
     found = [row async for row, _ in _messages(connection, place.tenant_id, [slice_.slice_id], texts)]
     by_session: dict[int, list[DictRow]] = {}
     for row in found:
         by_session.setdefault(row["session_key"], []).append(row)
     for session_key, rows in by_session.items():
-        said = []
+        rewritten = []
         for row in rows:
             content = await asyncio.to_thread(without_texts, row["content"], texts)
-            held.lines |= set(row["content"].splitlines()) - set(content.splitlines())
-            said.append(await _rewrite(connection, place, {**row, "content": content}, texts, settings, count))
+            matches.lines |= set(row["content"].splitlines()) - set(content.splitlines())
+            rewritten.append(await _rewrite(connection, place, {**row, "content": content}, texts, settings, count))
         path = path_of(rows[0]["session_id"])
         file = await transcript.find_transcript(connection, place, slice_, session_key, path)
         if file is not None:
-            indexed = await transcript.replace_messages(connection, file, said, None, only_present=True)
+            indexed = await transcript.replace_messages(connection, file, rewritten, None, only_present=True)
             hashes = {bytes(row["passage_sha256"]) for row in indexed.removed}
-            held.embeddings += await forget_embeddings(connection, place.tenant_id, hashes)
+            matches.embeddings += await forget_embeddings(connection, place.tenant_id, hashes)
         if rows[0]["seq"] <= rows[0]["compacted_through"]:
             # It tells of the message, in whatever words.
             key = {"tenant_id": place.tenant_id, "session_key": session_key}
             await connection.execute(SQL["drop_summary"], key)
             await connection.execute(SQL["drop_compactions"], key)
     await _take_out_of_summaries(connection, place, slice_, texts, list(by_session))
-    return held
+    return matches
 
 
 async def _rewrite(
@@ -119,7 +121,7 @@ async def _rewrite(
     settings: AgentSettings,
     count: CountTokens,
 ) -> MessagePassages:
-    """Store a message as it now is; its text is told anew already."""
+    """Store a message whose text is rewritten already; the fields beside the text are rewritten here."""
     content = row["content"]
     extra = _without_in(row["extra"], lambda text: without_texts(text, texts, by_line=False))
     tokens = message_tokens(content, extra, count)
@@ -136,7 +138,9 @@ async def _rewrite(
     await connection.execute(SQL["correct_tokens"], params)
     message = Message(row["seq"], row["role"], content, row["at"], tokens)
     # What is indexed of the message is, whatever of new ones would be.
-    [passages] = await asyncio.to_thread(cut, settings.model_copy(update={"index_messages": True}), [message])
+    [passages] = await asyncio.to_thread(
+        chunk_messages, settings.model_copy(update={"index_messages": True}), [message]
+    )
     return MessagePassages(message.seq, message.at, passages)
 
 
@@ -173,12 +177,12 @@ async def _messages(
         await cursor.execute(SQL["holding_messages"], params)
         async for row in cursor:
             parts = [row["content"], *_strings(row["extra"])]
-            held = await asyncio.to_thread(_held, parts, texts)
-            if held:
-                yield row, held
+            contained = await asyncio.to_thread(_texts_in, parts, texts)
+            if contained:
+                yield row, contained
 
 
-def _held(parts: Sequence[str], texts: Sequence[str]) -> list[str]:
+def _texts_in(parts: Sequence[str], texts: Sequence[str]) -> list[str]:
     return Targets(texts).found_in(*parts)
 
 
@@ -190,13 +194,13 @@ def _strings(value: object) -> list[str]:
     return [text for part in parts for text in _strings(part)]
 
 
-def _without_in(value: Any, told: Callable[[str], str]) -> Any:
-    """A JSON value with each of its texts told anew."""
+def _without_in(value: Any, rewrite: Callable[[str], str]) -> Any:
+    """A JSON value with each of its texts rewritten."""
     if isinstance(value, str):
-        return told(value)
+        return rewrite(value)
     if isinstance(value, Mapping):
-        return {name: _without_in(part, told) for name, part in value.items()}
-    return [_without_in(part, told) for part in value] if isinstance(value, list) else value
+        return {name: _without_in(part, rewrite) for name, part in value.items()}
+    return [_without_in(part, rewrite) for part in value] if isinstance(value, list) else value
 
 
 def _anchors(texts: Sequence[str]) -> dict[str, Any]:

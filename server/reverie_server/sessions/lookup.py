@@ -16,7 +16,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a session is found by. `owner_key` None is the conversation of the team."""
+    """The key of a session. `owner_key` None is the conversation of the team."""
 
     tenant_id: str
     agent_id: str
@@ -60,8 +60,8 @@ async def lock_session(connection: Connection, slice_: Slice, key: Key) -> tuple
     None when it is in another slice by now.
     """
     params = {**key.params, "slice_id": slice_.slice_id}
-    made = await (await connection.execute(SQL["make_session"], params)).fetchone()
+    created = await (await connection.execute(SQL["make_session"], params)).fetchone()
     row = await (await connection.execute(SQL["lock_session"], params)).fetchone()
     if row is None or row["slice_id"] != slice_.slice_id:
         return None
-    return Session(**row), made is not None
+    return Session(**row), created is not None

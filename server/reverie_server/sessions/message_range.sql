@@ -1,4 +1,4 @@
--- digest: how many messages a stretch of a session has, one hash over all of their texts, and the session's summary
+-- digest: how many messages a range of a session has, one hash over all of their texts, and the session's summary
 SELECT count(*) AS count,
        encode(sha256(convert_to(coalesce(string_agg(encode(sha256(convert_to(content, 'UTF8')), 'hex'), ''
                                                     ORDER BY seq), ''), 'UTF8')), 'hex') AS digest,

@@ -105,7 +105,7 @@ def path_of(session_id: str) -> str:
     return f"sessions/{session_id}"
 
 
-class _Said(Protocol):
+class _Spoken(Protocol):
     @property
     def role(self) -> Role: ...
 
@@ -116,24 +116,24 @@ class _Said(Protocol):
     def extra(self) -> Mapping[str, Any]: ...
 
 
-_S = TypeVar("_S", bound=_Said)
+_S = TypeVar("_S", bound=_Spoken)
 
 
 def paired(messages: Iterable[_S]) -> list[tuple[_S, _S]]:
     """The exchanges of a conversation in order: each user message with the first answer to it that has words.
 
-    What is said beside a call of tools is no answer yet.
+    A message that calls tools is no answer yet.
     """
     found: list[tuple[_S, _S]] = []
-    asked: _S | None = None
+    question: _S | None = None
     for message in messages:
         if message.role == "user" and message.content.strip():
-            asked = message
-        elif message.role == "assistant" and message.content.strip() and asked is not None:
+            question = message
+        elif message.role == "assistant" and message.content.strip() and question is not None:
             if message.extra.get("tool_calls"):
                 continue
-            found.append((asked, message))
-            asked = None
+            found.append((question, message))
+            question = None
     return found
 
 
@@ -144,7 +144,7 @@ def exchanges(messages: Sequence[Message | NewMessage]) -> list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class NewCompaction:
-    """What a compaction does: the messages it marks, by number, and what it leaves of them.
+    """A compaction: the numbers of the messages that it marks, and the summary that replaces them.
 
     `flushed` is how many lines it adds to the daily note. `prompt`, its version and `model` are None without a model.
     """

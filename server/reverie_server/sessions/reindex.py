@@ -16,7 +16,7 @@ from reverie_indexer.index.transcript import Indexed, MessagePassages
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.reindex import Reindexed
-from reverie_server.sessions.chunk import cut
+from reverie_server.sessions.chunk import chunk_messages
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import SQL as SESSIONS
 from reverie_server.settings.agent import AgentSettings
@@ -25,7 +25,7 @@ SQL = Queries(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _ChunkedPage:
     """A page of a session's messages with their passages by the rules of today."""
 
     session: Session
@@ -37,7 +37,7 @@ class _Cut:
 async def reindex_messages(
     database: Database, pipeline: Pipeline, place: Place, settings: AgentSettings, *, page_messages: int = 200
 ) -> Reindexed:
-    """Cut and embed anew the messages of a place, `page_messages` at a time, each page in one transaction.
+    """Chunk and embed anew the messages of a place, `page_messages` at a time, each page in one transaction.
 
     `documents` counts sessions. With `index_messages` off nothing of them is left in the index. A message that changes
     meanwhile is left as whoever changed it left it.
@@ -50,10 +50,12 @@ async def reindex_messages(
             page = await _page(database, place, session, after, page_messages)
             if not page:
                 break
-            passages = await asyncio.to_thread(cut, settings, page)
+            passages = await asyncio.to_thread(chunk_messages, settings, page)
             ready = await pipeline.embed(place.tenant_id, [p for of_one in passages for p in of_one])
             done.append(
-                await _replace(database, place, _Cut(session, page, passages, ready.model_id if ready else None))
+                await _replace(
+                    database, place, _ChunkedPage(session, page, passages, ready.model_id if ready else None)
+                )
             )
             after = page[-1].seq
     if any(indexed.waiting for indexed in done):
@@ -88,22 +90,22 @@ async def _read(connection: Connection, place: Place, session: Session, after: i
     return [Message(**row) for row in rows]
 
 
-async def _replace(database: Database, place: Place, cut_: _Cut) -> Indexed:
+async def _replace(database: Database, place: Place, page: _ChunkedPage) -> Indexed:
     async with database.tenant(place.tenant_id) as connection:
         slice_ = await lock_slice(connection, place)
-        now = await _read(connection, place, cut_.session, cut_.messages[0].seq - 1, len(cut_.messages))
+        now = await _read(connection, place, page.session, page.messages[0].seq - 1, len(page.messages))
         present = {(message.seq, message.content) for message in now}
-        said = [
+        reindexed = [
             MessagePassages(message.seq, message.at, passages)
-            for message, passages in zip(cut_.messages, cut_.passages, strict=True)
+            for message, passages in zip(page.messages, page.passages, strict=True)
             if (message.seq, message.content) in present
         ]
-        session = cut_.session
+        session = page.session
         opened = (connection, place, slice_, session.session_key, session.path)
-        if any(message.passages for message in said):
+        if any(message.passages for message in reindexed):
             file = await transcript.open_transcript(*opened)
         elif (known := await transcript.find_transcript(*opened)) is not None:
             file = known
         else:
             return Indexed(0, 0, 0, ())
-        return await transcript.replace_messages(connection, file, said, cut_.model_id)
+        return await transcript.replace_messages(connection, file, reindexed, page.model_id)

@@ -1,4 +1,4 @@
-"""Sessions and their messages: making, finding, reading, clearing; what is said is added by `appending`.
+"""Sessions and their messages: making, finding, reading, clearing; `append` adds messages.
 
 A session belongs to (tenant, agent, owner, id) and stays in the slice where it was begun: its owner's, or the team's.
 Every write holds that slice's lock, then the session's.
@@ -54,7 +54,7 @@ async def mark_compacted(connection: Connection, tenant_id: str, session: Sessio
 
 
 async def empty(connection: Connection, place: Place, slice_: Slice, session: Session) -> None:
-    """Remove all that a session has said, index and summaries included, in a transaction with its slice's lock."""
+    """Remove all messages of a session, index and summaries included, in a transaction with its slice's lock."""
     params = {"tenant_id": place.tenant_id, "session_key": session.session_key, "slice_id": slice_.slice_id}
     await transcript.remove_messages(connection, place, slice_, session.session_key, None)
     for step in ("drop_window_summary", "drop_compactions", "drop_events", "drop_messages", "empty_session"):
@@ -132,9 +132,9 @@ class Sessions:
 
     async def append(self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]) -> Appended:
         """Add messages to a session, in order, each once: see `Recorder.append`."""
-        appended, own_place = await self._recorder.append(grant, place, session_id, messages)
+        appended, session_place = await self._recorder.append(grant, place, session_id, messages)
         if appended.stored:
-            self.after_append(grant, own_place, appended.session)
+            self.after_append(grant, session_place, appended.session)
         return appended
 
     async def messages(

@@ -1,4 +1,4 @@
-"""A conversation as a model is given it, and what comes of it as text. Pure."""
+"""The text of a conversation for a model, and the text that the model makes of it. Pure."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def transcript(messages: Sequence[Message], detail: Detail) -> str:
     for message in messages:
         if message.role == "system" or (message.role == "tool" and detail == "summary"):
             continue
-        said = strip_injected(message.content).strip()
+        text = strip_injected(message.content).strip()
         if detail == "summary" or message.role == "tool":
-            said = _shortened(_SPACE.sub(" ", said), SUMMARY_CHARS)
-        if said:
-            lines.append(f"{_NAMES[message.role]}: {said}")
+            text = _shortened(_SPACE.sub(" ", text), SUMMARY_CHARS)
+        if text:
+            lines.append(f"{_NAMES[message.role]}: {text}")
     return "\n".join(lines)
 
 
-def parts(messages: Sequence[Message], most: int) -> list[list[Message]]:
-    """The messages in at most so many runs of about the same size, each of PART_TOKENS where that is enough."""
+def parts(messages: Sequence[Message], max_parts: int) -> list[list[Message]]:
+    """The messages in at most `max_parts` runs of about the same size, each of PART_TOKENS where that is enough."""
     total = sum(message.tokens for message in messages)
-    wanted = max(1, min(most, -(-total // PART_TOKENS), len(messages)))
+    count = max(1, min(max_parts, -(-total // PART_TOKENS), len(messages)))
     found: list[list[Message]] = [[]]
     before = 0
     for message in messages:
         # By where its middle lies, so that a long message does not push all others into the last part.
-        if found[-1] and len(found) < wanted and before + message.tokens / 2 >= total * len(found) / wanted:
+        if found[-1] and len(found) < count and before + message.tokens / 2 >= total * len(found) / count:
             found.append([])
         found[-1].append(message)
         before += message.tokens
@@ -53,10 +53,10 @@ def parts(messages: Sequence[Message], most: int) -> list[list[Message]]:
 
 def clipped(text: str, max_tokens: int, count: CountTokens) -> str:
     """The first lines of a text that fit; of a first line that does not, its beginning."""
-    own = neutralise(strip_injected(text)).strip()
-    if count(own) <= max_tokens:
-        return own
-    lines = own.splitlines()
+    cleaned = neutralise(strip_injected(text)).strip()
+    if count(cleaned) <= max_tokens:
+        return cleaned
+    lines = cleaned.splitlines()
     if kept := _most(len(lines), lambda number: count("\n".join(lines[:number])) <= max_tokens):
         return "\n".join(lines[:kept]).rstrip()
     return lines[0][: _most(len(lines[0]), lambda chars: count(lines[0][:chars]) <= max_tokens)].rstrip()

@@ -1,4 +1,4 @@
-"""Messages as they are handed in: what is refused, and what of them is kept. Pure."""
+"""Checks and cleans the messages of a request before a session takes them. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATEST_AHEAD = timedelta(days=1)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def check_given(messages: Sequence[NewMessage], now: datetime) -> None:
+def check_messages(messages: Sequence[NewMessage], now: datetime) -> None:
     """Raise ValidationFailed or PayloadTooLarge for messages that no session takes."""
     if len(messages) > MAX_MESSAGES:
         raise ValidationFailed(f"one call takes at most {MAX_MESSAGES} messages; these are {len(messages)}")
@@ -72,12 +72,12 @@ def cleaned(messages: Sequence[NewMessage]) -> list[NewMessage]:
     kept: list[NewMessage] = []
     seen: set[str] = set()
     for message in messages:
-        told = with_content(message, strip_injected(message.content))
-        if told is None or message.message_id in seen:
+        cleaned_message = with_content(message, strip_injected(message.content))
+        if cleaned_message is None or message.message_id in seen:
             continue
         if message.message_id is not None:
             seen.add(message.message_id)
-        kept.append(told)
+        kept.append(cleaned_message)
     return kept
 
 
