@@ -11,7 +11,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.forgettable import Selection
 from reverie_server.forgetting.forget import Target
-from reverie_server.nights import report_erase as reports_forgetting
+from reverie_server.nights import report_erase
 
 QUOTED = 'The "kiln" stands behind the barn, as Ada says.'
 
@@ -30,10 +30,10 @@ async def ada(database: Database, models: ModelSlot) -> Nights:
 async def test_a_text_is_taken_out_of_reports_and_nothing_else_is(ada: Nights) -> None:
     async with ada.runtime.database.tenant("default") as connection:
         [own] = await own_slices(connection, ada.place)
-        held = await reports_forgetting.survey(connection, "default", [own], [TEA, '"kiln" stands', "zeppelin"])
+        held = await report_erase.survey(connection, "default", [own], [TEA, '"kiln" stands', "zeppelin"])
         assert (held.reports, dict(held.texts)) == (2, {TEA: 1, '"kiln" stands': 2})
-        assert (await reports_forgetting.survey(connection, "default", [own], ["zeppelin"])).reports == 0
-        taken = await reports_forgetting.take_out(connection, "default", own, [QUOTED.upper()])
+        assert (await report_erase.survey(connection, "default", [own], ["zeppelin"])).reports == 0
+        taken = await report_erase.erase_texts(connection, "default", own, [QUOTED.upper()])
         assert taken.reports == 2
     focused, night = await ada.reports()
     assert (focused.promoted, focused.topic) == ([], "")

@@ -18,14 +18,14 @@ from reverie_server.jobs.threads import JobThreads, current_job
 from reverie_server.text.error_site import code_of, error_site
 
 log = structlog.get_logger()
-# How long a job that is cancelled may take to be given back.
+# The time in which a cancelled job must be put back.
 PUT_BACK_SECONDS = 5.0
-# What a job may say of its work; the stage is its name.
+# The arguments that a job may have; its stage is a column of its own.
 _ARGS = frozenset(each.name for each in fields(Work)) - {"stage", "is_last_attempt"}
 
 
 class StageRunner:
-    """Runs jobs of stages, and says what came of each: to the queue, to the slice's stages, to the log."""
+    """Runs jobs of stages, and records the outcome of each in the queue, in the state of the slice, and in the log."""
 
     def __init__(self, queue: Queue, stages: Mapping[Stage, Runs]) -> None:
         self._queue = queue
@@ -35,9 +35,9 @@ class StageRunner:
         self.running: dict[int, Job] = {}
 
     async def run(self, job: Job) -> None:
-        """Run a job and settle it. Cancelled, it is put back.
+        """Run a job and record its outcome. A cancelled job is put back.
 
-        Raises nothing but DatabaseUnavailable, when what came of it could not be written down.
+        Raises only DatabaseUnavailable, when the outcome could not be recorded.
         """
         self.running[job.job_id] = job
         current_job.set(job.job_id)
@@ -54,7 +54,7 @@ class StageRunner:
         try:
             if work is not None and work.stage in self._stages:
                 outcome = await self._attempt(work)
-                await self._say_done(job, work, outcome, time.monotonic() - began)
+                await self._record_done(job, work, outcome, time.monotonic() - began)
                 return
         except asyncio.CancelledError:
             await self._give_back(job)
@@ -69,15 +69,15 @@ class StageRunner:
         except Exception as caught:  # noqa: BLE001  # the edge of a job: what failed is said without its words
             error = f"{code_of(caught)}: {error_site(caught)}"
         # Outside the handlers: what is raised from here on brings no exception along that may hold memory text.
-        await self._say_failed(job, work, error, time.monotonic() - began)
+        await self._record_failed(job, work, error, time.monotonic() - began)
 
     async def _attempt(self, work: Work) -> Outcome:
         await self._queue.started(work)
         async with asyncio.timeout(self._queue.rules.timeout_seconds):
             return await self._stages[work.stage].run(work)
 
-    async def _say_done(self, job: Job, work: Work, outcome: Outcome, seconds: float) -> None:
-        is_own = await self._queue.done(job, work, outcome, seconds)
+    async def _record_done(self, job: Job, work: Work, outcome: Outcome, seconds: float) -> None:
+        is_holder = await self._queue.done(job, work, outcome, seconds)
         log.info(
             "job",
             **_ids(job, work),
@@ -86,12 +86,12 @@ class StageRunner:
             method=outcome.method,
             fallback=outcome.fallback,
             seconds=round(seconds, 3),
-            **({} if is_own else {"taken_over": True}),
+            **({} if is_holder else {"taken_over": True}),
         )
 
-    async def _say_failed(self, job: Job, work: Work | None, error: str, seconds: float) -> None:
+    async def _record_failed(self, job: Job, work: Work | None, error: str, seconds: float) -> None:
         is_last = self._queue.rules.is_last(job.attempts)
-        is_own = await self._queue.failed(job, work, error, seconds)
+        is_holder = await self._queue.failed(job, work, error, seconds)
         log.warning(
             "job",
             **_ids(job, work),
@@ -100,7 +100,7 @@ class StageRunner:
             attempt=job.attempts + 1,
             is_last_attempt=is_last,
             seconds=round(seconds, 3),
-            **({} if is_own else {"taken_over": True}),
+            **({} if is_holder else {"taken_over": True}),
         )
 
     async def _give_back(self, job: Job) -> None:
@@ -109,12 +109,12 @@ class StageRunner:
         done, _ = await asyncio.wait({giving}, timeout=PUT_BACK_SECONDS)
         if not done:
             giving.cancel()
-        given = await asyncio.gather(giving, return_exceptions=True)
-        log.info("job_put_back", job=job.job_id, stage=job.stage, in_time=given[0] is True)
+        results = await asyncio.gather(giving, return_exceptions=True)
+        log.info("job_put_back", job=job.job_id, stage=job.stage, in_time=results[0] is True)
 
 
 def work_of(job: Job, *, is_last_attempt: bool) -> Work | None:
-    """The work a job stands for; None for one that another version of the server deferred, and this one cannot read."""
+    """The work of a job; None for a job that another version of the server deferred and this one cannot read."""
     is_whose = all(isinstance(job.args.get(name), str) for name in ("tenant_id", "agent_id"))
     if job.stage not in STAGES or not is_whose or not job.args.keys() <= _ARGS:
         return None

@@ -1,11 +1,11 @@
-"""DREAMS.md, the diary of the nights: what was seen, concluded and rewritten. Pure.
+"""The text of DREAMS.md, the diary of the nights: the inputs, conclusions and changes of each run. Pure.
 
-An entry begins with a heading of the second level that says in one line what it comes to:
+An entry begins with a heading of the second level, which sums it up in one line:
 
     ## 2026-04-03 02:00 emergence: 1 of 14 candidates entered MEMORY.md (report 5f2c9a01d4b7e683)
 
 Past its cap older entries move whole to the archive of their month, and their heading stays. When headings alone are
-too much, those of the oldest months become one line a month. What anybody else wrote stays with the entry above it.
+too long, those of the oldest months become one line a month. Text of anybody else stays with the entry above it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from datetime import datetime
 
 PATH = "DREAMS.md"
 MAX_CHARS = 20_000
-# So much is left when it was over the cap, so that not every night moves something.
+# The share of the cap that is left after entries moved, so that not every night moves some.
 _KEPT_SHARE = 0.75
 _TITLE = "# Dreams"
 _ENTRY = re.compile(r"^## (?=\d{4}-\d\d(?:-\d\d \d\d:\d\d | — ))", re.MULTILINE)
@@ -28,7 +28,7 @@ _LINE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class DiaryEntry:
-    """What the diary says of a run: `summary` is one line, `details` are pairs of a label and a text, each a line.
+    """The diary's entry of a run: `summary` is one line, `details` are pairs of a label and a text, each a line.
 
     `at` is in the agent's time zone.
     """
@@ -42,14 +42,14 @@ class DiaryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """The diary, and what moves to which month's archive, whole entries oldest first."""
+    """The diary, and by month the whole entries that move to its archive, oldest first."""
 
     text: str
     moved: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def archive_path(month: str) -> str:
-    """The archive of a month, `YYYY-MM`. No daily note, and in no prompt."""
+    """The path of the archive of a month, `YYYY-MM`. It is no daily note, and in no prompt."""
     return f"memory/dreams/{month}.md"
 
 
@@ -62,57 +62,57 @@ def render_entry(entry: DiaryEntry) -> str:
 
 
 def written(diary: str | None, entry: str, *, max_chars: int = MAX_CHARS) -> Rolled:
-    """The diary with an entry at its end, within its cap as far as the newest entry and a person's text above all
-    entries leave room."""
+    """The diary with an entry at its end, within its cap, unless the newest entry and the text above all entries alone
+    exceed it."""
     base = (diary or f"{_TITLE}\n").rstrip()
     text = f"{base}\n\n{entry}" if base else entry
     return rolled(text, max_chars) if len(text) > max_chars else Rolled(text)
 
 
 def rolled(text: str, max_chars: int = MAX_CHARS) -> Rolled:
-    """The diary with its older entries summarised, oldest first, until it is well under the cap."""
-    top, entries = _parted(text)
+    """The diary with its older entries shortened to headings, oldest first, until it is well under the cap."""
+    top, texts = _parted(text)
     target = int(max_chars * _KEPT_SHARE)
     moved: dict[str, list[str]] = {}
-    shown = [_Shown(entry) for entry in entries]
-    length = len(top) + sum(one.length for one in shown)
-    for at, one in enumerate(shown[:-1]):
+    entry_texts = [_EntryText(entry) for entry in texts]
+    length = len(top) + sum(one.length for one in entry_texts)
+    for at, one in enumerate(entry_texts[:-1]):
         if length <= target:
             break
         if one.has_body:
             moved.setdefault(one.month, []).append(one.text)
-            shown[at] = replace(one, text=f"{one.heading}\n", is_archived=True)
-            length += shown[at].length - one.length
+            entry_texts[at] = replace(one, text=f"{one.heading}\n", is_archived=True)
+            length += entry_texts[at].length - one.length
     months: dict[str, list[int]] = defaultdict(list)
-    for at, one in enumerate(shown):
+    for at, one in enumerate(entry_texts):
         months[one.month].append(at)
-    lines: dict[int, _Shown | None] = {}
-    for month in sorted(months.keys() - {shown[-1].month if shown else ""}):
+    lines: dict[int, _EntryText | None] = {}
+    for month in sorted(months.keys() - {entry_texts[-1].month if entry_texts else ""}):
         if length <= target:
             break
-        own = [shown[at] for at in months[month]]
-        # Those that moved just now are there whole already.
-        moved.setdefault(month, []).extend(one.text for one in own if not one.is_archived and not one.is_month)
-        line = _Shown(_month_line(month, sum(one.count for one in own)))
-        length += line.length - sum(one.length for one in own)
+        of_month = [entry_texts[at] for at in months[month]]
+        # The archive has those whole that moved just now.
+        moved.setdefault(month, []).extend(one.text for one in of_month if not one.is_archived and not one.is_month)
+        line = _EntryText(_month_line(month, sum(one.count for one in of_month)))
+        length += line.length - sum(one.length for one in of_month)
         # In place of the first one.
         lines |= {**dict.fromkeys(months[month]), months[month][0]: line}
-    left = [lines.get(at, old) for at, old in enumerate(shown)]
-    parts = [top.rstrip(), *(one.text.rstrip() for one in left if one is not None)]
-    return Rolled("\n\n".join(part for part in parts if part) + "\n", {m: texts for m, texts in moved.items() if texts})
+    remaining = [lines.get(at, old) for at, old in enumerate(entry_texts)]
+    parts = [top.rstrip(), *(one.text.rstrip() for one in remaining if one is not None)]
+    return Rolled("\n\n".join(part for part in parts if part) + "\n", {m: whole for m, whole in moved.items() if whole})
 
 
 def archived(archive: str | None, month: str, entries: Sequence[str]) -> str:
-    """The archive of a month with entries, in the order of their times; what it has of one already, once."""
+    """The archive of a month with entries, in the order of their times. Lines that it has already are not repeated."""
     top, present = _parted(archive or f"# Dreams of {month}\n")
     by_heading = {_heading(entry): [entry] for entry in present}
     known = {heading: set(_lines(entry)) for heading, [entry] in by_heading.items()}
     for entry in entries:
         heading, body = _heading(entry), _body(entry)
-        held = by_heading.setdefault(heading, [f"{heading}\n"])
-        # Of what is there whole, the heading alone comes later, when its month becomes a line.
+        parts = by_heading.setdefault(heading, [f"{heading}\n"])
+        # The heading alone of an archived entry comes later, when its month becomes a line.
         if body and not known.setdefault(heading, set()).issuperset(_lines(body)):
-            held.append(body)
+            parts.append(body)
             known[heading].update(_lines(body))
     ordered = [_with_bodies(*by_heading[heading]) for heading in sorted(by_heading)]
     return "\n\n".join(part.rstrip() for part in [top, *ordered] if part.strip()) + "\n"
@@ -125,7 +125,7 @@ def latest(text: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _EntryText:
     text: str
     is_archived: bool = False
 
@@ -157,7 +157,7 @@ class _Shown:
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
-    """What stands above all entries, and the entries."""
+    """The text above all entries, and the entries."""
     starts = [match.start() for match in _ENTRY.finditer(text)]
     if not starts:
         return text, []

@@ -1,4 +1,4 @@
-"""Reads and writes DREAMS.md and its archives; an entry is written in one transaction with what it reports."""
+"""Reads and writes DREAMS.md and its archives. An entry is written in one transaction with the changes it reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.nights import diary
 from reverie_server.nights.diary import DiaryEntry, Rolled
 
-# How often others may write the diary meanwhile.
+# The attempts to write the diary while others write it, too.
 _ATTEMPTS = 20
 
 
@@ -51,8 +51,8 @@ class DiaryFiles:
 
     async def _text(self, place: Place) -> str | None:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            found = await read_documents(connection, place.tenant_id, own, [diary.PATH])
+            slice_ids = await own_slices(connection, place)
+            found = await read_documents(connection, place.tenant_id, slice_ids, [diary.PATH])
         return next((text for document, text in found if document.deleted_at is None), None)
 
     async def _changes(self, place: Place, entry: DiaryEntry) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Taking texts out of reports, and clearing reports. Every function works inside the caller's transaction."""
+"""Erases texts from reports, and clears reports. Every function works inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _PLAIN = ("topic", "reason", "diff")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """How many reports hold one of the texts, and how many hold each."""
+class MatchingReports:
+    """The number of reports that hold one of the texts, and the number of reports that hold each text."""
 
     reports: int = 0
     texts: Counter[str] = field(default_factory=Counter)
 
 
 class ForgettableReports(Forgettable):
-    """The reports of nights. What they tell of files is as old as they are: they are cleared with files."""
+    """The reports of nights. They quote files, and are cleared together with them."""
 
     tables = frozenset({"reports"})
     cleared_with = "document"
@@ -47,7 +47,7 @@ class ForgettableReports(Forgettable):
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
         """Rewrite the reports without the texts."""
-        return _findings(await take_out(connection, place.tenant_id, slice_.slice_id, forgotten.texts))
+        return _findings(await erase_texts(connection, place.tenant_id, slice_.slice_id, forgotten.texts))
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
@@ -64,19 +64,21 @@ class ForgettableReports(Forgettable):
         return 0
 
 
-def _findings(held: Held) -> Findings:
-    items = [Item("report", "reports", text, True, count) for text, count in sorted(held.texts.items())]
-    return Findings("report", items, Removed(held.reports, 0, 0, 0) if held.reports else None)
+def _findings(matching: MatchingReports) -> Findings:
+    items = [Item("report", "reports", text, True, count) for text, count in sorted(matching.texts.items())]
+    return Findings("report", items, Removed(matching.reports, 0, 0, 0) if matching.reports else None)
 
 
-async def survey(connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]) -> Held:
-    """What reports of some slices hold of the texts."""
-    return _held([held for _, held in await _holding(connection, tenant_id, slice_ids, texts)])
+async def survey(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> MatchingReports:
+    """The reports of some slices that hold the texts."""
+    return _counted([report_texts for _, report_texts in await _matching_rows(connection, tenant_id, slice_ids, texts)])
 
 
-async def take_out(connection: Connection, tenant_id: str, slice_id: int, texts: Sequence[str]) -> Held:
-    """Take the texts out of the reports of a slice. A candidate of which nothing is left goes, of a diff its lines."""
-    found = await _holding(connection, tenant_id, [slice_id], texts)
+async def erase_texts(connection: Connection, tenant_id: str, slice_id: int, texts: Sequence[str]) -> MatchingReports:
+    """Erase the texts from the reports of a slice: whole lines of a diff, and candidates that become empty."""
+    found = await _matching_rows(connection, tenant_id, [slice_id], texts)
     for row, _ in found:
         params: dict[str, Any] = {
             "tenant_id": tenant_id,
@@ -86,16 +88,16 @@ async def take_out(connection: Connection, tenant_id: str, slice_id: int, texts:
             "diff": _without(row["diff"], texts, by_line=True),
         }
         for name in _JSON:
-            told = _told(row[name], lambda text: _without(text, texts))
-            params[name] = Jsonb([one for one in told if one.get("text")] if isinstance(told, list) else told)
+            value = _map_strings(row[name], lambda text: _without(text, texts))
+            params[name] = Jsonb([one for one in value if one.get("text")] if isinstance(value, list) else value)
         await connection.execute(SQL["rewrite"], params)
-    return _held([held for _, held in found])
+    return _counted([report_texts for _, report_texts in found])
 
 
 async def clear(
     connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: int | None, dry_run: bool
 ) -> int:
-    """Remove the reports of a slice, or those older than so many days; how many there were."""
+    """Remove the reports of a slice, with `older_than_days` only older ones; returns their number."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "older_than_days": older_than_days}
     rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
     if rows and not dry_run:
@@ -103,14 +105,14 @@ async def clear(
     return len(rows)
 
 
-def _held(found: Sequence[Sequence[str]]) -> Held:
-    return Held(len(found), Counter(text for texts in found for text in texts))
+def _counted(found: Sequence[Sequence[str]]) -> MatchingReports:
+    return MatchingReports(len(found), Counter(text for texts in found for text in texts))
 
 
-async def _holding(
+async def _matching_rows(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
 ) -> list[tuple[DictRow, list[str]]]:
-    """The reports that hold one of the texts, each with those that it holds."""
+    """The reports that hold one of the texts, each with the texts that it holds."""
     params = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
@@ -122,8 +124,8 @@ async def _holding(
     found = []
     for row in await (await connection.execute(SQL["holding"], params)).fetchall():
         parts = [row[name] for name in _PLAIN if row[name]] + [part for name in _JSON for part in _strings(row[name])]
-        if held := targets.found_in(*parts):
-            found.append((row, held))
+        if report_texts := targets.found_in(*parts):
+            found.append((row, report_texts))
     return found
 
 
@@ -142,12 +144,12 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-def _told(value: Any, told: Callable[[str], str]) -> Any:
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return told(value)
+        return change(value)
     if isinstance(value, Mapping):
-        return {name: _told(part, told) for name, part in value.items()}
-    return [_told(part, told) for part in value] if isinstance(value, list) else value
+        return {name: _map_strings(part, change) for name, part in value.items()}
+    return [_map_strings(part, change) for part in value] if isinstance(value, list) else value
 
 
 def _without(text: str, texts: Sequence[str], *, by_line: bool = False) -> str:
