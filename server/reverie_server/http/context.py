@@ -50,12 +50,12 @@ async def caller(request: Request) -> Caller:
             who = await guard.authenticate(request.headers.get("authorization"), client_address(request.scope))
     check_origin(who, request.scope["headers"])
     if not request.url.path.startswith(_FORWARDING):
-        check_own_key(who)
+        refuse_foreign_key(who)
     called_by(who, request.path_params.get("a"))
     return who
 
 
-def check_own_key(who: Caller) -> None:
+def refuse_foreign_key(who: Caller) -> None:
     """Unauthorized for who sends an open server a key: whoever does believes that there are keys."""
     if who.has_foreign_key:
         raise Unauthorized("this server has no keys, and was sent one: make it (`reverie keys create`), or send none")

@@ -131,7 +131,7 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type="application/problem+json")
 
 
-def _to(
+def _response_to(
     request: Request, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **extra: Any
 ) -> JSONResponse:
     """A problem as the response to a request: on routes of OpenAI's protocol in the form of that, too, on control
@@ -156,11 +156,11 @@ def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[s
     if status >= 500 and not isinstance(error, errors.Overloaded):
         log.warning("request_failed", code=error.code, detail=error.detail)
     extra = dict(error.extra)
-    own: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    status_headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if status in (429, 503):
         # Whole seconds; an endpoint may have told none, or parts of one.
-        own["Retry-After"] = str(max(1, math.ceil(extra.pop("retry_after_seconds", None) or 1)))
-    return _to(request, status, error.code, error.detail, {**own, **(headers or {})}, **extra)
+        status_headers["Retry-After"] = str(max(1, math.ceil(extra.pop("retry_after_seconds", None) or 1)))
+    return _response_to(request, status, error.code, error.detail, {**status_headers, **(headers or {})}, **extra)
 
 
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -188,8 +188,8 @@ def document(app: FastAPI) -> None:
                 for status, response in operation["responses"].items():
                     content = response.get("content", {})
                     if content.get("application/json", {}).get("schema", {}).get("$ref", "").endswith("/Problem"):
-                        shown = {**content.pop("application/json"), "example": _example(int(status))}
-                        content["application/problem+json"] = shown
+                        problem_content = {**content.pop("application/json"), "example": _example(int(status))}
+                        content["application/problem+json"] = problem_content
         for model in schema["components"]["schemas"].values():
             if "example" in model:
                 # FastAPI drops nulls, also from examples.
@@ -219,13 +219,13 @@ def install(app: FastAPI) -> None:
         wrong = _described(found)
         detail = "; ".join(f"{item['field']}: {item['message']}" for item in wrong) or "the request is not valid"
         more: dict[str, Any] = {"error_count": len(found)} if len(found) > len(wrong) else {}
-        return _to(request, 422, "validation_error", detail, errors=wrong, **more)
+        return _response_to(request, 422, "validation_error", detail, errors=wrong, **more)
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(error.status_code, "error")
         headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
-        return _to(request, error.status_code, code, str(error.detail), headers)
+        return _response_to(request, error.status_code, code, str(error.detail), headers)
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, _: Exception) -> JSONResponse:
@@ -233,7 +233,7 @@ def install(app: FastAPI) -> None:
         headers = id_header(request.scope)
         with of_request(headers.get(HEADER)):
             log.error("request_failed", code="internal_error")
-            return _to(request, 500, "internal_error", "the server failed; its log says why", headers)
+            return _response_to(request, 500, "internal_error", "the server failed; its log says why", headers)
 
 
 def _allowed(request: Request) -> str:

@@ -80,9 +80,9 @@ def default_max_connections(pool_size: int) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY:
         hard = 1 << 20
-    wanted = _MOST_CONNECTIONS + _ACCEPTED_AT_ONCE + _OTHER_DESCRIPTORS + 2 * pool_size
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = min(wanted, hard)
+    descriptors = _MOST_CONNECTIONS + _ACCEPTED_AT_ONCE + _OTHER_DESCRIPTORS + 2 * pool_size
+    if soft != resource.RLIM_INFINITY and soft < descriptors:
+        soft = min(descriptors, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    room = wanted if soft == resource.RLIM_INFINITY else soft
+    room = descriptors if soft == resource.RLIM_INFINITY else soft
     return max(16, min(_MOST_CONNECTIONS, room - _ACCEPTED_AT_ONCE - _OTHER_DESCRIPTORS - 2 * pool_size))

@@ -20,7 +20,7 @@ from reverie_server.access.connection_headers import connection_of
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import MisdirectedRequest, check_origin
 from reverie_server.http.bodies import MAX_BODY_BYTES
-from reverie_server.http.context import check_own_key
+from reverie_server.http.context import refuse_foreign_key
 from reverie_server.http.entrance import CALLER
 from reverie_server.http.json_shape import check_shape
 from reverie_server.mcp.message import MalformedMessage, NotJson, check_message
@@ -73,7 +73,7 @@ class McpEndpoint:
         """
         request = Request(scope, receive)
         caller: Caller = scope[CALLER]
-        check_own_key(caller)
+        refuse_foreign_key(caller)
         called_by(caller)
         if request.method != "POST":
             # There is no stream to open and no session to end: a client that is told so goes on without.

@@ -67,7 +67,7 @@ async def run_focused(a: Agent, body: FocusBody, system: System, who: Who) -> Ru
 @router.get("/dreaming/status", dependencies=QUERY_ONLY)
 async def dreaming_status(a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]) -> StatusAnswer:
     """How emergence stands: its last and its next night, what it concluded so far, what waits for the next."""
-    grant, place = await _reading(system, who, a, query.resolved_owner())
+    grant, place = await _read_place(system, who, a, query.resolved_owner())
     emergence = system.consolidation.emergence
     status = await system.consolidation.reports.emergence_status(place)
     found = await emergence.candidates(grant, place)
@@ -92,7 +92,7 @@ async def dreaming_candidates(
     a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]
 ) -> CandidatesAnswer:
     """What may enter MEMORY.md, best first, with the parts of its score and the gates that it has to pass."""
-    grant, place = await _reading(system, who, a, query.resolved_owner())
+    grant, place = await _read_place(system, who, a, query.resolved_owner())
     found = await system.consolidation.emergence.candidates(grant, place)
     return CandidatesAnswer(data=[_candidate(candidate) for candidate in found])
 
@@ -100,13 +100,15 @@ async def dreaming_candidates(
 @router.get("/dream/reports", dependencies=QUERY_ONLY)
 async def dream_reports(a: Agent, system: System, who: Who, query: Annotated[ReportPage, Query()]) -> ReportsAnswer:
     """What each run of emergence and dreaming saw, concluded and changed, newest first."""
-    _, place = await _reading(system, who, a, query.resolved_owner())
+    _, place = await _read_place(system, who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, str, str)
     before = (_instant(str(position[0])), str(position[1])) if position else None
     page = await system.consolidation.reports.page(place, before=before, limit=query.limit + 1)
-    shown = page[: query.limit]
-    cursor = encode_cursor(shown[-1].started_at.isoformat(), shown[-1].report_id) if len(page) > len(shown) else None
-    return ReportsAnswer(data=ReportsData(reports=[_report(r) for r in shown], next_cursor=cursor))
+    reports = page[: query.limit]
+    cursor = (
+        encode_cursor(reports[-1].started_at.isoformat(), reports[-1].report_id) if len(page) > len(reports) else None
+    )
+    return ReportsAnswer(data=ReportsData(reports=[_report(report) for report in reports], next_cursor=cursor))
 
 
 @router.get("/dream/reports/{report_id}", dependencies=QUERY_ONLY)
@@ -118,7 +120,7 @@ async def dream_report(
     query: Annotated[ControlQuery, Query()],
 ) -> ReportAnswer:
     """One report."""
-    _, place = await _reading(system, who, a, query.resolved_owner())
+    _, place = await _read_place(system, who, a, query.resolved_owner())
     if not re.fullmatch(r"[0-9a-f]{16}", report_id):
         raise NotFound("there is no such report")
     return ReportAnswer(data=_report(await system.consolidation.reports.report(place, report_id)))
@@ -127,7 +129,7 @@ async def dream_report(
 @router.get("/dream/morning-card", dependencies=QUERY_ONLY)
 async def morning_card(a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]) -> CardAnswer:
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
-    grant, place = await _reading(system, who, a, query.resolved_owner())
+    grant, place = await _read_place(system, who, a, query.resolved_owner())
     card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
     entries = None if card is None else [CardEntry.model_validate(e, from_attributes=True) for e in card]
     return CardAnswer(data=entries)
@@ -154,7 +156,7 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
     return RunAnswer(data=data)
 
 
-async def _reading(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
+async def _read_place(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
     """Permission to read, and the place whose nights these are."""
     grant = await system.gate.read(who, a, owner_key)
     return grant, place_for(grant.principal, None if grant.settings.memory_isolation else "team")

@@ -36,10 +36,10 @@ async def list_episodes(a: Agent, system: System, who: Who, query: Annotated[Epi
     position = decode_cursor(query.cursor, int)
     before = int(position[0]) if position else None
     page = await system.consolidation.episodes.page(grant.principal, before=before, limit=query.limit + 1)
-    shown = page[: query.limit]
-    counted(len(shown))
-    cursor = encode_cursor(shown[-1].episode.episode_id) if len(page) > query.limit else None
-    return EpisodeList(episodes=[episode_body(one) for one in shown], next_cursor=cursor)
+    episodes = page[: query.limit]
+    counted(len(episodes))
+    cursor = encode_cursor(episodes[-1].episode.episode_id) if len(page) > query.limit else None
+    return EpisodeList(episodes=[episode_body(episode) for episode in episodes], next_cursor=cursor)
 
 
 @router.post("/search", dependencies=[Depends(no_query)], responses=may_answer(400, 413))
@@ -47,7 +47,7 @@ async def search_episodes(a: Agent, body: EpisodeSearch, system: System, who: Wh
     """Find conversations by what they came to, by words and by meaning."""
     query = check_query(body.query)
     grant = await system.gate.read(who, a, body.resolved_owner())
-    results, outcome = await system.consolidation.episodes.search(grant, body.asked())
+    results, outcome = await system.consolidation.episodes.search(grant, body.episode_query())
     counted(len(results))
     system.recalls.note(who.tenant_id, query, outcome.relevances(), "search")
     return search_body(results, outcome)

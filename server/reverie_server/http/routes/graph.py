@@ -46,7 +46,7 @@ DuplicateId = Annotated[str, PathParameter(description="A pair's id", examples=[
 async def search_graph(a: Agent, body: GraphSearchRequest, system: System, who: Who) -> GraphSearchResponse:
     """Find entities, by words and by meaning or by id, and what hangs together with them, now or at an instant."""
     grant = await system.gate.read(who, a, body.resolved_owner())
-    found = await search(system, grant, body.asked())
+    found = await search(system, grant, body.graph_request())
     counted(len(found.entities))
     return found_body(found)
 

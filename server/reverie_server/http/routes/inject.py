@@ -41,15 +41,16 @@ async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> Inject
 
 
 async def _request(system: Runtime, grant: Grant, body: InjectBody) -> InjectRequest:
-    session_id = body.checked_session()
-    # A search that will not be made needs to know nothing of the prompt.
-    wanted = session_id if grant.settings.auto_inject_enabled else None
+    # Where injection is off there is no search, and nothing of the prompt is read for it.
+    session_id = body.checked_session() if grant.settings.auto_inject_enabled else None
     return InjectRequest(
         body.message,
         recent_user_messages=body.recent_user_messages,
-        prompt_texts=[] if wanted is None else await prompt_texts(system.database, system.sessions, grant, wanted),
+        prompt_texts=[]
+        if session_id is None
+        else await prompt_texts(system.database, system.sessions, grant, session_id),
         in_prompt=body.in_prompt,
-        in_session=None if wanted is None else await first_visible_message(system.sessions, grant, wanted),
+        in_session=None if session_id is None else await first_visible_message(system.sessions, grant, session_id),
         max_tokens=body.max_tokens,
         threshold=body.threshold,
     )

@@ -33,7 +33,7 @@ async def list_keys(system: System, who: Who, query: Annotated[PlainPage, Query(
 async def create_key(body: KeyPost, system: System, who: Who) -> KeyMade:
     """Make a key and show it, this once. From the first key on, no request goes without one."""
     system.gate.administer(who, "keys")
-    entry, key = await system.keys.make(body.asked(who.tenant_id))
+    entry, key = await system.keys.make(body.new_key(who.tenant_id))
     return KeyMade(**key_body(entry).model_dump(), key=key)
 
 

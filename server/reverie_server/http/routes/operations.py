@@ -126,20 +126,20 @@ async def of_operators(who: Who) -> None:
 
 def metrics_router(metrics: Metrics, look: Callable[[], Awaitable[None]], *, is_public: bool) -> APIRouter:
     """The route that shows one server's metrics, to anybody where `is_public`; `look` is awaited before each time."""
-    wanted = [] if is_public else [Depends(of_operators)]
+    dependencies = [] if is_public else [Depends(of_operators)]
     refused = {} if is_public else may_answer(401, 403)
-    own = APIRouter(tags=["Operations"], dependencies=wanted, responses=refused)
+    metrics_routes = APIRouter(tags=["Operations"], dependencies=dependencies, responses=refused)
 
-    shown = {CONTENT_TYPE_LATEST.partition(";")[0]: {"example": "reverie_embedder_ready 1.0\n"}}
+    text_example = {CONTENT_TYPE_LATEST.partition(";")[0]: {"example": "reverie_embedder_ready 1.0\n"}}
 
-    @own.get("/metrics", response_class=Response, responses={200: {"content": shown}})
+    @metrics_routes.get("/metrics", response_class=Response, responses={200: {"content": text_example}})
     async def show(system: System) -> Response:
         """Metrics in Prometheus' text format."""
         metrics.ready.set(system.models.state == "ready")
         await look()
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
-    return own
+    return metrics_routes
 
 
 class Measured:

@@ -29,8 +29,8 @@ PATH = "/v1/chat/completions"
 SESSION = "X-Reverie-Session"
 DEFAULT_AGENT = "default"
 # What names the end user in a body: a field that no provider knows, and, where it is not there, OpenAI's own.
-_OWN_FIELD = "endUserId"
-_END_USER_FIELDS = (_OWN_FIELD, "user")
+_REVERIE_FIELD = "endUserId"
+_END_USER_FIELDS = (_REVERIE_FIELD, "user")
 # Messages of this protocol may carry pictures.
 MAX_CHAT_BYTES = 32 * 1024 * 1024
 # Conversations are long, and nothing here validates them field by field.
@@ -72,12 +72,12 @@ async def chat_completions(request: Request, system: System, who: Who) -> Respon
     """Chat completions of the configured provider, with memory: it is added before, and the turn is recorded after."""
     if system.proxy is None:
         raise NoLanguageModel("no language model is configured: set REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL")
-    asked = _asked(request, who, await _body(request))
-    answer = await _unless_gone(request, system.proxy.answer(asked))
+    chat_request = _chat_request(request, who, await _body(request))
+    answer = await _unless_gone(request, system.proxy.answer(chat_request))
     return Response(status_code=_CLIENT_GONE) if answer is None else Relayed(answer)
 
 
-def _asked(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
+def _chat_request(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
     headers = request.scope["headers"]
     session_id = header(headers, SESSION)
     is_named = any(header(headers, name) is not None for name in (OWNER, END_USER))
@@ -85,7 +85,7 @@ def _asked(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
     return ChatRequest(
         connection_of(who, headers, default_agent=DEFAULT_AGENT, default_end_user=end_user),
         None if session_id is None else check_session_id(session_id),
-        {name: value for name, value in body.items() if name != _OWN_FIELD},
+        {name: value for name, value in body.items() if name != _REVERIE_FIELD},
         conversation_of(body),
         # A key of this server is nobody else's business.
         request.headers.get("authorization") if who.key_id is None else None,

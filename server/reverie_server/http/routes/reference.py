@@ -17,18 +17,18 @@ REDOC_PATH = "/redoc"
 
 def reference_router(app: FastAPI) -> APIRouter:
     """The routes of FastAPI's reference, for whoever has a key."""
-    own = APIRouter(dependencies=[Depends(caller)], include_in_schema=False)
+    reference = APIRouter(dependencies=[Depends(caller)], include_in_schema=False)
 
-    @own.get(OPENAPI_PATH)
+    @reference.get(OPENAPI_PATH)
     async def document() -> dict[str, Any]:
         return app.openapi()
 
-    @own.get(DOCS_PATH)
+    @reference.get(DOCS_PATH)
     async def docs() -> HTMLResponse:
         return get_swagger_ui_html(openapi_url=OPENAPI_PATH, title=app.title)
 
-    @own.get(REDOC_PATH)
+    @reference.get(REDOC_PATH)
     async def redoc() -> HTMLResponse:
         return get_redoc_html(openapi_url=OPENAPI_PATH, title=app.title)
 
-    return own
+    return reference

@@ -23,13 +23,13 @@ async def context(a: Agent, body: ContextRequest, system: System, who: Who) -> C
 
     An agent that is not there yet has an empty memory, for a key that may make it, and is not made by this.
     """
-    asked = body.asked()
+    request = body.turn_request()
     try:
         grant = await system.gate.for_turn(who, a, body.resolved_owner())
     except MemoryDisabled:
         # The conversation goes on without a memory.
-        return _answer(system.turns.without_memory(asked))
-    return _answer(await system.turns.context(grant, asked))
+        return _answer(system.turns.without_memory(request))
+    return _answer(await system.turns.context(grant, request))
 
 
 @router.post("/sessions/{s}/compact", dependencies=[Depends(no_query)])
@@ -37,10 +37,10 @@ async def compact_session(
     a: Agent, s: SessionId, system: System, who: Who, body: Annotated[CompactSession | None, Body()] = None
 ) -> SessionCompacted:
     """Note down what matters of all but the last messages, and let a summary stand for them. They stay readable."""
-    asked = body or CompactSession.model_validate({})
-    grant, _ = await system.gate.write(who, a, asked.resolved_owner(), None)
+    body = body or CompactSession.model_validate({})
+    grant, _ = await system.gate.write(who, a, body.resolved_owner(), None)
     session, place = await system.sessions.locate(grant.principal, s, to_write=True)
-    keep_last = system.settings.compact_keep_last if asked.keep_last is None else asked.keep_last
+    keep_last = system.settings.compact_keep_last if body.keep_last is None else body.keep_last
     done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)
     return SessionCompacted.model_validate(done, from_attributes=True)
 

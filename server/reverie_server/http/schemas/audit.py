@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from reverie_server.access.audit import Action, AuditRow, Outcome
-from reverie_server.http.schemas.common import Page, shown
+from reverie_server.http.schemas.common import Page, response_config
 from reverie_server.http.schemas.memory import Instant
 
 _ENTRY = {
@@ -39,7 +39,7 @@ class AuditEntry(BaseModel):
     that is open. `owner_key` `*` stands for all owners.
     """
 
-    model_config = shown(**_ENTRY)
+    model_config = response_config(**_ENTRY)
 
     id: str
     at: datetime
@@ -57,7 +57,7 @@ class AuditEntry(BaseModel):
 class AuditList(BaseModel):
     """A page of the audit, newest first."""
 
-    model_config = shown(entries=[_ENTRY], next_cursor=None)
+    model_config = response_config(entries=[_ENTRY], next_cursor=None)
 
     entries: list[AuditEntry]
     next_cursor: str | None

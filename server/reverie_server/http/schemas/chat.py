@@ -12,7 +12,7 @@ _MESSAGE = {
         "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": {}}, {"type": "null"}]},
     },
 }
-_ASKED = {
+_REQUEST = {
     "type": "object",
     "required": ["messages"],
     "properties": {
@@ -28,7 +28,7 @@ _ASKED = {
     "additionalProperties": True,
     "example": {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "When is the review?"}]},
 }
-_ANSWERED = {
+_ANSWER = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
     "created": 1775206800,
@@ -49,7 +49,7 @@ def _header(name: str, description: str, example: str) -> dict[str, Any]:
 
 
 CHAT_DOCUMENT: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {"application/json": {"schema": _ASKED}}},
+    "requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}}},
     "parameters": [
         _header("X-Reverie-Agent", "The agent; by default the one of the key, or `default`", "wren"),
         _header(
@@ -70,7 +70,7 @@ CHAT_RESPONSES: dict[int | str, dict[str, Any]] = {
             },
         },
         "content": {
-            "application/json": {"schema": {"type": "object"}, "example": _ANSWERED},
+            "application/json": {"schema": {"type": "object"}, "example": _ANSWER},
             "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
         },
     },

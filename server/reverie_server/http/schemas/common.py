@@ -36,12 +36,12 @@ _VERSION = {
 _TEXT = "# 2026-04-03\n\nAda moved the review to Thursday."
 
 
-def example(**fields: Any) -> ConfigDict:
+def request_config(**fields: Any) -> ConfigDict:
     """The configuration of a body: unknown fields and other JSON types rejected, with an example."""
     return ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": fields})
 
 
-def shown(**fields: Any) -> ConfigDict:
+def response_config(**fields: Any) -> ConfigDict:
     """The configuration of a response, with an example for the OpenAPI document."""
     return ConfigDict(json_schema_extra={"example": fields})
 
@@ -69,7 +69,7 @@ class Owner(BaseModel):
 class ScopedOwner(Owner):
     """Whose memory is written. Default scope: personal when an owner is given, else team."""
 
-    model_config = example(owner_key="user:42", scope="personal")
+    model_config = request_config(owner_key="user:42", scope="personal")
 
     scope: Scope | None = None
 
@@ -93,7 +93,7 @@ class PlainPage(BaseModel):
 class AgentPut(BaseModel):
     """An agent as it is to be. What is left out is as if it had never been set."""
 
-    model_config = example(name="Wren", settings={"language": "german"})
+    model_config = request_config(name="Wren", settings={"language": "german"})
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     leader_agent_id: Annotated[str, AfterValidator(check_agent_id)] | None = None
@@ -103,7 +103,7 @@ class AgentPut(BaseModel):
 class AgentBody(BaseModel):
     """An agent. `settings` are those that it sets itself; the others follow the server's."""
 
-    model_config = shown(
+    model_config = response_config(
         agent_id="wren",
         name="Wren",
         leader_agent_id=None,
@@ -123,7 +123,7 @@ class AgentBody(BaseModel):
 class AgentList(BaseModel):
     """A page of agents."""
 
-    model_config = shown(agents=[], next_cursor=None)
+    model_config = response_config(agents=[], next_cursor=None)
 
     agents: list[AgentBody]
     next_cursor: str | None
@@ -157,7 +157,7 @@ class VersionsQuery(Page):
 class FilePut(ScopedOwner):
     """A file's whole content."""
 
-    model_config = example(content="# 2026-04-03\n\nAda moved the review to Thursday.\n", owner_key="user:42")
+    model_config = request_config(content="# 2026-04-03\n\nAda moved the review to Thursday.\n", owner_key="user:42")
 
     content: Text
     enabled: bool | None = None
@@ -167,7 +167,7 @@ class FilePut(ScopedOwner):
 class FilePatch(ScopedOwner):
     """A passage to replace, or whether the file is in prompts and where, or both."""
 
-    model_config = example(old_text="on Thursday", new_text="on Friday", owner_key="user:42")
+    model_config = request_config(old_text="on Thursday", new_text="on Friday", owner_key="user:42")
 
     old_text: Text | None = None
     new_text: Text | None = None
@@ -194,7 +194,7 @@ class FilePatch(ScopedOwner):
 class FileWrite(ScopedOwner):
     """A write by strategy."""
 
-    model_config = example(strategy="append", content="- Ada prefers tea.", owner_key="user:42")
+    model_config = request_config(strategy="append", content="- Ada prefers tea.", owner_key="user:42")
 
     strategy: Strategy
     content: Text
@@ -204,7 +204,7 @@ class FileWrite(ScopedOwner):
 class FileSummary(BaseModel):
     """A file in a list. `size` is in bytes."""
 
-    model_config = shown(**_FILE)
+    model_config = response_config(**_FILE)
 
     path: str
     scope: Scope
@@ -219,7 +219,7 @@ class FileSummary(BaseModel):
 class FileList(BaseModel):
     """A page of files; `count` is how many there are in all."""
 
-    model_config = shown(count=1, files=[_FILE], next_cursor=None)
+    model_config = response_config(count=1, files=[_FILE], next_cursor=None)
 
     count: int
     files: list[FileSummary]
@@ -229,7 +229,7 @@ class FileList(BaseModel):
 class FileContent(FileSummary):
     """A file. With `from_line` or `lines` asked for, `content` is those lines only."""
 
-    model_config = shown(
+    model_config = response_config(
         **_FILE,
         content=f"{_TEXT}\n",
         etag='"3"',
@@ -255,7 +255,7 @@ class WriteResult(BaseModel):
     `searchable`: search finds files of this name. Only those in `.md` are searched; others are stored.
     """
 
-    model_config = shown(
+    model_config = response_config(
         path="memory/2026-04-03.md",
         created=False,
         overwritten=True,
@@ -281,7 +281,7 @@ class WriteResult(BaseModel):
 class PatchResult(BaseModel):
     """How often the passage was replaced, 0 where only flags were set. `size_after` is in bytes."""
 
-    model_config = shown(replacements=1, size_after=47, version=4)
+    model_config = response_config(replacements=1, size_after=47, version=4)
 
     replacements: int
     size_after: int
@@ -291,7 +291,7 @@ class PatchResult(BaseModel):
 class VersionEntry(BaseModel):
     """One version of a file."""
 
-    model_config = shown(**_VERSION)
+    model_config = response_config(**_VERSION)
 
     version: int
     at: datetime
@@ -304,7 +304,9 @@ class VersionEntry(BaseModel):
 class VersionList(BaseModel):
     """A page of a file's history, newest first."""
 
-    model_config = shown(path=_FILE["path"], scope="personal", versions=[_VERSION], diff=None, next_cursor=None)
+    model_config = response_config(
+        path=_FILE["path"], scope="personal", versions=[_VERSION], diff=None, next_cursor=None
+    )
 
     path: str
     scope: Scope

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_server.http.schemas.common import Owner, Page, example, shown
+from reverie_server.http.schemas.common import Owner, Page, request_config, response_config
 from reverie_server.text.fields import Text
 
 _REPORT = "5f2c9a01d4b7e683"
@@ -67,7 +67,7 @@ _REPORT_EXAMPLE = {
 class Failure(BaseModel):
     """What went wrong, for people in `msg` and for programs in `error`, the stable word of other routes' problems."""
 
-    model_config = shown(code=500, msg="there is no agent 'wren'", error="not_found")
+    model_config = response_config(code=500, msg="there is no agent 'wren'", error="not_found")
 
     code: Literal[500] = 500
     msg: str
@@ -77,7 +77,7 @@ class Failure(BaseModel):
 class ControlBody(Owner):
     """Whose memory. Neither field: the team's."""
 
-    model_config = example(owner_key="user:42")
+    model_config = request_config(owner_key="user:42")
 
 
 class ControlQuery(Owner):
@@ -87,7 +87,7 @@ class ControlQuery(Owner):
 class FocusBody(Owner):
     """What to look for in the notes of the last weeks."""
 
-    model_config = example(topic="tea", owner_key="user:42")
+    model_config = request_config(topic="tea", owner_key="user:42")
 
     topic: Annotated[Text, Field(min_length=1, max_length=2000, pattern=r"\S")]
 
@@ -103,7 +103,7 @@ class RunData(BaseModel):
 class RunAnswer(BaseModel):
     """The outcome of a run by hand."""
 
-    model_config = shown(
+    model_config = response_config(
         code=200, data={"status": "completed", "report_id": _REPORT, "reason": "1 of 14 candidates entered MEMORY.md"}
     )
 
@@ -127,7 +127,7 @@ class StatusData(BaseModel):
 class StatusAnswer(BaseModel):
     """How emergence stands."""
 
-    model_config = shown(
+    model_config = response_config(
         code=200,
         data={
             "enabled": True,
@@ -166,7 +166,7 @@ class CandidateData(BaseModel):
 class CandidatesAnswer(BaseModel):
     """The candidates of now, best first."""
 
-    model_config = shown(code=200, data=[_CANDIDATE])
+    model_config = response_config(code=200, data=[_CANDIDATE])
 
     code: Literal[200] = 200
     data: list[CandidateData]
@@ -200,7 +200,7 @@ class ReportData(BaseModel):
 class ReportAnswer(BaseModel):
     """A report."""
 
-    model_config = shown(code=200, data=_REPORT_EXAMPLE)
+    model_config = response_config(code=200, data=_REPORT_EXAMPLE)
 
     code: Literal[200] = 200
     data: ReportData
@@ -220,7 +220,7 @@ class ReportsData(BaseModel):
 class ReportsAnswer(BaseModel):
     """A page of reports, newest first."""
 
-    model_config = shown(code=200, data={"reports": [_REPORT_EXAMPLE], "next_cursor": None})
+    model_config = response_config(code=200, data={"reports": [_REPORT_EXAMPLE], "next_cursor": None})
 
     code: Literal[200] = 200
     data: ReportsData
@@ -237,7 +237,7 @@ class CardEntry(BaseModel):
 class CardAnswer(BaseModel):
     """The newest conclusions that this owner has not seen; null where there are none."""
 
-    model_config = shown(
+    model_config = response_config(
         code=200,
         data=[{"key": f"{_REPORT}:1", "text": "Prefers tea to coffee.", "source": "memory/2026-04-01.md:5"}],
     )
@@ -255,7 +255,7 @@ class SeenData(BaseModel):
 class SeenAnswer(BaseModel):
     """The morning card is seen."""
 
-    model_config = shown(code=200, data={"seen": 1})
+    model_config = response_config(code=200, data={"seen": 1})
 
     code: Literal[200] = 200
     data: SeenData

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
 from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, SourcedEpisode
-from reverie_server.http.schemas.common import Owner, Page, example, shown
+from reverie_server.http.schemas.common import Owner, Page, request_config, response_config
 from reverie_server.http.schemas.memory import Instant, Timing
 from reverie_server.jobs.model import episode_name
 from reverie_server.search.request import SearchOutcome
@@ -59,7 +59,7 @@ class EpisodeBody(BaseModel):
     it is made of, as far as they are there still. From `expires_at` on nobody sees it.
     """
 
-    model_config = shown(**_EPISODE)
+    model_config = response_config(**_EPISODE)
 
     id: str
     session_id: str
@@ -82,7 +82,7 @@ class EpisodeBody(BaseModel):
 class EpisodeList(BaseModel):
     """A page of episodes, newest first."""
 
-    model_config = shown(episodes=[_EPISODE], next_cursor=None)
+    model_config = response_config(episodes=[_EPISODE], next_cursor=None)
 
     episodes: list[EpisodeBody]
     next_cursor: str | None
@@ -91,7 +91,7 @@ class EpisodeList(BaseModel):
 class EpisodeSearch(Owner):
     """A search among episodes."""
 
-    model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
+    model_config = request_config(query="When is the review with Ada?", owner_key="user:42", max_results=6)
 
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
@@ -99,15 +99,15 @@ class EpisodeSearch(Owner):
     mode: Literal["hybrid", "text", "vector"] = "hybrid"
     as_of: Instant | None = Field(None, description="Episodes that had ended by then; RFC 3339")
 
-    def asked(self) -> EpisodeQuery:
-        """What is searched for."""
+    def episode_query(self) -> EpisodeQuery:
+        """The search without its owner."""
         return EpisodeQuery(self.query, self.max_results, self.min_score, self.mode, self.as_of)
 
 
 class FoundEpisodeBody(EpisodeBody):
     """An episode that was found. `score`, in 0..1.2, is that of its best passage."""
 
-    model_config = shown(**_EPISODE, score=0.83)
+    model_config = response_config(**_EPISODE, score=0.83)
 
     score: float
 
@@ -115,7 +115,7 @@ class FoundEpisodeBody(EpisodeBody):
 class EpisodeSearchResponse(BaseModel):
     """Episodes, best first. `mode` is what was done; a warning says why it is not what was asked for."""
 
-    model_config = shown(
+    model_config = response_config(
         results=[{**_EPISODE, "score": 0.83}],
         count=1,
         mode="hybrid",

@@ -12,12 +12,12 @@ from reverie_indexer.model import Scope
 from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, public_id
 from reverie_server.graph.search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.graph.view import EntityView, Source
-from reverie_server.http.schemas.common import Owner, Page, example, shown
+from reverie_server.http.schemas.common import Owner, Page, request_config, response_config
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.text.fields import Text
 from reverie_server.text.graph_terms import EntityType, RelationName
 
-_MADE = {"method": "llm", "prompt": "semantic", "prompt_version": "1", "model": "a-model"}
+_GENERATION = {"method": "llm", "prompt": "semantic", "prompt_version": "1", "model": "a-model"}
 _ENTITY = {
     "id": "ent-7",
     "external_id": "ada",
@@ -29,7 +29,7 @@ _ENTITY = {
     "confidence": 0.95,
     "scope": "personal",
     "owner_key": "user:42",
-    **_MADE,
+    **_GENERATION,
     "created_at": "2026-04-03T10:12:00Z",
     "updated_at": "2026-04-03T10:12:00Z",
 }
@@ -44,7 +44,7 @@ _RELATION = {
     "valid_from": "2026-04-03T09:30:00Z",
     "valid_to": None,
     "recorded_at": "2026-04-03T10:12:00Z",
-    **_MADE,
+    **_GENERATION,
 }
 _SOURCE = {
     "kind": "messages",
@@ -53,7 +53,7 @@ _SOURCE = {
     "episode_id": "ep-12",
     "said_at": "2026-04-03T09:30:00Z",
     "confidence": 0.9,
-    **_MADE,
+    **_GENERATION,
 }
 _MERGE = {
     "id": "mrg-2",
@@ -83,7 +83,7 @@ _PAIR = {
 class GraphSearchRequest(Owner):
     """What to look for: a question, an entity, or entities of a type; at least one of them."""
 
-    model_config = example(query="What does Ada work on?", max_depth=2, owner_key="user:42")
+    model_config = request_config(query="What does Ada work on?", max_depth=2, owner_key="user:42")
 
     query: Text | None = None
     entity_id: str | None = None
@@ -93,12 +93,12 @@ class GraphSearchRequest(Owner):
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 2
     as_of: Instant | None = Field(None, description="Relations that held then; now by default; RFC 3339")
 
-    def asked(self) -> GraphRequest:
-        """What is looked for."""
+    def graph_request(self) -> GraphRequest:
+        """The search without its owner."""
         return GraphRequest(self.query, self.entity_id, self.entity_type, self.max_depth, self.as_of)
 
 
-class MadeBody(BaseModel):
+class GenerationBody(BaseModel):
     """How something was made, by which prompt and model (null: without one)."""
 
     method: Literal["llm", "extractive"]
@@ -107,10 +107,10 @@ class MadeBody(BaseModel):
     model: str | None
 
 
-class EntityBody(MadeBody):
+class EntityBody(GenerationBody):
     """An entity: who or what conversations speak of. How it was made is how its name was learned."""
 
-    model_config = shown(**_ENTITY)
+    model_config = response_config(**_ENTITY)
 
     id: str
     external_id: str
@@ -129,16 +129,16 @@ class EntityBody(MadeBody):
 class FoundEntityBody(EntityBody):
     """An entity after so many hops; `score` is null where it was reached and not looked for."""
 
-    model_config = shown(**_ENTITY, depth=0, score=0.91)
+    model_config = response_config(**_ENTITY, depth=0, score=0.91)
 
     depth: int
     score: float | None
 
 
-class RelationBody(MadeBody):
+class RelationBody(GenerationBody):
     """A fact, and when it holds: from `valid_from` until just before `valid_to`, null: until further notice."""
 
-    model_config = shown(**_RELATION)
+    model_config = response_config(**_RELATION)
 
     id: str
     source_id: str
@@ -158,7 +158,7 @@ class GraphSearchResponse(BaseModel):
     `truncated`: there is more than a search reads. `fallback` is `leader` where that one's shared memory answered.
     """
 
-    model_config = shown(
+    model_config = response_config(
         entities=[{**_ENTITY, "depth": 0, "score": 0.91}],
         relations=[_RELATION],
         paths=["Ada -works_on-> Reverie"],
@@ -184,13 +184,13 @@ class EntitiesQuery(Page):
 class EntityList(BaseModel):
     """A page of entities by name."""
 
-    model_config = shown(entities=[_ENTITY], next_cursor=None)
+    model_config = response_config(entities=[_ENTITY], next_cursor=None)
 
     entities: list[EntityBody]
     next_cursor: str | None
 
 
-class SourceBody(MadeBody):
+class SourceBody(GenerationBody):
     """Messages of a session that say something, and how that was read; the episode may have expired since."""
 
     kind: Literal["messages"]
@@ -210,7 +210,7 @@ class SourcedRelationBody(RelationBody):
 class MergeBody(BaseModel):
     """That one entity was merged into another, by the stage (`server`) or a person; taken back at `undone_at`."""
 
-    model_config = shown(**_MERGE)
+    model_config = response_config(**_MERGE)
 
     id: str
     kept_id: str
@@ -230,7 +230,7 @@ class EntityDetail(EntityBody):
     `more_relations`: there are more than the 200 that are shown. At most 100 sources.
     """
 
-    model_config = shown(
+    model_config = response_config(
         **_ENTITY,
         relations=[{**_RELATION, "sources": [_SOURCE]}],
         more_relations=False,
@@ -247,13 +247,13 @@ class EntityDetail(EntityBody):
 class GraphOwner(Owner):
     """Whose graph. Neither field: the team's."""
 
-    model_config = example(owner_key="user:42")
+    model_config = request_config(owner_key="user:42")
 
 
 class GraphMerge(Owner):
     """Which entity to keep, and which becomes part of it. Whose: without an owner, the team's."""
 
-    model_config = example(keep="ent-7", absorb="ent-11", owner_key="user:42")
+    model_config = request_config(keep="ent-7", absorb="ent-11", owner_key="user:42")
 
     keep: str
     absorb: str
@@ -262,7 +262,7 @@ class GraphMerge(Owner):
 class MergeResult(BaseModel):
     """A merge, and the entity as it is now."""
 
-    model_config = shown(merge_id="mrg-2", entity=_ENTITY)
+    model_config = response_config(merge_id="mrg-2", entity=_ENTITY)
 
     merge_id: str
     entity: EntityBody
@@ -271,7 +271,7 @@ class MergeResult(BaseModel):
 class UndoResult(BaseModel):
     """The entities that were one, as they are now. They are not merged by themselves again."""
 
-    model_config = shown(merge_id="mrg-2", kept=_ENTITY, restored={**_ENTITY, "id": "ent-11"})
+    model_config = response_config(merge_id="mrg-2", kept=_ENTITY, restored={**_ENTITY, "id": "ent-11"})
 
     merge_id: str
     kept: EntityBody
@@ -287,7 +287,7 @@ class DuplicatesQuery(Page):
 class DuplicateBody(BaseModel):
     """Two entities that may be one; `cosine` is null where they were never compared by meaning."""
 
-    model_config = shown(**_PAIR)
+    model_config = response_config(**_PAIR)
 
     id: str
     first: EntityBody
@@ -303,7 +303,7 @@ class DuplicateBody(BaseModel):
 class DuplicateList(BaseModel):
     """A page of pairs, the newest first."""
 
-    model_config = shown(duplicates=[_PAIR], next_cursor=None)
+    model_config = response_config(duplicates=[_PAIR], next_cursor=None)
 
     duplicates: list[DuplicateBody]
     next_cursor: str | None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reverie_indexer.model import Tier
-from reverie_server.http.schemas.common import Owner, example
+from reverie_server.http.schemas.common import Owner, request_config
 from reverie_server.sessions.model import check_session_id
 from reverie_server.text.fields import Text
 
@@ -30,7 +30,7 @@ _SECTION = (
 class InjectBody(Owner):
     """A message of the user's, and what the prompt holds besides it."""
 
-    model_config = example(message="When is the review with Ada?", owner_key="user:42", session_id="web:7")
+    model_config = request_config(message="When is the review with Ada?", owner_key="user:42", session_id="web:7")
 
     message: Annotated[Text, Field(min_length=1)] = Field(
         description="Of one over 8,000 characters its beginning and its end are searched by"

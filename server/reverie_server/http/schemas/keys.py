@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from reverie_server.access.keys import KeyEntry, NewKey, Role
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.text.fields import Text
 
@@ -29,7 +29,7 @@ _EXAMPLE = "rv_3f9c2a71b04de586_…"
 class KeyPost(Owner):
     """A key to be made, of the caller's tenant. Without agents and owner it is bound to none."""
 
-    model_config = example(name="shop", role="member", agents=["wren"], expires_at="2030-04-03T00:00:00Z")
+    model_config = request_config(name="shop", role="member", agents=["wren"], expires_at="2030-04-03T00:00:00Z")
 
     role: Role
     name: Annotated[Text, Field(min_length=1, max_length=100)] | None = None
@@ -38,15 +38,15 @@ class KeyPost(Owner):
     )
     expires_at: Instant | None = Field(None, description="From when on it is not accepted, RFC 3339 with an offset")
 
-    def asked(self, tenant_id: str) -> NewKey:
-        """The key as it is handed on."""
+    def new_key(self, tenant_id: str) -> NewKey:
+        """The key to make for a tenant; ValidationFailed for an owner that is none."""
         return NewKey(tenant_id, self.role, self.resolved_owner(), self.agents, self.name, self.expires_at)
 
 
 class KeyBody(BaseModel):
     """A key without its secret. `last_used_at` is right to a minute."""
 
-    model_config = shown(**_KEY)
+    model_config = response_config(**_KEY)
 
     id: str
     name: str | None
@@ -61,7 +61,7 @@ class KeyBody(BaseModel):
 class KeyMade(KeyBody):
     """A new key, with the key itself, which is shown this once."""
 
-    model_config = shown(**{**_KEY, "last_used_at": None, "key": _EXAMPLE})
+    model_config = response_config(**{**_KEY, "last_used_at": None, "key": _EXAMPLE})
 
     key: str
 
@@ -69,7 +69,7 @@ class KeyMade(KeyBody):
 class KeyList(BaseModel):
     """A page of the keys that are not revoked, oldest first."""
 
-    model_config = shown(keys=[_KEY], next_cursor=None)
+    model_config = response_config(keys=[_KEY], next_cursor=None)
 
     keys: list[KeyBody]
     next_cursor: str | None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.text.fields import Text
 
 BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"
@@ -17,13 +17,13 @@ BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"
 class MemoryOwner(Owner):
     """Whose memory. Neither field: the team's."""
 
-    model_config = example(owner_key="user:42")
+    model_config = request_config(owner_key="user:42")
 
 
 class SaveRequest(Owner):
     """An entry, of at most 5,000 characters. A category that there is not counts as notes."""
 
-    model_config = example(content="Prefers tea to coffee.", category="preferences", owner_key="user:42")
+    model_config = request_config(content="Prefers tea to coffee.", category="preferences", owner_key="user:42")
 
     content: Text
     category: Text | None = Field("notes", description="profile, preferences, interests, workflow, projects or notes")
@@ -32,7 +32,7 @@ class SaveRequest(Owner):
 class SaveResult(BaseModel):
     """The section an entry went to, and the first 500 characters of what is stored."""
 
-    model_config = shown(saved=True, section="Preferences", preview="Prefers tea to coffee.")
+    model_config = response_config(saved=True, section="Preferences", preview="Prefers tea to coffee.")
 
     saved: Literal[True] = True
     section: str
@@ -42,7 +42,7 @@ class SaveResult(BaseModel):
 class UpdateRequest(Owner):
     """The exact text to replace, which occurs once, and the new one; an empty one deletes."""
 
-    model_config = example(old_text="tea to coffee", new_text="coffee to tea", owner_key="user:42")
+    model_config = request_config(old_text="tea to coffee", new_text="coffee to tea", owner_key="user:42")
 
     old_text: Text
     new_text: Text
@@ -51,7 +51,7 @@ class UpdateRequest(Owner):
 class UpdateResult(BaseModel):
     """What an update did. `size_after` is in bytes, `version` the file's."""
 
-    model_config = shown(replacements=1, size_after=120, version=4, deleted=False)
+    model_config = response_config(replacements=1, size_after=120, version=4, deleted=False)
 
     replacements: int
     size_after: int
@@ -62,7 +62,7 @@ class UpdateResult(BaseModel):
 class KeywordRequest(Owner):
     """Words to look for."""
 
-    model_config = example(query="tea coffee", owner_key="user:42", limit=10)
+    model_config = request_config(query="tea coffee", owner_key="user:42", limit=10)
 
     query: Text
     scope: Scope | None = None
@@ -81,7 +81,7 @@ class KeywordHitBody(BaseModel):
 class KeywordResponse(BaseModel):
     """The best lines; `total_hits` is how many there are. At most 50 files, five lines of each."""
 
-    model_config = shown(
+    model_config = response_config(
         total_hits=1,
         hits=[{"path": "MEMORY.md", "line": 7, "snippet": "- Prefers [[tea]] to [[coffee]].", "score": 2.0}],
     )
@@ -96,7 +96,7 @@ class CompactResult(BaseModel):
     `fallback` is why a configured model was not used, or what it proposed was refused.
     """
 
-    model_config = shown(
+    model_config = response_config(
         compacted=True,
         reason=None,
         method="llm",
@@ -128,7 +128,7 @@ class BackupEntry(BaseModel):
 class BackupList(BaseModel):
     """The backups, newest first; five are kept."""
 
-    model_config = shown(count=1, backups=[{"name": BACKUP, "at": "2026-04-03T02:00:00Z", "size": 3912}])
+    model_config = response_config(count=1, backups=[{"name": BACKUP, "at": "2026-04-03T02:00:00Z", "size": 3912}])
 
     count: int
     backups: list[BackupEntry]
@@ -137,7 +137,7 @@ class BackupList(BaseModel):
 class RestoreResult(BaseModel):
     """A backup's text is the memory's again, as a new version. `size_after` is in bytes."""
 
-    model_config = shown(restored=True, name=BACKUP, size_after=3912, version=19)
+    model_config = response_config(restored=True, name=BACKUP, size_after=3912, version=19)
 
     restored: Literal[True] = True
     name: str

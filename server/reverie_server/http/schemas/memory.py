@@ -12,7 +12,7 @@ from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
 from reverie_server.forgettable import ForgetTier, Selection
 from reverie_server.forgetting.forget import Target
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.text.fields import Text
 
 _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
@@ -56,7 +56,7 @@ _REMOVED = {"files": 1, "passages": 1, "versions": 3, "backups": 0}
 class Forget(Owner):
     """What to forget: exactly one of `query` (the passages relevant to it), `id` (of one passage) and `text`."""
 
-    model_config = example(text="Ada moved the review to Thursday.", owner_key="user:42", dry_run=False)
+    model_config = request_config(text="Ada moved the review to Thursday.", owner_key="user:42", dry_run=False)
 
     query: Text | None = None
     id: Text | None = None
@@ -94,7 +94,7 @@ class Removed(BaseModel):
 class Receipt(BaseModel):
     """What would be, or was, removed where. Files named in `still_shared` hold it too and were not touched."""
 
-    model_config = shown(
+    model_config = response_config(
         dry_run=False, items=[_ITEM], removed={"document": _REMOVED}, embeddings=1, tombstones=1, still_shared=[]
     )
 
@@ -109,7 +109,7 @@ class Receipt(BaseModel):
 class Clear(Owner):
     """What to clear: files, episodes and messages that fit every condition given. Without an owner: the team's."""
 
-    model_config = example(older_than_days=365, path_prefix="memory/", owner_key="user:42", dry_run=True)
+    model_config = request_config(older_than_days=365, path_prefix="memory/", owner_key="user:42", dry_run=True)
 
     owner_key: str | None = Field(None, description="An owner, or `*`: the team's and everybody's, for an admin")
     older_than_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
@@ -130,7 +130,7 @@ class Clear(Owner):
 class Cleared(BaseModel):
     """How many things of each tier were, or would be, removed: files, episodes, messages."""
 
-    model_config = shown(dry_run=True, removed={"document": 12, "episodic": 0, "message": 0})
+    model_config = response_config(dry_run=True, removed={"document": 12, "episodic": 0, "message": 0})
 
     dry_run: bool
     removed: dict[Tier, int]
@@ -139,7 +139,7 @@ class Cleared(BaseModel):
 class Reindexed(BaseModel):
     """Counts of files, sessions and episodes, of passages, of new ones with their vector, and of those that stayed."""
 
-    model_config = shown(documents=12, chunks=80, embedded=3, reused=77)
+    model_config = response_config(documents=12, chunks=80, embedded=3, reused=77)
 
     documents: int
     chunks: int
@@ -150,7 +150,7 @@ class Reindexed(BaseModel):
 class SearchRequest(Owner):
     """A hybrid search."""
 
-    model_config = example(query="When is the review with Ada?", owner_key="user:42", max_results=6)
+    model_config = request_config(query="When is the review with Ada?", owner_key="user:42", max_results=6)
 
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
@@ -205,7 +205,7 @@ class Explanation(BaseModel):
 class SearchResult(BaseModel):
     """A passage as written, with where it stands. `score` is in 0..1.2."""
 
-    model_config = shown(**_FOUND)
+    model_config = response_config(**_FOUND)
 
     id: str
     tier: Tier
@@ -234,7 +234,7 @@ class Timing(BaseModel):
 class SearchResponse(BaseModel):
     """Passages, best first. `mode` is what was done; a warning says why it is not what was asked for."""
 
-    model_config = shown(
+    model_config = response_config(
         results=[_FOUND],
         count=1,
         mode="hybrid",

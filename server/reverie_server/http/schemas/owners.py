@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from reverie_server.forgetting.owners import OwnerReceipt
-from reverie_server.http.schemas.common import shown
+from reverie_server.http.schemas.common import response_config
 
 _COUNTS = {"files": 5, "sessions": 2, "messages": 41, "episodes": 3, "entities": 7, "relations": 6, "reports": 1}
 
@@ -21,7 +21,7 @@ class OwnerDelete(BaseModel):
 class OwnerCounts(BaseModel):
     """How many things of each kind."""
 
-    model_config = shown(**_COUNTS)
+    model_config = response_config(**_COUNTS)
 
     files: int
     sessions: int
@@ -35,7 +35,7 @@ class OwnerCounts(BaseModel):
 class OwnerHomeBody(OwnerCounts):
     """What one agent has of a person."""
 
-    model_config = shown(agent_id="wren", **_COUNTS)
+    model_config = response_config(agent_id="wren", **_COUNTS)
 
     agent_id: str
 
@@ -46,7 +46,7 @@ class OwnerDeleted(BaseModel):
     `receipt_id` is the `request_id` by which the audit tells of it.
     """
 
-    model_config = shown(
+    model_config = response_config(
         owner_key="user:42",
         dry_run=True,
         removed=_COUNTS,

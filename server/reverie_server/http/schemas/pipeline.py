@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.jobs.health import DeadLetter, PipelineHealth
 from reverie_server.jobs.model import Stage, Status
 from reverie_server.llm.generation import Method
@@ -67,7 +67,7 @@ class PipelineQuery(Owner):
 class PipelineRetry(PipelineQuery):
     """Which of the jobs that failed for good are tried again; without a stage and a job: all."""
 
-    model_config = example(owner_key="user:42", stage="episodic")
+    model_config = request_config(owner_key="user:42", stage="episodic")
 
     stage: Stage | None = None
     job_id: Annotated[str, AfterValidator(_job_id)] | None = None
@@ -77,7 +77,7 @@ class StageBody(BaseModel):
     """A stage: its jobs by state, and what it last did. A job that waits for its time is `scheduled`, not `pending`;
     `failed` are those that failed for good. `last_error` is a code; a later success leaves it there."""
 
-    model_config = shown(**_HEALTH)
+    model_config = response_config(**_HEALTH)
 
     pending: int
     running: int
@@ -95,7 +95,7 @@ class StageBody(BaseModel):
 class DeadLetterBody(BaseModel):
     """A job that has failed for good. `error` is a code."""
 
-    model_config = shown(**_DEAD)
+    model_config = response_config(**_DEAD)
 
     job_id: str
     stage: str
@@ -112,7 +112,7 @@ class ModelUseBody(BaseModel):
     to. `down` is why the newest use got no answer at all. `name` is null where this server has no language model.
     """
 
-    model_config = shown(**_MODEL)
+    model_config = response_config(**_MODEL)
 
     name: str | None
     calls: int
@@ -126,7 +126,7 @@ class ModelUseBody(BaseModel):
 class ModelsBody(BaseModel):
     """The language model, and the state of this server's embedding model."""
 
-    model_config = shown(language_model=_MODEL, embedder="ready")
+    model_config = response_config(language_model=_MODEL, embedder="ready")
 
     language_model: ModelUseBody
     embedder: str
@@ -138,7 +138,7 @@ class PipelineBody(BaseModel):
     `models` is there for a key bound to no owner that names none.
     """
 
-    model_config = shown(
+    model_config = response_config(
         stages={"episodic": _HEALTH}, dead_letters=[_DEAD], models={"language_model": _MODEL, "embedder": "ready"}
     )
 
@@ -150,7 +150,7 @@ class PipelineBody(BaseModel):
 class Retried(BaseModel):
     """How many jobs are tried again."""
 
-    model_config = shown(retried=1)
+    model_config = response_config(retried=1)
 
     retried: Annotated[int, Field(ge=0)]
 

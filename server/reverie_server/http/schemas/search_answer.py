@@ -12,8 +12,8 @@ def search_response(outcome: SearchOutcome, *, explain: bool) -> memory.SearchRe
     """An outcome as it goes over the wire."""
     results = [_result(result) for result in outcome.results]
     if explain:
-        for shown, result in zip(results, outcome.results, strict=True):
-            shown.explain = _explanation(result, outcome)
+        for body, result in zip(results, outcome.results, strict=True):
+            body.explain = _explanation(result, outcome)
     return memory.SearchResponse(
         results=results,
         count=len(results),

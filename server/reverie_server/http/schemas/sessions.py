@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.sessions.model import Message, NewMessage, Role, Session, State
 from reverie_server.sessions.validate import MAX_ID_CHARS, MAX_MESSAGES
@@ -44,7 +44,7 @@ _EXTRA = ("tool_calls", "tool_call_id", "name")
 class SessionPut(Owner):
     """A session as it is to be; what is left out stays as it is."""
 
-    model_config = example(owner_key="user:42", state="active", metadata={"title": "The review"})
+    model_config = request_config(owner_key="user:42", state="active", metadata={"title": "The review"})
 
     state: State | None = None
     metadata: dict[str, Any] | None = Field(None, description="Yours, at most 16 KiB of JSON")
@@ -53,7 +53,7 @@ class SessionPut(Owner):
 class SessionBody(BaseModel):
     """A conversation. `tokens` and `message_count` are of all its messages; the id is `{channel}:{chat_id}`."""
 
-    model_config = shown(**_SESSION)
+    model_config = response_config(**_SESSION)
 
     session_id: str
     owner_key: str | None
@@ -71,7 +71,9 @@ class SessionBody(BaseModel):
 class MessageIn(BaseModel):
     """A message to add. One with an `id` that the session has is ignored."""
 
-    model_config = example(role="user", content="When is the review with Ada?", id="m-1", at="2026-04-03T09:30:00Z")
+    model_config = request_config(
+        role="user", content="When is the review with Ada?", id="m-1", at="2026-04-03T09:30:00Z"
+    )
 
     role: Role
     content: Text | None = Field(description="At most 1 MiB; null only beside `tool_calls`")
@@ -96,7 +98,7 @@ class MessageIn(BaseModel):
 class Messages(Owner):
     """Messages to add, in order."""
 
-    model_config = example(
+    model_config = request_config(
         owner_key="user:42",
         messages=[
             {"role": "user", "content": "When is the review with Ada?", "id": "m-1", "at": "2026-04-03T09:30:00Z"},
@@ -110,7 +112,7 @@ class Messages(Owner):
 class AppendResult(BaseModel):
     """How many messages were stored, those ignored not counted, and the session afterwards."""
 
-    model_config = shown(stored=2, session=_SESSION)
+    model_config = response_config(stored=2, session=_SESSION)
 
     stored: int
     session: SessionBody
@@ -119,7 +121,7 @@ class AppendResult(BaseModel):
 class MessageBody(BaseModel):
     """A message as it was said. `seq` counts from 1; `compacted`: a summary stands for it in prompts."""
 
-    model_config = shown(**_MESSAGE)
+    model_config = response_config(**_MESSAGE)
 
     seq: int
     id: str | None
@@ -136,7 +138,7 @@ class MessageBody(BaseModel):
 class MessageList(BaseModel):
     """A page of a session's messages, in order."""
 
-    model_config = shown(messages=[_MESSAGE], next_cursor=None)
+    model_config = response_config(messages=[_MESSAGE], next_cursor=None)
 
     messages: list[MessageBody]
     next_cursor: str | None
@@ -145,7 +147,7 @@ class MessageList(BaseModel):
 class Complete(Owner):
     """That a conversation is over for now, and where it came from."""
 
-    model_config = example(trigger_source="web", owner_key="user:42")
+    model_config = request_config(trigger_source="web", owner_key="user:42")
 
     trigger_source: Literal["web", "channel", "api", "cron"] = "api"
 
@@ -160,7 +162,7 @@ class Job(BaseModel):
 class Jobs(BaseModel):
     """What was started; nothing where nothing was said since the last time."""
 
-    model_config = shown(jobs=[{"id": "17", "kind": "episodic"}, {"id": "18", "kind": "extraction"}])
+    model_config = response_config(jobs=[{"id": "17", "kind": "episodic"}, {"id": "18", "kind": "extraction"}])
 
     jobs: list[Job]
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope
 from reverie_server.files.snapshots import FileChange, Report
-from reverie_server.http.schemas.common import ScopedOwner, shown
+from reverie_server.http.schemas.common import ScopedOwner, response_config
 from reverie_server.text.fields import Text
 
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -25,7 +25,7 @@ class ExportQuery(ScopedOwner):
 class FileDigest(BaseModel):
     """A file of an archive. `size` is in bytes."""
 
-    model_config = shown(**_FILE)
+    model_config = response_config(**_FILE)
 
     path: str
     size: int
@@ -35,7 +35,7 @@ class FileDigest(BaseModel):
 class ChangedFile(FileDigest):
     """A file that holds something else, with what it held."""
 
-    model_config = shown(**_CHANGED)
+    model_config = response_config(**_CHANGED)
 
     size_before: int
     sha256_before: str
@@ -44,7 +44,7 @@ class ChangedFile(FileDigest):
 class SkippedFile(BaseModel):
     """An entry that is not taken, and why."""
 
-    model_config = shown(**_SKIPPED)
+    model_config = response_config(**_SKIPPED)
 
     path: str
     reason: str
@@ -56,7 +56,7 @@ class ImportReport(BaseModel):
     `embedded`: every file written has its vectors; null where nothing was to be written.
     """
 
-    model_config = shown(
+    model_config = response_config(
         applied=True,
         scope="personal",
         owner_key="user:42",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Tier
-from reverie_server.http.schemas.common import shown
+from reverie_server.http.schemas.common import response_config
 
 _SOURCE = {
     "kind": "messages",
@@ -39,7 +39,7 @@ class LineSource(BaseModel):
 class MemorySources(BaseModel):
     """What a memory is made of, line by line; headings are left out. The lines of a message are its number."""
 
-    model_config = shown(
+    model_config = response_config(
         id="1204",
         tier="document",
         path="MEMORY.md",

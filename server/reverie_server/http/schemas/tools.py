@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.tools.forms import Format
 
 _FUNCTION = {
@@ -32,7 +32,7 @@ class ToolsQuery(BaseModel):
 class ToolList(BaseModel):
     """The tools, each as the API of the chosen format wants it."""
 
-    model_config = shown(tools=[{"type": "function", "function": _FUNCTION}])
+    model_config = response_config(tools=[{"type": "function", "function": _FUNCTION}])
 
     tools: list[dict[str, Any]]
 
@@ -40,7 +40,7 @@ class ToolList(BaseModel):
 class ToolCall(Owner):
     """A call of a tool, as a model made it. What is wrong with `arguments` is answered to the model."""
 
-    model_config = example(arguments={"query": "When is the review with Ada?"}, owner_key="user:42")
+    model_config = request_config(arguments={"query": "When is the review with Ada?"}, owner_key="user:42")
 
     arguments: Any = Field(description="The tool's arguments by name, a JSON object")
 
@@ -55,7 +55,7 @@ class ToolError(BaseModel):
 class ToolAnswer(BaseModel):
     """What the model is to read: `result` where `ok`, else `error`."""
 
-    model_config = shown(
+    model_config = response_config(
         ok=False,
         error={
             "code": "not_found",

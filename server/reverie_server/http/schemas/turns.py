@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_server.http.schemas.common import Owner, example, shown
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.http.schemas.inject import InjectResponse
 from reverie_server.prompt.turn import TurnRequest
 from reverie_server.sessions.model import check_session_id
@@ -41,7 +41,7 @@ _INJECTION = {
 class ContextRequest(Owner):
     """A message of the user's, and what the prompt is to be made with besides memory."""
 
-    model_config = example(
+    model_config = request_config(
         message="When is the review?", session_id="web:7", owner_key="user:42", system_prompt="You are Wren."
     )
 
@@ -53,8 +53,8 @@ class ContextRequest(Owner):
     )
     emergency: bool = Field(False, description="The last prompt was too long for the model: keep two exchanges only")
 
-    def asked(self) -> TurnRequest:
-        """What is asked for; ValidationFailed for an id that no session may have."""
+    def turn_request(self) -> TurnRequest:
+        """The turn without its owner; ValidationFailed for an id that no session may have."""
         session_id = None if self.session_id is None else check_session_id(self.session_id)
         return TurnRequest(
             message=self.message,
@@ -90,7 +90,7 @@ class ContextResponse(BaseModel):
     `compacted`: they are not every message of the session verbatim; older ones are summarised or left out.
     """
 
-    model_config = shown(
+    model_config = response_config(
         system_prompt=f"You are Wren.\n\n<memory-files>\n--- AGENTS.md ---\n\n…\n</memory-files>\n\n{_SECTION}",
         messages=[
             {"role": "user", "content": "Hello, it is Ada."},
@@ -120,7 +120,7 @@ class ContextResponse(BaseModel):
 class CompactSession(Owner):
     """Whose session, and how many of its messages stay as they are."""
 
-    model_config = example(owner_key="user:42", keep_last=20)
+    model_config = request_config(owner_key="user:42", keep_last=20)
 
     keep_last: Annotated[int, Field(ge=0, le=1000)] | None = Field(None, description="20, unless the server says else")
 
@@ -132,7 +132,7 @@ class SessionCompacted(BaseModel):
     `removed` is 0.
     """
 
-    model_config = shown(
+    model_config = response_config(
         removed=40, kept=20, summary="- Ada moved the review to Thursday.", flushed=3, method="extractive"
     )
 
