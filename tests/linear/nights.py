@@ -129,7 +129,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.nights.dreaming.text.proposed": lambda text: dreaming_text.proposed(
         _proposed(text), _episodes(text), "english"
     ),
-    "reverie_server.nights.dreaming.text.extractive": lambda text: dreaming_text.extractive(_episodes(text), "english"),
+    "reverie_server.nights.dreaming.text.heuristic_lines": lambda text: dreaming_text.heuristic_lines(
+        _episodes(text), "english"
+    ),
     "reverie_server.nights.dreaming.text.merged": lambda text: dreaming_text.merged(
         text, DAY, _dreamed(text)[:50], "english"
     ),
@@ -139,10 +141,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.nights.dreaming.text.without_forgotten": lambda text: dreaming_text.without_forgotten(
         _episodes(text), unchanged
     ),
-    "reverie_server.nights.emergence.text.extractive": lambda text: emergence_text.extractive(
+    "reverie_server.nights.emergence.text.heuristic_proposal": lambda text: emergence_text.heuristic_proposal(
         _memory(MEMORY, is_machine=True), _gathered(text)[:20], RULES, "english"
     ),
-    "reverie_server.nights.emergence.text.extractive:memory": lambda text: emergence_text.extractive(
+    "reverie_server.nights.emergence.text.heuristic_proposal:memory": lambda text: emergence_text.heuristic_proposal(
         _memory(text, is_machine=True), _gathered("- I live in Oslo.\n- I prefer tea.\n"), RULES, "english"
     ),
     "reverie_server.nights.emergence.text.modelled": lambda text: emergence_text.modelled(

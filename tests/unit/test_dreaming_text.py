@@ -8,7 +8,7 @@ from reverie_server.nights.dreaming.text import (
     Line,
     Summary,
     as_data,
-    extractive,
+    heuristic_lines,
     merged,
     proposed,
     within_tokens,
@@ -34,7 +34,7 @@ def test_without_a_model_what_recurs_or_was_stressed_is_kept() -> None:
         # Of the assistant nothing: "I decided", "I signed up" would become the owner's.
         episode(4, "- Assistant: I decided to sign up for the pottery class on Monday."),
     ]
-    assert told(extractive(episodes, "english")) == [
+    assert told(heuristic_lines(episodes, "english")) == [
         ("fact", "I have a dog named Rex, a beagle! (2026-04-01, 2026-04-02)"),
         ("preference", "I am allergic to peanuts. (2026-04-03)"),
     ]
@@ -42,13 +42,13 @@ def test_without_a_model_what_recurs_or_was_stressed_is_kept() -> None:
 
 def test_twice_in_one_conversation_is_not_several_conversations() -> None:
     dog = "- User: I have a dog named Rex, a beagle."
-    assert extractive([episode(1, dog, "web:1"), episode(2, dog, "web:1")], "english") == []
+    assert heuristic_lines([episode(1, dog, "web:1"), episode(2, dog, "web:1")], "english") == []
 
 
 def test_of_two_that_contradict_each_other_the_later_is_kept() -> None:
     said = "- User: Please remember that my favourite restaurant is {}."
     episodes = [episode(1, said.format("Luigi")), episode(2, said.format("Sushi Bar"))]
-    [line] = extractive(episodes, "english")
+    [line] = heuristic_lines(episodes, "english")
     assert line.statement.text == "My favourite restaurant is Sushi Bar."
 
 
@@ -77,11 +77,11 @@ def test_a_models_line_that_follows_from_nothing_it_names_is_thrown_away() -> No
 
 def test_a_second_run_on_the_same_day_adds_to_the_file_and_loses_nothing() -> None:
     """It replaced it and lost facts *(seen elsewhere)*."""
-    first = extractive([episode(1, "- User: I prefer tea to coffee.")], "english")
+    first = heuristic_lines([episode(1, "- User: I prefer tea to coffee.")], "english")
     text, added = merged(None, DAY, first, "english")
     assert text == "# Consolidated 2026-04-03\n\n## Preferences\n\n- I prefer tea to coffee. (2026-04-01)\n"
     assert added == first
-    again = extractive(
+    again = heuristic_lines(
         [
             episode(2, "- User: I prefer tea to coffee!"),
             episode(3, "- User: I always take the night train to Basel.\n- User: We decided to build it of brick."),
@@ -112,7 +112,7 @@ def test_a_second_run_on_the_same_day_adds_to_the_file_and_loses_nothing() -> No
 
 
 def test_lines_fit_the_tokens_there_are_whole_or_not_at_all() -> None:
-    lines = extractive(
+    lines = heuristic_lines(
         [
             episode(
                 1,

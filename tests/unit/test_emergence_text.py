@@ -15,7 +15,7 @@ from reverie_server.nights.emergence.collect import (
     ScoringContext,
     collect,
 )
-from reverie_server.nights.emergence.text import candidates_in, extractive, modelled
+from reverie_server.nights.emergence.text import candidates_in, heuristic_proposal, modelled
 from reverie_server.text.redact import essence
 
 DAY = date(2026, 4, 3)
@@ -40,7 +40,7 @@ def candidates(*texts: str) -> list[Candidate]:
 
 def test_without_a_model_candidates_are_added_to_their_sections() -> None:
     passing = candidates("I prefer tea to coffee.", "We decided to build the kiln of brick.", "The sky was clear.")
-    proposal = extractive(memory(), passing, RULES, "english")
+    proposal = heuristic_proposal(memory(), passing, RULES, "english")
     assert proposal.text is not None
     assert "## Preferences\n\n- I prefer tea to coffee.\n" in proposal.text
     assert "## Projects\n\n- We decided to build the kiln of brick.\n" in proposal.text
@@ -50,7 +50,7 @@ def test_without_a_model_candidates_are_added_to_their_sections() -> None:
 
 def test_what_is_new_takes_the_place_of_what_it_contradicts_if_the_server_wrote_that() -> None:
     [bergen] = candidates("I live in Bergen, close to the harbour.")
-    proposal = extractive(memory(), [bergen], RULES, "english")
+    proposal = heuristic_proposal(memory(), [bergen], RULES, "english")
     assert proposal.text is not None
     assert "Bergen" in proposal.text
     assert "Oslo" not in proposal.text
@@ -71,7 +71,7 @@ def test_a_night_adds_only_as_much_as_the_file_may_grow() -> None:
     # Each of another kind, so that none is the same as another.
     words = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "iris", "jade", "kelp", "larch")
     passing = candidates(*(f"{long} {word} {word}wood {word}stone {word}field {word}brook." for word in words))
-    proposal = extractive(memory(text), passing, RULES, "english")
+    proposal = heuristic_proposal(memory(text), passing, RULES, "english")
     assert proposal.text is not None
     assert len(proposal.text) <= 1.5 * len(text)
     assert 0 < len(proposal.promoted) < len(passing)
@@ -82,16 +82,16 @@ def test_a_night_adds_only_as_much_as_the_file_may_grow() -> None:
 def test_a_full_memory_takes_nothing_and_says_why() -> None:
     text = BEFORE + "".join(f"- Fact number {n} of many.\n" for n in range(330))
     assert len(text) > 8000
-    proposal = extractive(memory(text), candidates("I prefer tea to coffee."), RULES, "english")
+    proposal = heuristic_proposal(memory(text), candidates("I prefer tea to coffee."), RULES, "english")
     assert proposal.text is None
     assert "8000 is the most" in proposal.reason
 
 
 def test_no_memory_yet_becomes_one_and_one_without_the_header_stays_without() -> None:
     passing = candidates("I prefer tea to coffee.")
-    new = extractive(None, passing, RULES, "english")
+    new = heuristic_proposal(None, passing, RULES, "english")
     assert (new.text or "").startswith("# Long-term Memory\n")
-    own = extractive(memory("Some words of my own, as I like them to stand here.\n"), passing, RULES, "english")
+    own = heuristic_proposal(memory("Some words of my own, as I like them to stand here.\n"), passing, RULES, "english")
     assert (own.text or "").startswith("Some words of my own, as I like them to stand here.\n")
 
 

@@ -75,7 +75,7 @@ def test_a_person_of_many_equal_lines_gets_candidates() -> None:
     candidates = collect.collect(collect.EmergenceInput(entries=found, memory=memory), setting)
     assert len(candidates) == collect.MAX_ENTRIES
     assert all(candidate.evidence.is_known for candidate in candidates)
-    proposal = emergence_text.extractive(memory, candidates, guard.GuardRules(), "english")
+    proposal = emergence_text.heuristic_proposal(memory, candidates, guard.GuardRules(), "english")
     assert proposal.text is None
     assert len(proposal.left) == len(candidates)
 
@@ -86,7 +86,7 @@ def test_a_run_of_emergence_adds_no_more_than_a_hundred() -> None:
     setting = collect.ScoringContext(Rules(), datetime(2026, 4, 3, 12, tzinfo=UTC), "UTC", "english")
     candidates = collect.collect(collect.EmergenceInput(entries=found), setting)
     rules = guard.GuardRules(max_chars=1_000_000, max_growth=None)
-    proposal = emergence_text.extractive(None, candidates, rules, "english")
+    proposal = emergence_text.heuristic_proposal(None, candidates, rules, "english")
     assert (len(proposal.promoted), len(proposal.left)) == (emergence_text.MAX_ADDED, 50)
     assert {why for _, why in proposal.left} == {"room"}
 

@@ -38,7 +38,7 @@ from reverie_server.nights.dreaming.text import (
     Line,
     Summary,
     as_data,
-    extractive,
+    heuristic_lines,
     merged,
     proposed,
     within_tokens,
@@ -163,7 +163,7 @@ class Dreaming:
                 kept = within_tokens(lines, rules.max_tokens, self._dependencies.count)
                 return _Conclusion(kept, answer.generation, None)
             fallback = "refused"
-        lines = await asyncio.to_thread(extractive, batch.summaries, language)
+        lines = await asyncio.to_thread(heuristic_lines, batch.summaries, language)
         return _Conclusion(within_tokens(lines, rules.max_tokens, self._dependencies.count), EXTRACTIVE, fallback)
 
     async def _store(self, run: Run, batch: _Batch, conclusion: _Conclusion) -> Outcome:

@@ -124,7 +124,7 @@ class _Finding:
         return self.session_count > 1 or bool(self.kinds & NOTEWORTHY_KINDS and self.salience >= NOTABLE)
 
 
-def extractive(episodes: Sequence[Summary], language: str) -> list[Line]:
+def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
     """What recurs in several conversations, or was stated as important, best first.
 
     Important is something to remember, a decision or a preference that a person would note. What the assistant said is

@@ -38,7 +38,7 @@ from reverie_server.nights.emergence.collect import (
 )
 from reverie_server.nights.emergence.inputs import InputWindow, read_input, read_passages
 from reverie_server.nights.emergence.report import candidate_line, concluded, rejected, seen_counts, why_nothing
-from reverie_server.nights.emergence.text import Proposal, extractive, modelled
+from reverie_server.nights.emergence.text import Proposal, heuristic_proposal, modelled
 from reverie_server.nights.emergence.write import Conclusion, write_conclusion
 from reverie_server.nights.reported_run import NightDone, ReportedRuns, Run
 from reverie_server.nights.reports import Mode
@@ -162,7 +162,7 @@ class Emergence:
                 return _Proposed(proposal, answer.generation, None)
             log.warning("emergence_refused", reason=proposal.reason)
             fallback = "refused"
-        proposal = await asyncio.to_thread(extractive, memory, passing, rules, language)
+        proposal = await asyncio.to_thread(heuristic_proposal, memory, passing, rules, language)
         return _Proposed(proposal, EXTRACTIVE, fallback)
 
     async def _conclude(self, run: Run, collected: _Collected, proposed: _Proposed) -> Outcome:

@@ -44,7 +44,9 @@ class Proposal:
     dropped: tuple[str, ...] = ()
 
 
-def extractive(memory: MemoryFile | None, passing: Sequence[Candidate], rules: GuardRules, language: str) -> Proposal:
+def heuristic_proposal(
+    memory: MemoryFile | None, passing: Sequence[Candidate], rules: GuardRules, language: str
+) -> Proposal:
     """The memory with the candidates added to their sections, best first, as far as there is room."""
     before = memory.text if memory else ""
     rules = _with_title(rules, before)
