@@ -9,16 +9,14 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import psycopg
-import pytest
 from structlog.testing import capture_logs
 from tests.jobs import DONE, Recorded, deferred, jobs_of, with_stages
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
-from reverie_server.jobs import worker as worker_module
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Outcome, Work
-from reverie_server.jobs.worker import Periodic, Worker, WorkerRules
+from reverie_server.jobs.worker import SHUTDOWN_SECONDS, Periodic, Worker, WorkerRules
 from reverie_server.runtime import Runtime
 
 # Nothing here waits for the queue to be looked at: what wakes a worker must wake it.
@@ -27,11 +25,15 @@ LONG_SECONDS = 600.0
 
 @asynccontextmanager
 async def at_work(
-    system: Runtime, *, periodic: Iterable[Periodic] = (), poll_seconds: float = LONG_SECONDS
+    system: Runtime,
+    *,
+    periodic: Iterable[Periodic] = (),
+    poll_seconds: float = LONG_SECONDS,
+    shutdown_seconds: float = SHUTDOWN_SECONDS,
 ) -> AsyncIterator[None]:
     """A worker over the system, which is ended as one is that is told to."""
     jobs = system.consolidation
-    worker = Worker(system.database, jobs.queue, jobs.runner, periodic, WorkerRules(3, poll_seconds))
+    worker = Worker(system.database, jobs.queue, jobs.runner, periodic, WorkerRules(3, poll_seconds, shutdown_seconds))
     task = asyncio.create_task(worker.run())
     try:
         yield
@@ -107,13 +109,10 @@ async def _ran(stage: Overlapping, unit: str, times: int) -> bool:
     return stage.runs[unit] >= times
 
 
-async def test_a_worker_that_is_told_to_end_puts_back_what_it_runs(
-    runtime: Runtime, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker_module, "SHUTDOWN_SECONDS", 0.05)
+async def test_a_worker_that_is_told_to_end_puts_back_what_it_runs(runtime: Runtime, database: Database) -> None:
     stage = Recorded(may_end=asyncio.Event())
     system = with_stages(runtime, {"dedup": stage})
-    async with at_work(system):
+    async with at_work(system, shutdown_seconds=0.05):
         await deferred(database, Work("dedup", "default", "wren", "user:1"))
         await stage.began.wait()
         assert (await jobs_of(database))[0]["status"] == "doing"

@@ -94,12 +94,12 @@ class Workspace:
         """
         tenant_id = principal.tenant_id
         async with self._database.tenant(tenant_id, snapshot=True) as connection:
-            own = [s.slice_id for s in await self._visible(connection, principal)]
+            slice_ids = [s.slice_id for s in await self._visible(connection, principal)]
             count, found = await store.list_documents(
-                connection, tenant_id, own, prefix=prefix, after=after, limit=limit
+                connection, tenant_id, slice_ids, prefix=prefix, after=after, limit=limit
             )
             if principal.leader_agent_id is not None:
-                hidden = await store.paths_hidden_by(connection, tenant_id, own)
+                hidden = await store.paths_hidden_by(connection, tenant_id, slice_ids)
                 visible = await visible_slices(connection, tenant_id, principal.leader_agent_id, None)
                 team = [s.slice_id for s in visible if s.agent_id is not None]
                 more, theirs = await store.list_documents(
@@ -137,8 +137,8 @@ class Workspace:
     async def present(self, place: Place, paths: Sequence[str]) -> dict[str, tuple[Document, str]]:
         """The living files of the place itself at some paths, with their texts; an unknown agent has none."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            found = await store.read_documents(connection, place.tenant_id, own, paths)
+            slice_ids = await own_slices(connection, place)
+            found = await store.read_documents(connection, place.tenant_id, slice_ids, paths)
         return {document.path: (document, text) for document, text in found if document.deleted_at is None}
 
     async def edit(
@@ -209,9 +209,9 @@ class Workspace:
     async def present_hashes(self, place: Place, *, reason: str | None) -> dict[str, bytes]:
         """Path to SHA-256 of the place's files, or only of those whose present text was written for `reason`."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
+            slice_ids = await own_slices(connection, place)
             cursor = await connection.execute(
-                SQL["written_by"], {"tenant_id": place.tenant_id, "slice_ids": own, "reason": reason}
+                SQL["written_by"], {"tenant_id": place.tenant_id, "slice_ids": slice_ids, "reason": reason}
             )
             return {row["path"]: row["sha256"] for row in await cursor.fetchall()}
 

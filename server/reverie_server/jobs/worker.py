@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from reverie_server.jobs.runner import StageRunner
 
 log = structlog.get_logger()
-# How long running jobs may still take when the worker is to end; then they are cancelled and put back.
 SHUTDOWN_SECONDS = 5.0
 RESTART_SECONDS = 0.5
 MAX_RESTART_SECONDS = 15.0
@@ -51,10 +50,14 @@ class Periodic:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRules:
-    """How many jobs run at once, and how often the queue is looked at where nothing wakes the worker, in seconds."""
+    """How many jobs run at once, and how often the queue is looked at where nothing wakes the worker, in seconds.
+
+    Jobs that still run `shutdown_seconds` after the worker is to end are cancelled and put back.
+    """
 
     concurrency: int = 2
     poll_seconds: float = 5.0
+    shutdown_seconds: float = SHUTDOWN_SECONDS
 
 
 class Worker:
@@ -110,7 +113,7 @@ class Worker:
                 concurrency=self._rules.concurrency,
                 fetch_job_polling_interval=self._rules.poll_seconds,
                 abort_job_polling_interval=max(self._rules.poll_seconds, 5.0),
-                shutdown_graceful_timeout=SHUTDOWN_SECONDS,
+                shutdown_graceful_timeout=self._rules.shutdown_seconds,
                 install_signal_handlers=False,
             )
             tending = asyncio.create_task(self._tend(), name="tend-worker")

@@ -34,7 +34,7 @@ _SCHEMA_WORDS = ("response_format", "schema", "grammar")
 # Out of a loop that it falls into at one temperature, a model often finds at another.
 _LOOP_TEMPERATURE = 0.6
 # Of an answer that was too long the model is shown the beginning: with all of it, there might be no room for another.
-_SHOWN_CHARS = 1000
+_QUOTED_CHARS = 1000
 _TRUNCATED = "It was cut off at the limit of its length: write less."
 
 
@@ -183,15 +183,15 @@ class LanguageModel:
     async def _repaired(
         self, call: _Call, messages: Sequence[Mapping[str, str]], wrong: tuple[Answer, InvalidAnswer], answer: type[T]
     ) -> T:
-        said, invalid = wrong
+        first, invalid = wrong
         repair = load_prompt("repair").messages({"problem": invalid.problem})[1]
-        is_long = said.truncated and len(said.text) > _SHOWN_CHARS
-        shown = f"{said.text[:_SHOWN_CHARS]}…" if is_long else said.text
-        asked = [*messages, {"role": "assistant", "content": shown or "…"}, repair]
+        is_long = first.truncated and len(first.text) > _QUOTED_CHARS
+        quoted = f"{first.text[:_QUOTED_CHARS]}…" if is_long else first.text
+        conversation = [*messages, {"role": "assistant", "content": quoted or "…"}, repair]
         if invalid.is_loop:
             # Shown its loop, a model goes on with it.
-            asked, call = list(messages), replace(call, temperature=max(call.temperature, _LOOP_TEMPERATURE))
-        second = await self._ask(call, asked)
+            conversation, call = list(messages), replace(call, temperature=max(call.temperature, _LOOP_TEMPERATURE))
+        second = await self._ask(call, conversation)
         try:
             return _validated(second, answer)
         except InvalidAnswer:

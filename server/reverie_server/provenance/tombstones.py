@@ -51,8 +51,8 @@ class Tombstones:
     async def without_forgotten(self, place: Place) -> Callable[[str], str]:
         """A pure function that takes out of a markdown text the passages and lines that were forgotten in the place."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": own})
+            slice_ids = await own_slices(connection, place)
+            cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": slice_ids})
             forgotten = {bytes(row["text_hmac"]) for row in await cursor.fetchall()}
         if not forgotten:
             return lambda text: text
@@ -65,8 +65,8 @@ class Tombstones:
         Whole passages and lines, and within a line the words that were forgotten.
         """
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": own})
+            slice_ids = await own_slices(connection, place)
+            cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": slice_ids})
             rows = await cursor.fetchall()
         forgotten_at = {bytes(row["text_hmac"]): row["at"] for row in rows}
         counts = {row["word_count"]: row["at"] for row in sorted(rows, key=lambda row: row["at"]) if row["word_count"]}
