@@ -16,6 +16,7 @@ from reverie_server.access.keys import Caller
 from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.routes.control import may_fail
+from reverie_server.http.schemas.common import body_of
 from reverie_server.http.schemas.control import (
     CandidateData,
     CandidatesAnswer,
@@ -24,7 +25,6 @@ from reverie_server.http.schemas.control import (
     ControlBody,
     ControlQuery,
     FocusBody,
-    GateData,
     ReportAnswer,
     ReportData,
     ReportPage,
@@ -131,7 +131,7 @@ async def morning_card(a: Agent, system: System, who: Who, query: Annotated[Cont
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
     grant, place = await _read_place(system, who, a, query.resolved_owner())
     card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
-    entries = None if card is None else [CardEntry.model_validate(e, from_attributes=True) for e in card]
+    entries = None if card is None else [body_of(CardEntry, e) for e in card]
     return CardAnswer(data=entries)
 
 
@@ -152,8 +152,7 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
     _, place = await system.gate.write(who, a, owner_key, None)
     work = Work("emergence", who.tenant_id, a, place.owner_key, trigger="api", topic=topic)
     outcome = await system.consolidation.stages["emergence"].run(work)
-    data = RunData(status=outcome.status, report_id=outcome.report_id, reason=outcome.reason)
-    return RunAnswer(data=data)
+    return RunAnswer(data=body_of(RunData, outcome))
 
 
 async def _read_place(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
@@ -173,17 +172,16 @@ def _instant(text: str) -> datetime:
 
 
 def _candidate(candidate: Candidate) -> CandidateData:
-    return CandidateData(
-        source=candidate.source,
+    scored = candidate.scored
+    return body_of(
+        CandidateData,
+        candidate,
         snippet=candidate.text,
-        score=round(candidate.scored.score, 4),
-        parts=rounded(candidate.scored.parts),
-        gates={
-            name: GateData.model_validate(gate, from_attributes=True) for name, gate in candidate.scored.gates.items()
-        },
+        score=round(scored.score, 4),
+        parts=rounded(scored.parts),
+        gates=scored.gates,
     )
 
 
 def _report(report: Report) -> ReportData:
-    fields = {name: getattr(report, name) for name in ReportData.model_fields if name != "id"}
-    return ReportData.model_validate({"id": report.report_id, **fields})
+    return body_of(ReportData, report, id=report.report_id)

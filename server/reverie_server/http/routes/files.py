@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Header, Query, Response
@@ -10,7 +9,7 @@ from fastapi import Path as PathParameter
 from starlette.convertors import Convertor, register_url_convertor
 
 from reverie_indexer.file_rules import is_searchable
-from reverie_indexer.model import Document, Written
+from reverie_indexer.model import Written
 from reverie_server.access.audit import counted
 from reverie_server.files.files import Write, etag_of, parse_if_match
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
@@ -30,6 +29,7 @@ from reverie_server.http.schemas.common import (
     VersionList,
     VersionsQuery,
     WriteResult,
+    body_of,
 )
 from reverie_server.text.fields import LineNumber
 
@@ -85,7 +85,7 @@ async def list_files(a: Agent, system: System, who: Who, query: Annotated[FilesQ
     counted(len(page))
     last = page[-1] if len(found) > query.limit else None
     cursor = encode_cursor(last.sort_order, last.path, last.document_id) if last else None
-    return FileList(count=count, files=[_summary(document) for document in page], next_cursor=cursor)
+    return FileList(count=count, files=[body_of(FileSummary, document) for document in page], next_cursor=cursor)
 
 
 @router.get("/{path:file}/versions")
@@ -100,7 +100,7 @@ async def list_versions(
     diff = await system.workspace.diff(principal, path, query.scope, query.diff_to) if query.diff_to else None
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
-    entries = [VersionEntry.model_validate(version, from_attributes=True) for version in page]
+    entries = [body_of(VersionEntry, version) for version in page]
     return VersionList(path=document.path, scope=document.scope, versions=entries, diff=diff, next_cursor=cursor)
 
 
@@ -154,8 +154,9 @@ async def read_file(
     grant = await system.gate.read(who, a, query.resolved_owner())
     file = await system.workspace.read(grant.principal, path, from_line=query.from_line, lines=query.lines)
     etag = response.headers["ETag"] = etag_of(file.document.version)
-    return FileContent(
-        **_summary(file.document).model_dump(),
+    return body_of(
+        FileContent,
+        file.document,
         content=file.content,
         etag=etag,
         resolved_from=file.resolved_from,
@@ -214,12 +215,8 @@ async def delete_file(
     await system.workspace.delete(place, path, by=grant.author, if_version=parse_if_match(if_match))
 
 
-def _summary(document: Document) -> FileSummary:
-    return FileSummary.model_validate(document, from_attributes=True)
-
-
 def _result(written: Written) -> WriteResult:
-    return WriteResult(**asdict(written), searchable=is_searchable(written.path))
+    return body_of(WriteResult, written, searchable=is_searchable(written.path))
 
 
 def _answer(response: Response, written: Written) -> WriteResult:

@@ -12,7 +12,7 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_server.http.context import System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import PlainPage
-from reverie_server.http.schemas.keys import KeyList, KeyMade, KeyPost, key_body
+from reverie_server.http.schemas.keys import KeyList, KeyMade, KeyPost, key_body, new_key_body
 
 router = APIRouter(prefix="/keys", tags=["Keys"], responses=may_answer(401, 403, 422, 503))
 
@@ -34,7 +34,7 @@ async def create_key(body: KeyPost, system: System, who: Who) -> KeyMade:
     """Make a key and show it, this once. From the first key on, no request goes without one."""
     system.gate.administer(who, "keys")
     entry, key = await system.keys.make(body.new_key(who.tenant_id))
-    return KeyMade(**key_body(entry).model_dump(), key=key)
+    return new_key_body(entry, key)
 
 
 @router.delete("/{key_id}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404))

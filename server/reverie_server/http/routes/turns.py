@@ -10,6 +10,7 @@ from fastapi import Path as PathParameter
 from reverie_indexer.errors import MemoryDisabled
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas.common import body_of
 from reverie_server.http.schemas.turns import CompactSession, ContextRequest, ContextResponse, SessionCompacted
 from reverie_server.prompt.turn import Turn
 
@@ -42,8 +43,8 @@ async def compact_session(
     session, place = await system.sessions.locate(grant.principal, s, to_write=True)
     keep_last = system.settings.compact_keep_last if body.keep_last is None else body.keep_last
     done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)
-    return SessionCompacted.model_validate(done, from_attributes=True)
+    return body_of(SessionCompacted, done)
 
 
 def _answer(turn: Turn) -> ContextResponse:
-    return ContextResponse.model_validate(turn, from_attributes=True)
+    return body_of(ContextResponse, turn)

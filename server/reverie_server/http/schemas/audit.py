@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from reverie_server.access.audit import Action, AuditRow, Outcome
-from reverie_server.http.schemas.common import Page, response_config
+from reverie_server.http.schemas.common import Page, body_of, response_config
 from reverie_server.http.schemas.memory import Instant
 
 _ENTRY = {
@@ -65,5 +65,4 @@ class AuditList(BaseModel):
 
 def audit_entry(row: AuditRow) -> AuditEntry:
     """An entry as it goes over the wire."""
-    fields = {name: getattr(row, name) for name in AuditEntry.model_fields if name != "id"}
-    return AuditEntry(id=str(row.audit_id), **fields)
+    return body_of(AuditEntry, row, id=str(row.audit_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -15,6 +15,7 @@ from reverie_server.files.files import Strategy
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.fields import MAX_INT, LineNumber, Text
 
+Body = TypeVar("Body", bound=BaseModel)
 _FILE = {
     "path": "memory/2026-04-03.md",
     "scope": "personal",
@@ -44,6 +45,16 @@ def request_config(**fields: Any) -> ConfigDict:
 def response_config(**fields: Any) -> ConfigDict:
     """The configuration of a response, with an example for the OpenAPI document."""
     return ConfigDict(json_schema_extra={"example": fields})
+
+
+def body_of(kind: type[Body], source: object, /, **others: Any) -> Body:
+    """A response: `others` by name, and each other field without a default from the attribute of `source` of its name.
+
+    AttributeError where `source` lacks one.
+    """
+    names = [name for name, field in kind.model_fields.items() if field.is_required() and name not in others]
+    fields = {name: getattr(source, name) for name in names}
+    return kind.model_validate({**fields, **others}, from_attributes=True)
 
 
 class Owner(BaseModel):

@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
 from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, SourcedEpisode
-from reverie_server.http.schemas.common import Owner, Page, request_config, response_config
+from reverie_server.http.schemas.common import Body, Owner, Page, body_of, request_config, response_config
 from reverie_server.http.schemas.memory import Instant, Timing
+from reverie_server.http.schemas.search_answer import timing
 from reverie_server.jobs.model import episode_name
 from reverie_server.search.request import SearchOutcome
 from reverie_server.text.fields import Text
@@ -132,28 +133,23 @@ class EpisodeSearchResponse(BaseModel):
     timing_ms: Timing
 
 
-def episode_body(found: SourcedEpisode) -> EpisodeBody:
+def episode_body(sourced: SourcedEpisode) -> EpisodeBody:
     """An episode as it goes over the wire."""
-    return EpisodeBody(**_fields(found))
+    return _body(EpisodeBody, sourced)
 
 
 def search_body(results: list[FoundEpisode], outcome: SearchOutcome) -> EpisodeSearchResponse:
-    """What a search found as it goes over the wire."""
+    """The results of a search among episodes as they go over the wire."""
     return EpisodeSearchResponse(
-        results=[FoundEpisodeBody(**_fields(found.sourced), score=found.score) for found in results],
+        results=[_body(FoundEpisodeBody, found.sourced, score=found.score) for found in results],
         count=len(results),
         mode=outcome.mode,
         fallback=outcome.fallback,
         warnings=list(outcome.warnings),
-        timing_ms=Timing(
-            embed=round(outcome.embed_ms, 2),
-            database=round(outcome.database_ms, 2),
-            total=round(outcome.total_ms, 2),
-        ),
+        timing_ms=timing(outcome),
     )
 
 
-def _fields(found: SourcedEpisode) -> dict[str, Any]:
-    episode = found.episode
-    own = {name: getattr(episode, name) for name in EpisodeBody.model_fields if hasattr(episode, name)}
-    return {**own, "id": episode_name(episode.episode_id), "sources": [dict(source) for source in found.sources]}
+def _body(kind: type[Body], sourced: SourcedEpisode, **others: Any) -> Body:
+    public_id = episode_name(sourced.episode.episode_id)
+    return body_of(kind, sourced.episode, id=public_id, sources=sourced.sources, **others)

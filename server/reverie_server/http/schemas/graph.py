@@ -12,8 +12,9 @@ from reverie_indexer.model import Scope
 from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, public_id
 from reverie_server.graph.search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.graph.view import EntityView, Source
-from reverie_server.http.schemas.common import Owner, Page, request_config, response_config
+from reverie_server.http.schemas.common import Body, Owner, Page, body_of, request_config, response_config
 from reverie_server.http.schemas.memory import Instant
+from reverie_server.llm.generation import Generation
 from reverie_server.text.fields import Text
 from reverie_server.text.graph_terms import EntityType, RelationName
 
@@ -310,10 +311,10 @@ class DuplicateList(BaseModel):
 
 
 def found_body(found: GraphFound) -> GraphSearchResponse:
-    """What a search found as it goes over the wire."""
+    """The answer of a search as it goes over the wire."""
     return GraphSearchResponse(
-        entities=[FoundEntityBody(**_entity(one.entity), depth=one.depth, score=one.score) for one in found.entities],
-        relations=[RelationBody(**_relation(relation)) for relation in found.relations],
+        entities=[_entity(FoundEntityBody, one.entity, depth=one.depth, score=one.score) for one in found.entities],
+        relations=[_relation(RelationBody, relation) for relation in found.relations],
         paths=list(found.paths),
         truncated=found.truncated,
         fallback=found.fallback,
@@ -323,16 +324,16 @@ def found_body(found: GraphFound) -> GraphSearchResponse:
 
 def entity_body(entity: Entity) -> EntityBody:
     """An entity as it goes over the wire."""
-    return EntityBody(**_entity(entity))
+    return _entity(EntityBody, entity)
 
 
 def detail_body(view: EntityView) -> EntityDetail:
-    """An entity with all that is known of it as it goes over the wire."""
-    return EntityDetail(
-        **_entity(view.entity),
+    """An entity with its relations, sources and merges as it goes over the wire."""
+    return _entity(
+        EntityDetail,
+        view.entity,
         relations=[
-            SourcedRelationBody(**_relation(relation), sources=_sources(sources))
-            for relation, sources in view.relations
+            _relation(SourcedRelationBody, relation, sources=_sources(sources)) for relation, sources in view.relations
         ],
         more_relations=view.more_relations,
         sources=_sources(view.sources),
@@ -342,58 +343,35 @@ def detail_body(view: EntityView) -> EntityDetail:
 
 def duplicate_body(pair: Duplicate) -> DuplicateBody:
     """A pair as it goes over the wire."""
-    return DuplicateBody(
-        id=public_id("duplicate", pair.duplicate_id),
-        first=entity_body(pair.first),
-        second=entity_body(pair.second),
-        cosine=pair.cosine,
-        jaro_winkler=pair.jaro_winkler,
-        state=pair.state,
-        found_at=pair.found_at,
-        decided_at=pair.decided_at,
-        decided_by=pair.decided_by,
-    )
+    first, second = entity_body(pair.first), entity_body(pair.second)
+    return body_of(DuplicateBody, pair, id=public_id("duplicate", pair.duplicate_id), first=first, second=second)
 
 
-def _entity(entity: Entity) -> dict[str, Any]:
-    names = (name for name in EntityBody.model_fields if hasattr(entity, name))
-    return {
-        **{name: getattr(entity, name) for name in names},
-        **_made(entity),
-        "id": public_id("entity", entity.entity_id),
-        "aliases": list(entity.aliases),
-    }
+def _entity(kind: type[Body], entity: Entity, **others: Any) -> Body:
+    return body_of(kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.made), **others)
 
 
-def _relation(relation: Relation) -> dict[str, Any]:
-    names = (name for name in RelationBody.model_fields if hasattr(relation, name))
-    return {
-        **{name: getattr(relation, name) for name in names},
-        **_made(relation),
+def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
+    ids = {
         "id": public_id("relation", relation.relation_id),
         "source_id": public_id("entity", relation.source_id),
         "target_id": public_id("entity", relation.target_id),
     }
+    return body_of(kind, relation, **ids, **_generation(relation.made), **others)
 
 
 def _sources(sources: Sequence[Source]) -> list[SourceBody]:
-    return [
-        SourceBody(**source.source, said_at=source.said_at, confidence=source.confidence, **_made(source))
-        for source in sources
-    ]
+    return [body_of(SourceBody, source, **source.source, **_generation(source.made)) for source in sources]
 
 
-def _made(made_of: Entity | Relation | Source) -> dict[str, Any]:
-    made = made_of.made
-    return {
-        "method": made.method,
-        "prompt": made.prompt,
-        "prompt_version": made.prompt_version,
-        "model": made.model,
-    }
+def _generation(generation: Generation) -> dict[str, Any]:
+    return {name: getattr(generation, name) for name in GenerationBody.model_fields}
 
 
 def _merge(merge: Merge) -> MergeBody:
-    own = {name: getattr(merge, name) for name in MergeBody.model_fields if hasattr(merge, name)}
-    ids = {"kept_id": public_id("entity", merge.kept_id), "absorbed_id": public_id("entity", merge.absorbed_id)}
-    return MergeBody(**{**own, **ids, "id": public_id("merge", merge.merge_id)})
+    ids = {
+        "id": public_id("merge", merge.merge_id),
+        "kept_id": public_id("entity", merge.kept_id),
+        "absorbed_id": public_id("entity", merge.absorbed_id),
+    }
+    return body_of(MergeBody, merge, **ids)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Tier
-from reverie_server.http.schemas.common import Owner, request_config
+from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.sessions.model import check_session_id
 from reverie_server.text.fields import Text
 
@@ -55,8 +55,6 @@ class InjectBody(Owner):
 class InjectedMemory(BaseModel):
     """A memory in the section. `score` is how far it helps with the message, between 0 and 1."""
 
-    model_config = ConfigDict(from_attributes=True)
-
     id: str
     tier: Tier
     text: str
@@ -72,20 +70,15 @@ class InjectResponse(BaseModel):
     seen, also of what is not injected. `tokens` are those of the section.
     """
 
-    model_config = ConfigDict(
-        from_attributes=True,
-        json_schema_extra={
-            "example": {
-                "section": _SECTION,
-                "injected": 1,
-                "match_count": 1,
-                "top_score": 0.71,
-                "tokens": 58,
-                "skipped": None,
-                "memories": [_MEMORY],
-                "warnings": [],
-            }
-        },
+    model_config = response_config(
+        section=_SECTION,
+        injected=1,
+        match_count=1,
+        top_score=0.71,
+        tokens=58,
+        skipped=None,
+        memories=[_MEMORY],
+        warnings=[],
     )
 
     section: str

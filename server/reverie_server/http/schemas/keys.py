@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from reverie_server.access.keys import KeyEntry, NewKey, Role
-from reverie_server.http.schemas.common import Owner, request_config, response_config
+from reverie_server.http.schemas.common import Owner, body_of, request_config, response_config
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.text.fields import Text
 
@@ -77,6 +77,9 @@ class KeyList(BaseModel):
 
 def key_body(entry: KeyEntry) -> KeyBody:
     """A key as it goes over the wire."""
-    agents = None if entry.agent_ids is None else list(entry.agent_ids)
-    shown_fields = {name: getattr(entry, name) for name in KeyBody.model_fields if name not in ("id", "agents")}
-    return KeyBody(id=entry.key_id, agents=agents, **shown_fields)
+    return body_of(KeyBody, entry, id=entry.key_id, agents=entry.agent_ids)
+
+
+def new_key_body(entry: KeyEntry, key: str) -> KeyMade:
+    """A new key with the key itself as it goes over the wire."""
+    return body_of(KeyMade, entry, id=entry.key_id, agents=entry.agent_ids, key=key)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
-from reverie_server.http.schemas.common import Owner, request_config, response_config
-from reverie_server.jobs.health import DeadLetter, PipelineHealth
+from reverie_server.http.schemas.common import Owner, body_of, request_config, response_config
+from reverie_server.jobs.health import PipelineHealth
 from reverie_server.jobs.model import Stage, Status
 from reverie_server.llm.generation import Method
 
@@ -157,13 +156,9 @@ class Retried(BaseModel):
 
 def pipeline_body(health: PipelineHealth, model: str | None, embedder: str) -> PipelineBody:
     """As it goes over the wire, with the name of the language model and the state of the embedding model."""
-    stages = {name: StageBody.model_validate(stage, from_attributes=True) for name, stage in health.stages.items()}
+    stages = {name: body_of(StageBody, stage) for name, stage in health.stages.items()}
     models = None
     if health.model_use is not None:
-        models = ModelsBody(language_model=ModelUseBody(name=model, **asdict(health.model_use)), embedder=embedder)
-    return PipelineBody(stages=stages, dead_letters=[_letter(each) for each in health.dead_letters], models=models)
-
-
-def _letter(letter: DeadLetter) -> DeadLetterBody:
-    named: dict[str, Any] = {name: getattr(letter, name) for name in DeadLetter.__slots__}
-    return DeadLetterBody(**{**named, "job_id": str(letter.job_id)})
+        models = ModelsBody(language_model=body_of(ModelUseBody, health.model_use, name=model), embedder=embedder)
+    letters = [body_of(DeadLetterBody, letter, job_id=str(letter.job_id)) for letter in health.dead_letters]
+    return PipelineBody(stages=stages, dead_letters=letters, models=models)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from reverie_server.http.schemas.common import Owner, request_config, response_config
+from reverie_server.http.schemas.common import Owner, body_of, request_config, response_config
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.sessions.model import Message, NewMessage, Role, Session, State
 from reverie_server.sessions.validate import MAX_ID_CHARS, MAX_MESSAGES
@@ -169,18 +169,11 @@ class Jobs(BaseModel):
 
 def session_body(session: Session) -> SessionBody:
     """A session as it goes over the wire."""
-    return SessionBody.model_validate(session, from_attributes=True)
+    return body_of(SessionBody, session)
 
 
 def message_body(message: Message, session: Session) -> MessageBody:
     """A message of a session as it goes over the wire."""
-    return MessageBody(
-        seq=message.seq,
-        id=message.message_id,
-        role=message.role,
-        content=message.content,
-        at=message.at,
-        tokens=message.tokens,
-        compacted=message.seq <= session.compacted_through,
-        **{name: message.extra.get(name) for name in _EXTRA},
-    )
+    extra = {name: message.extra.get(name) for name in _EXTRA}
+    compacted = message.seq <= session.compacted_through
+    return body_of(MessageBody, message, id=message.message_id, compacted=compacted, **extra)
