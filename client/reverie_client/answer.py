@@ -32,7 +32,7 @@ def failure(response: httpx.Response) -> ReverieError | None:
     if response.is_success:
         return None
     body = _problem(response)
-    code, detail, known = _told(body)
+    code, detail, known = _problem_parts(body)
     extra = {name: value for name, value in body.items() if name not in known}
     seconds = retry_after_seconds(response.headers.get("Retry-After"), datetime.now(UTC))
     if seconds is not None:
@@ -56,7 +56,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-def _told(body: Mapping[str, Any]) -> tuple[str | None, str, tuple[str, ...]]:
+def _problem_parts(body: Mapping[str, Any]) -> tuple[str | None, str, tuple[str, ...]]:
     """The code of a problem or of a control route's envelope (None: it is neither), its sentence, its own fields."""
     code = body.get("code")
     if code == 500 and isinstance(body.get("msg"), str):

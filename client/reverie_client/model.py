@@ -264,5 +264,5 @@ class ToolAnswer:
     def text(self) -> str:
         """The answer as JSON text, for the model to read."""
         failed = self.error and {"code": self.error.code, "message": self.error.message}
-        told = {"result": self.result} if self.ok else {"error": failed}
-        return json.dumps({"ok": self.ok, **told}, ensure_ascii=False)
+        outcome = {"result": self.result} if self.ok else {"error": failed}
+        return json.dumps({"ok": self.ok, **outcome}, ensure_ascii=False)

@@ -40,9 +40,9 @@ class Call:
 
     def url(self, base_url: str) -> str:
         """Where it goes. Query fields that are None are left out."""
-        given = {name: _text(value) for name, value in self.query.items() if value is not None}
+        fields = {name: _text(value) for name, value in self.query.items() if value is not None}
         try:
-            query = urlencode(given)
+            query = urlencode(fields)
         except UnicodeEncodeError:
             raise _not_unicode("the query") from None
         return f"{base_url}/api/v1{self.path}" + (f"?{query}" if query else "")
@@ -51,9 +51,9 @@ class Call:
         """The body. Fields that are None are left out, so that the server's defaults hold."""
         if self.body is None or isinstance(self.body, bytes):
             return self.body
-        given = {name: value for name, value in self.body.items() if value is not None}
+        fields = {name: value for name, value in self.body.items() if value is not None}
         try:
-            return json.dumps(given, ensure_ascii=False).encode()
+            return json.dumps(fields, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise _not_unicode("the body") from None
 
@@ -137,8 +137,7 @@ def retry_wait_seconds(error: ReverieError, *, is_read: bool, attempt: int) -> f
         may_repeat = is_read or not error.may_have_arrived
         return backoff if may_repeat and not isinstance(error, TimedOut) else None
     if isinstance(error, Unavailable) and (is_read or isinstance(error, Overloaded)):
-        asked = error.retry_after_seconds
-        wait = backoff if asked is None else asked
+        wait = backoff if error.retry_after_seconds is None else error.retry_after_seconds
         return wait if wait <= MAX_RETRY_AFTER_SECONDS else None
     return None
 

@@ -11,15 +11,15 @@ from reverie_server.files.ingest import Progress
 
 
 def test_progress_counts_files_and_chunks_and_what_was_there() -> None:
-    assert cli_index.told(Progress(3, 9, 40, 0)) == "3/9 files, 40 chunks"
-    assert cli_index.told(Progress(3, 9, 40, 64)) == "3/9 files, 40 chunks (64 were indexed already)"
+    assert cli_index.progress_text(Progress(3, 9, 40, 0)) == "3/9 files, 40 chunks"
+    assert cli_index.progress_text(Progress(3, 9, 40, 64)) == "3/9 files, 40 chunks (64 were indexed already)"
 
 
 def test_without_a_terminal_there_are_plain_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_index, "LINE_INTERVAL_SECONDS", 0.0)
-    with cli_index.shown() as show:
+    with cli_index.show_progress() as show:
         show(Progress(0, 2, 0, 1))
         show(Progress(1, 2, 5, 1))
         show(Progress(2, 2, 9, 1))
@@ -30,7 +30,7 @@ def test_without_a_terminal_there_are_plain_lines(
 
 
 def test_lines_are_not_more_frequent_than_the_interval(capsys: pytest.CaptureFixture[str]) -> None:
-    with cli_index.shown() as show:
+    with cli_index.show_progress() as show:
         for done in range(100):
             show(Progress(done, 100, done, 0))
     assert capsys.readouterr().err == ""
@@ -45,7 +45,7 @@ def test_lines_are_not_more_frequent_than_the_interval(capsys: pytest.CaptureFix
 )
 def test_a_stop_says_how_to_go_on(at: Progress, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     def stopped() -> None:
-        with cli_index.shown() as show:
+        with cli_index.show_progress() as show:
             show(at)
             raise asyncio.CancelledError
 

@@ -14,13 +14,13 @@ from reverie_client._async.dreams import AsyncDreams
 from reverie_client._async.episodes import AsyncEpisodes
 from reverie_client._async.files import AsyncFiles
 from reverie_client._async.graph import AsyncGraph
-from reverie_client._async.keeping import AsyncKeeping
 from reverie_client._async.longterm import AsyncLongTerm
 from reverie_client._async.pipeline import AsyncPipeline
 from reverie_client._async.recall import AsyncRecall
 from reverie_client._async.snapshots import AsyncSnapshots
 from reverie_client._async.tools import AsyncTools
 from reverie_client._async.turns import AsyncTurns
+from reverie_client._async.upkeep import AsyncUpkeep
 from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
 from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
 
@@ -34,7 +34,7 @@ class AsyncAgentMemory(
     AsyncGraph,
     AsyncDreams,
     AsyncPipeline,
-    AsyncKeeping,
+    AsyncUpkeep,
     AsyncSnapshots,
     AsyncTools,
 ):

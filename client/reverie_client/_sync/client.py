@@ -15,13 +15,13 @@ from reverie_client._sync.dreams import Dreams
 from reverie_client._sync.episodes import Episodes
 from reverie_client._sync.files import Files
 from reverie_client._sync.graph import Graph
-from reverie_client._sync.keeping import Keeping
 from reverie_client._sync.longterm import LongTerm
 from reverie_client._sync.pipeline import Pipeline
 from reverie_client._sync.recall import Recall
 from reverie_client._sync.snapshots import Snapshots
 from reverie_client._sync.tools import Tools
 from reverie_client._sync.turns import Turns
+from reverie_client._sync.upkeep import Upkeep
 from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
 from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
 
@@ -35,7 +35,7 @@ class AgentMemory(
     Graph,
     Dreams,
     Pipeline,
-    Keeping,
+    Upkeep,
     Snapshots,
     Tools,
 ):

@@ -47,8 +47,8 @@ def keys_create(
     async def create(keys: Keys, audit: Audit) -> None:
         with audit.attempt(Caller(tenant, "admin"), None, owner, "keys"):
             entry, key = await keys.make(NewKey(tenant, role, owner, agent, name, ends))
-        shown = {"id": entry.key_id, "key": key}
-        print(json.dumps(shown) if as_json else f"{key}\n(id {entry.key_id}; it is not shown again)")
+        created = {"id": entry.key_id, "key": key}
+        print(json.dumps(created) if as_json else f"{key}\n(id {entry.key_id}; it is not shown again)")
 
     _with_keys(load_settings(data_dir=data_dir, log_level="warning"), create)
 

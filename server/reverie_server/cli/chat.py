@@ -1,4 +1,4 @@
-"""The turns of `reverie chat`: the prompt from memory, the model's answer as it comes, and both kept."""
+"""The turns of `reverie chat`: build the prompt, stream the model's answer, store both messages."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ class Chat:
         self._aside = Console(stderr=True, highlight=False, soft_wrap=True)
 
     async def turn(self, message: str) -> Turn:
-        """One turn: what was injected, the answer, and both messages stored. What fails is said, and nothing is stored
-        of a turn without an answer."""
-        asked = TurnRequest(message, self.session_id, self._system_prompt)
-        turn = await self._prompt(asked)
+        """Run one turn: show what is injected, stream the answer and store both messages.
+
+        A failure is printed. Nothing is stored of a turn without an answer.
+        """
+        turn = await self._prompt(TurnRequest(message, self.session_id, self._system_prompt))
         self._show(turn)
         try:
             answer = await self._answered(turn)
@@ -53,17 +54,17 @@ class Chat:
             self._aside.print(Text(error.detail, "red"))
             return turn
         try:
-            await self._keep([NewMessage("user", message), NewMessage("assistant", answer)])
+            await self._store([NewMessage("user", message), NewMessage("assistant", answer)])
         except ReverieError as error:
             self._aside.print(Text(f"not stored: {error.detail}", "red"))
         return turn
 
-    async def _prompt(self, asked: TurnRequest) -> Turn:
+    async def _prompt(self, request: TurnRequest) -> Turn:
         try:
             grant = await self._runtime.gate.for_turn(OPERATOR, self._agent_id, self._owner_key)
         except MemoryDisabled:
-            return self._runtime.turns.without_memory(asked)
-        return await self._runtime.turns.context(grant, asked)
+            return self._runtime.turns.without_memory(request)
+        return await self._runtime.turns.context(grant, request)
 
     def _show(self, turn: Turn) -> None:
         injection = turn.injection
@@ -91,11 +92,11 @@ class Chat:
                 sys.stdout.write(streamed.feed(piece))
                 sys.stdout.flush()
         print()
-        said = streamed.answer()
-        if said is None or not said.content:
+        message = streamed.answer()
+        if message is None or not message.content:
             raise LanguageModelUnavailable("empty", "the language model's answer broke off, or was empty")
-        return said.content
+        return message.content
 
-    async def _keep(self, said: list[NewMessage]) -> None:
+    async def _store(self, messages: list[NewMessage]) -> None:
         grant, place = await self._runtime.gate.write(OPERATOR, self._agent_id, self._owner_key, None)
-        await self._runtime.sessions.append(grant, place, self.session_id, said)
+        await self._runtime.sessions.append(grant, place, self.session_id, messages)

@@ -1,4 +1,4 @@
-"""`reverie index`: a folder as an agent's memory, with its progress shown."""
+"""`reverie index`: index a folder as an agent's memory and show the progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
     from reverie_server.settings.server import Settings
 
-# Where nobody watches a bar grow, such as in a log: a line so often at most.
+# Without a terminal, such as in a log, progress is at most one line in this time.
 LINE_INTERVAL_SECONDS = 5.0
 
 
@@ -66,7 +66,7 @@ async def _index(settings: Settings, path: Path, agent: str, owner: str | None, 
 async def _index_once(runtime: Runtime, place: Place, path: Path) -> None:
     from reverie_server.files.ingest import index_folder
 
-    with shown() as show:
+    with show_progress() as show:
         summary = await index_folder(
             runtime.workspace,
             runtime.pipeline,
@@ -93,7 +93,7 @@ def _say(summary: Summary) -> None:
 
 
 async def _embed_waiting(runtime: Runtime, place: Place) -> None:
-    """What an earlier run stored while there was no model; of this place only, for others may have much."""
+    """Embed what an earlier run stored without a model, in this place only: others may have much."""
     from reverie_server.text.cancelled import is_cancelled
 
     if not await runtime.pipeline.is_waiting(place):
@@ -105,8 +105,11 @@ async def _embed_waiting(runtime: Runtime, place: Place) -> None:
 
 
 @contextmanager
-def shown() -> Iterator[Callable[[Progress], None]]:
-    """What shows progress: a bar on a terminal, else a line now and then; and, when stopped, how to go on."""
+def show_progress() -> Iterator[Callable[[Progress], None]]:
+    """A function that shows progress: as a bar on a terminal, else as a line now and then.
+
+    When the command is interrupted, a sentence says how to go on.
+    """
     import asyncio
 
     latest: list[Progress] = []
@@ -121,7 +124,7 @@ def shown() -> Iterator[Callable[[Progress], None]]:
             yield take
     except (asyncio.CancelledError, KeyboardInterrupt):
         if latest and latest[0].done < latest[0].total:
-            print(f"stopped after {told(latest[0])}; the next run goes on there", file=sys.stderr)
+            print(f"stopped after {progress_text(latest[0])}; the next run goes on there", file=sys.stderr)
         raise
 
 
@@ -130,11 +133,11 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (TextColumn("indexing"), BarColumn(), TextColumn("{task.fields[told]}"))
+    columns = (TextColumn("indexing"), BarColumn(), TextColumn("{task.fields[text]}"))
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, *times, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("files", total=None, told="reading the folder")
-        yield lambda at: bar.update(task, completed=at.done, total=at.total, told=told(at))
+        task = bar.add_task("files", total=None, text="reading the folder")
+        yield lambda at: bar.update(task, completed=at.done, total=at.total, text=progress_text(at))
 
 
 @contextmanager
@@ -145,12 +148,12 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
         nonlocal since
         if time.monotonic() - since >= LINE_INTERVAL_SECONDS and at.done < at.total:
             since = time.monotonic()
-            print(f"indexing: {told(at)}", file=sys.stderr, flush=True)
+            print(f"indexing: {progress_text(at)}", file=sys.stderr, flush=True)
 
     yield show
 
 
-def told(at: Progress) -> str:
+def progress_text(at: Progress) -> str:
     """Progress in words: the files that differ, the chunks written, and what was there already."""
     there = f" ({at.unchanged} were indexed already)" if at.unchanged else ""
     return f"{at.done}/{at.total} files, {at.chunks} chunks{there}"

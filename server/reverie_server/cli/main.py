@@ -176,14 +176,14 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     ):
         http_server = await importing
         server = http_server(create_app(runtime), settings)
-        keeping = asyncio.create_task(upkeep(runtime), name="upkeep")
+        upkeep_task = asyncio.create_task(upkeep(runtime), name="upkeep")
         freezing = asyncio.create_task(_freeze_when_loaded(runtime), name="freeze-model")
 
         def end_server(*_: object) -> None:
             server.should_exit = True
 
         # Upkeep ends where it cannot go on.
-        keeping.add_done_callback(end_server)
+        upkeep_task.add_done_callback(end_server)
 
         # From here on a connection waits instead of being refused.
         listener.listen(2048)
@@ -197,10 +197,10 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
         try:
             await server.serve(sockets=[listener])
         finally:
-            keeping.cancel()
+            upkeep_task.cancel()
             freezing.cancel()
         with suppress(asyncio.CancelledError):
-            await keeping
+            await upkeep_task
 
 
 @cli.command()

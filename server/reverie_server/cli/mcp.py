@@ -44,11 +44,11 @@ def mcp(
     )
     # An answer that nobody reads any more must not end the program before it has stopped PostgreSQL.
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    run(_until_asked_to_end(_serve(settings, identity, *claim_standard_streams())))
+    run(_until_stopped(_serve(settings, identity, *claim_standard_streams())))
 
 
-async def _until_asked_to_end(job: Coroutine[Any, Any, None]) -> None:
-    """Take SIGTERM and SIGINT for what they are here: the way in which a client ends the server it started."""
+async def _until_stopped(job: Coroutine[Any, Any, None]) -> None:
+    """End without an error on SIGTERM and SIGINT: a client ends the server it started by them."""
     import asyncio
 
     with suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""`reverie inject`, `reverie context` and `reverie chat`: what a turn gets of memory, seen from the shell."""
+"""`reverie inject`, `reverie context` and `reverie chat`: show in the shell what memory adds to a turn."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def context(
     data_dir: DataDir = None,
 ) -> None:
     """Show the whole prompt of a turn; it stores nothing."""
-    run(_context(_quiet_settings(data_dir=data_dir), message, (agent, owner), (session, system), as_json=as_json))
+    run(_context(_quiet_settings(data_dir=data_dir), message, agent, owner, session, system, as_json=as_json))
 
 
 def chat(
@@ -57,7 +57,7 @@ def chat(
     data_dir: DataDir = None,
 ) -> None:
     """Talk to the configured language model with memory, and see what each turn was given of it."""
-    run(_chat(_quiet_settings(data_dir=data_dir), (agent, owner), session, system))
+    run(_chat(_quiet_settings(data_dir=data_dir), agent, owner, session, system))
 
 
 def _quiet_settings(**overrides: object) -> Settings:
@@ -86,8 +86,10 @@ async def _inject(settings: Settings, message: str, agent: str, owner: str | Non
 async def _context(
     settings: Settings,
     message: str,
-    whose: tuple[str, str | None],
-    given: tuple[str | None, str | None],
+    agent: str,
+    owner: str | None,
+    session: str | None,
+    system: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -99,20 +101,18 @@ async def _context(
     from reverie_server.prompt.turn import TurnRequest
     from reverie_server.sessions.model import check_session_id
 
-    agent, owner = whose
-    session, system = given
     async with open_runtime(settings) as runtime:
         grant = await runtime.gate.for_turn(OPERATOR, check_agent_id(agent), owner_of(owner))
         await runtime.models.wait()
-        asked = TurnRequest(message, session and check_session_id(session), system)
-        turn = await runtime.turns.context(grant, asked)
+        request = TurnRequest(message, session and check_session_id(session), system)
+        turn = await runtime.turns.context(grant, request)
     if as_json:
         print(body_of(ContextResponse, turn).model_dump_json(indent=2))
         return
     _warn(turn.injection)
     print(turn.system_prompt)
-    for said in turn.messages:
-        print(f"\n[{said['role']}]\n{said.get('content') or ''}")
+    for sent in turn.messages:
+        print(f"\n[{sent['role']}]\n{sent.get('content') or ''}")
     parts = ", ".join(f"{section.name} {section.tokens}" for section in turn.sections)
     print(f"\n{turn.tokens} tokens: {parts}", file=sys.stderr)
 
@@ -122,22 +122,22 @@ def _warn(injection: Injection) -> None:
         print(f"warning: {warning}", file=sys.stderr)
 
 
-async def _chat(settings: Settings, whose: tuple[str, str | None], session: str | None, system: str | None) -> None:
+async def _chat(settings: Settings, agent: str, owner: str | None, session: str | None, system: str | None) -> None:
     from reverie_indexer.file_rules import check_agent_id
     from reverie_server.app.wiring import open_runtime
     from reverie_server.cli.chat import Chat
     from reverie_server.sessions.model import check_session_id
 
-    agent, owner = check_agent_id(whose[0]), owner_of(whose[1])
+    agent_id, owner_key = check_agent_id(agent), owner_of(owner)
     session_id = _new_session() if session is None else check_session_id(session)
     async with open_runtime(settings) as runtime:
         if runtime.llm is None:
             raise SetupError("no language model is configured: set REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL")
-        talk = Chat(runtime, runtime.llm, agent, owner, session_id, system)
+        talk = Chat(runtime, runtime.llm, agent_id, owner_key, session_id, system)
         if sys.stdin.isatty():
-            print(f"{runtime.llm.model}, agent {agent}, session {session_id}; {HELP}", file=sys.stderr)
+            print(f"{runtime.llm.model}, agent {agent_id}, session {session_id}; {HELP}", file=sys.stderr)
         await runtime.models.wait()
-        shown: Turn | None = None
+        last_turn: Turn | None = None
         async for line in _lines():
             match line.strip():
                 case "":
@@ -148,9 +148,9 @@ async def _chat(settings: Settings, whose: tuple[str, str | None], session: str 
                     talk.session_id = _new_session()
                     print(f"session {talk.session_id}", file=sys.stderr)
                 case "/prompt":
-                    print(shown.system_prompt if shown else "there was no turn yet", file=sys.stderr)
+                    print(last_turn.system_prompt if last_turn else "there was no turn yet", file=sys.stderr)
                 case message:
-                    shown = await talk.turn(message)
+                    last_turn = await talk.turn(message)
         # A compaction that the last turn set off.
         await runtime.compactions.idle()
 
@@ -160,7 +160,7 @@ def _new_session() -> str:
 
 
 async def _lines() -> AsyncIterator[str]:
-    """What is typed, line by line. Read in a thread that nobody waits for: Ctrl-C must not need a line to follow."""
+    """The lines that are typed. A daemon thread reads them, so that Ctrl-C ends the command without one more line."""
     import asyncio
 
     if sys.stdin.isatty():
@@ -168,11 +168,11 @@ async def _lines() -> AsyncIterator[str]:
         import readline  # noqa: F401
     loop = asyncio.get_running_loop()
     typed: asyncio.Queue[str | None] = asyncio.Queue()
-    wanted = threading.Semaphore(0)
+    line_requests = threading.Semaphore(0)
 
     def read() -> None:
         while True:
-            wanted.acquire()
+            line_requests.acquire()
             try:
                 line: str | None = input("> " if sys.stdin.isatty() else "")
             except EOFError:
@@ -183,7 +183,7 @@ async def _lines() -> AsyncIterator[str]:
 
     threading.Thread(target=read, name="typed", daemon=True).start()
     while True:
-        wanted.release()
+        line_requests.release()
         line = await typed.get()
         if line is None:
             return

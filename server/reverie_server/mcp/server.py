@@ -47,7 +47,7 @@ def build_server(registry: Registry, open_connection: Open) -> Server[Any]:
         except Exception:  # the edge of a request: the transport would put the exception's text on the wire
             log.exception("tool_failed", tool=call.name[:64])
             answer = registry.refusal(call.name, "internal_error", "the memory server failed; its log says why")
-        return shown(answer)
+        return tool_result(answer)
 
     return Server(
         "reverie",
@@ -60,7 +60,7 @@ def build_server(registry: Registry, open_connection: Open) -> Server[Any]:
     )
 
 
-def shown(answer: Answer) -> types.CallToolResult:
+def tool_result(answer: Answer) -> types.CallToolResult:
     """An answer as MCP has it: the result, or the error as `{ok: false, error}`, each as text and as data."""
     content = answer.as_json() if answer.result is None else answer.result
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))

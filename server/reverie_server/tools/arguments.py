@@ -1,4 +1,4 @@
-"""The arguments of the tools: strict, and never an agent or an owner, which the connection alone says."""
+"""The arguments of each tool. They never name an agent or an owner: the connection alone does."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from reverie_server.text.graph_terms import EntityType
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def _moment(given: object) -> object:
+def _moment(value: object) -> object:
     """A date or time as models write it."""
-    found = parse_instant(given) if isinstance(given, str) else None
+    found = parse_instant(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError("a date (2026-04-03) or a time of RFC 3339")
     return found
@@ -30,13 +30,13 @@ Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str
 
 
 class Arguments(BaseModel):
-    """Base of all: no other names, no other types."""
+    """The base of all arguments: unknown names and other JSON types are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class MemorySearch(Arguments):
-    """Of `memory_search`."""
+    """The arguments of `memory_search`."""
 
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
@@ -45,7 +45,7 @@ class MemorySearch(Arguments):
 
 
 class MemoryGet(Arguments):
-    """Of `memory_get`."""
+    """The arguments of `memory_get`."""
 
     path: str
     from_line: LineNumber | None = None
@@ -53,13 +53,13 @@ class MemoryGet(Arguments):
 
 
 class MemoryExpand(Arguments):
-    """Of `memory_expand`."""
+    """The arguments of `memory_expand`."""
 
     id: str
 
 
 class KnowledgeGraphSearch(Arguments):
-    """Of `knowledge_graph_search`."""
+    """The arguments of `knowledge_graph_search`."""
 
     query: Text | None = None
     entity_id: str | None = None
@@ -69,21 +69,21 @@ class KnowledgeGraphSearch(Arguments):
 
 
 class SaveMemory(Arguments):
-    """Of `save_memory`."""
+    """The arguments of `save_memory`."""
 
     content: Annotated[Text, Field(max_length=5000)]
     category: Text = "notes"
 
 
 class UpdateMemory(Arguments):
-    """Of `update_memory`."""
+    """The arguments of `update_memory`."""
 
     old_text: Text
     new_text: Text
 
 
 class ForgetMemory(Arguments):
-    """Of `forget_memory`: exactly one of the first three."""
+    """The arguments of `forget_memory`: exactly one of `query`, `id` and `text`."""
 
     query: Text | None = None
     id: Text | None = None
@@ -98,26 +98,26 @@ class ForgetMemory(Arguments):
 
 
 class ListFiles(Arguments):
-    """Of `list_workspace_memory_files`."""
+    """The arguments of `list_workspace_memory_files`."""
 
     filename_prefix: Text | None = None
 
 
 class ReadFile(Arguments):
-    """Of `read_workspace_memory_file`."""
+    """The arguments of `read_workspace_memory_file`."""
 
     filename: str
 
 
 class WriteFile(Arguments):
-    """Of `write_workspace_memory_file`."""
+    """The arguments of `write_workspace_memory_file`."""
 
     filename: str
     content: Text
 
 
 class EditFile(Arguments):
-    """Of `edit_workspace_memory_file`."""
+    """The arguments of `edit_workspace_memory_file`."""
 
     filename: str
     old_text: Text
@@ -126,25 +126,25 @@ class EditFile(Arguments):
 
 
 class SearchFiles(Arguments):
-    """Of `search_workspace_memory`."""
+    """The arguments of `search_workspace_memory`."""
 
     query: Text
     limit: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-def read_arguments(model: type[Model], given: object) -> Model:
-    """What a model wrote, as the tool's arguments; snake-case and camel-case spellings are the same name.
+def read_arguments(model: type[Model], raw: object) -> Model:
+    """The arguments that a model wrote, checked; a name may be spelled in snake case or in camel case.
 
-    A null is an argument that is not given, since models write it for one that may be left out. ValidationFailed
-    names every argument that is unknown, missing, given twice or of the wrong type.
+    A null counts as left out, since models write it for an optional argument. ValidationFailed names every argument
+    that is unknown, missing, given twice or of the wrong type.
     """
-    if given is not None and not isinstance(given, Mapping):
+    if raw is not None and not isinstance(raw, Mapping):
         raise ValidationFailed("arguments is a JSON object of the tool's arguments by name")
     named: dict[str, Any] = {}
     spellings: dict[object, str] = {
         spelling: name for name in model.model_fields for spelling in (name, to_camel(name))
     }
-    for key, value in (given or {}).items():
+    for key, value in (raw or {}).items():
         name = spellings.get(key, str(key))
         if value is None and name in spellings:
             continue
@@ -171,7 +171,7 @@ def _described(location: tuple[int | str, ...], kind: str, message: str) -> str:
 
 
 def schema_of(model: type[BaseModel], descriptions: Mapping[str, str]) -> dict[str, Any]:
-    """The JSON schema of a tool's arguments, as plain as models need it, each argument with its description."""
+    """The JSON schema of a tool's arguments, without titles and nulls, each argument with its description."""
     found = model.model_json_schema()
     properties = {}
     for name, schema in found["properties"].items():

@@ -27,14 +27,14 @@ def check_markdown(path: str) -> None:
         raise ValidationFailed("these tools read and write markdown files: the path ends in .md")
 
 
-async def list_workspace_memory_files(system: Runtime, by: Connection, given: arguments.ListFiles) -> dict[str, Any]:
+async def list_workspace_memory_files(system: Runtime, by: Connection, args: arguments.ListFiles) -> dict[str, Any]:
     """The markdown files that the principal sees, by sort order, then path."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
     found: list[Document] = []
     after = None
     while len(found) <= MAX_LISTED:
         _, page = await system.workspace.listing(
-            grant.principal, prefix=given.filename_prefix or None, after=after, limit=_PAGE
+            grant.principal, prefix=args.filename_prefix or None, after=after, limit=_PAGE
         )
         found += [document for document in page if is_searchable(document.path)]
         if len(page) < _PAGE:
@@ -44,41 +44,41 @@ async def list_workspace_memory_files(system: Runtime, by: Connection, given: ar
     return {"files": [_listed(document) for document in found[:MAX_LISTED]], "has_more": len(found) > MAX_LISTED}
 
 
-async def read_workspace_memory_file(system: Runtime, by: Connection, given: arguments.ReadFile) -> dict[str, Any]:
+async def read_workspace_memory_file(system: Runtime, by: Connection, args: arguments.ReadFile) -> dict[str, Any]:
     """A whole file."""
-    check_markdown(given.filename)
+    check_markdown(args.filename)
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    return shown_file(await system.workspace.read(grant.principal, given.filename))
+    return file_content(await system.workspace.read(grant.principal, args.filename))
 
 
-async def write_workspace_memory_file(system: Runtime, by: Connection, given: arguments.WriteFile) -> dict[str, Any]:
+async def write_workspace_memory_file(system: Runtime, by: Connection, args: arguments.WriteFile) -> dict[str, Any]:
     """Make a file hold a text."""
-    check_markdown(given.filename)
+    check_markdown(args.filename)
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
-    write = Write(given.filename, grant.author, "tool write_workspace_memory_file")
-    written = await system.workspace.put(place, write, given.content)
+    write = Write(args.filename, grant.author, "tool write_workspace_memory_file")
+    written = await system.workspace.put(place, write, args.content)
     return {"created": written.created, **_written(place, written)}
 
 
-async def edit_workspace_memory_file(system: Runtime, by: Connection, given: arguments.EditFile) -> dict[str, Any]:
+async def edit_workspace_memory_file(system: Runtime, by: Connection, args: arguments.EditFile) -> dict[str, Any]:
     """Replace a passage of a file."""
-    check_markdown(given.filename)
+    check_markdown(args.filename)
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
-    write = Write(given.filename, grant.author, "tool edit_workspace_memory_file")
+    write = Write(args.filename, grant.author, "tool edit_workspace_memory_file")
     try:
         count, written = await system.workspace.patch(
-            place, write, (given.old_text, given.new_text), replace_all=given.replace_all
+            place, write, (args.old_text, args.new_text), replace_all=args.replace_all
         )
     except NotFound:
-        await _refuse_shared(system, grant.principal, place, given.filename)
+        await _refuse_shared(system, grant.principal, place, args.filename)
         raise
     return {"replacements": count, **_written(place, written)}
 
 
-async def search_workspace_memory(system: Runtime, by: Connection, given: arguments.SearchFiles) -> dict[str, Any]:
+async def search_workspace_memory(system: Runtime, by: Connection, args: arguments.SearchFiles) -> dict[str, Any]:
     """Lines that hold words."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    outcome = await system.keywords.search(grant.principal, given.query, limit=given.limit)
+    outcome = await system.keywords.search(grant.principal, args.query, limit=args.limit)
     hits = [
         {"path": hit.path, "line": hit.line, "snippet": hit.snippet, "score": round(hit.score, 3)}
         for hit in outcome.hits
@@ -97,7 +97,7 @@ async def _refuse_shared(system: Runtime, principal: Principal, place: Place, pa
         )
 
 
-def shown_file(file: File) -> dict[str, Any]:
+def file_content(file: File) -> dict[str, Any]:
     """A file or lines of it, with what is needed to read on or to edit."""
     return {
         "path": file.document.path,

@@ -20,12 +20,12 @@ MAX_SHOWN = 50
 
 
 async def knowledge_graph_search(
-    system: Runtime, by: Connection, given: arguments.KnowledgeGraphSearch
+    system: Runtime, by: Connection, args: arguments.KnowledgeGraphSearch
 ) -> dict[str, Any]:
     """Names, types and relations with their times. What is empty is left out: a model pays for every word."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
     rules = rules_for(grant, system.search.rules)
-    request = GraphRequest(given.query, given.entity_id, given.entity_type, given.max_depth, given.as_of)
+    request = GraphRequest(args.query, args.entity_id, args.entity_type, args.max_depth, args.as_of)
     found = await system.consolidation.graph.search.search(
         grant.principal, request, language=rules.language, weights=rules.weights
     )
@@ -49,6 +49,6 @@ async def knowledge_graph_search(
 
 
 def _relation(relation: Relation) -> dict[str, Any]:
-    told = {"source": relation.source, "name": relation.name, "target": relation.target}
+    fact = {"source": relation.source, "name": relation.name, "target": relation.target}
     until = {} if relation.valid_to is None else {"until": seconds(relation.valid_to)}
-    return {**told, "from": seconds(relation.valid_from), **until}
+    return {**fact, "from": seconds(relation.valid_from), **until}

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
 
 
-async def save_memory(system: Runtime, by: Connection, given: arguments.SaveMemory) -> dict[str, Any]:
+async def save_memory(system: Runtime, by: Connection, args: arguments.SaveMemory) -> dict[str, Any]:
     """Save a fact to long-term memory."""
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
-    saved = await system.long_term.save(place, given.content, given.category, by=grant.author)
+    saved = await system.long_term.save(place, args.content, args.category, by=grant.author)
     return {"saved": True, "section": saved.section, "preview": saved.preview, "scope": place.scope}
 
 
-async def update_memory(system: Runtime, by: Connection, given: arguments.UpdateMemory) -> dict[str, Any]:
+async def update_memory(system: Runtime, by: Connection, args: arguments.UpdateMemory) -> dict[str, Any]:
     """Correct or delete a text of long-term memory."""
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
-    updated = await system.long_term.update(place, given.old_text, given.new_text, by=grant.author)
+    updated = await system.long_term.update(place, args.old_text, args.new_text, by=grant.author)
     return {
         "replacements": updated.replacements,
         "deleted": updated.deleted,
@@ -34,11 +34,11 @@ async def update_memory(system: Runtime, by: Connection, given: arguments.Update
     }
 
 
-async def forget_memory(system: Runtime, by: Connection, given: arguments.ForgetMemory) -> dict[str, Any]:
+async def forget_memory(system: Runtime, by: Connection, args: arguments.ForgetMemory) -> dict[str, Any]:
     """Show what would be forgotten, or, when confirmed, forget it."""
-    action: Action = "forget" if given.confirm else "read"
+    action: Action = "forget" if args.confirm else "read"
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None, action=action)
-    target = Target(query=given.query, id=given.id, text=given.text)
-    receipt = await system.forgetting.forget(grant, place, target, dry_run=not given.confirm)
+    target = Target(query=args.query, id=args.id, text=args.text)
+    receipt = await system.forgetting.forget(grant, place, target, dry_run=not args.confirm)
     counted(len(receipt.items))
     return asdict(receipt)

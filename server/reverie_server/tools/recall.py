@@ -10,7 +10,7 @@ from reverie_server.browse.expand import ExpandedEpisode, Passage
 from reverie_server.jobs.model import episode_name
 from reverie_server.search.request import SearchResult
 from reverie_server.tools import arguments
-from reverie_server.tools.files import check_markdown, seconds, shown_file
+from reverie_server.tools.files import check_markdown, file_content, seconds
 
 if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 MAX_SOURCE_MESSAGES = 50
 
 
-async def memory_search(system: Runtime, by: Connection, given: arguments.MemorySearch) -> dict[str, Any]:
+async def memory_search(system: Runtime, by: Connection, args: arguments.MemorySearch) -> dict[str, Any]:
     """Passages, best first. What is empty is left out: a model pays for every word."""
     outcome = await system.memory_search.find(
         by.caller,
         by.agent_id,
         by.owner_key,
-        given.query,
-        max_results=given.max_results,
-        min_score=given.min_score,
-        path_prefix=given.path_prefix or None,
+        args.query,
+        max_results=args.max_results,
+        min_score=args.min_score,
+        path_prefix=args.path_prefix or None,
     )
     answer: dict[str, Any] = {"results": [_passage(result) for result in outcome.results]}
     if outcome.fallback is not None:
@@ -38,18 +38,18 @@ async def memory_search(system: Runtime, by: Connection, given: arguments.Memory
     return answer
 
 
-async def memory_get(system: Runtime, by: Connection, given: arguments.MemoryGet) -> dict[str, Any]:
+async def memory_get(system: Runtime, by: Connection, args: arguments.MemoryGet) -> dict[str, Any]:
     """A file or some of its lines."""
-    check_markdown(given.path)
+    check_markdown(args.path)
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    file = await system.workspace.read(grant.principal, given.path, from_line=given.from_line, lines=given.lines)
-    return shown_file(file)
+    file = await system.workspace.read(grant.principal, args.path, from_line=args.from_line, lines=args.lines)
+    return file_content(file)
 
 
-async def memory_expand(system: Runtime, by: Connection, given: arguments.MemoryExpand) -> dict[str, Any]:
+async def memory_expand(system: Runtime, by: Connection, args: arguments.MemoryExpand) -> dict[str, Any]:
     """A passage with its surroundings, or a whole episode."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
-    found = await system.expansion.expand(grant.principal, given.id)
+    found = await system.expansion.expand(grant.principal, args.id)
     if isinstance(found, ExpandedEpisode):
         return _episode(found)
     return {

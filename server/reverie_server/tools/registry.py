@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
 
 JsonObject = dict[str, Any]
-Taken = TypeVar("Taken", bound=Arguments)
-Handler = Callable[["Runtime", Connection, Taken], Awaitable[JsonObject]]
+ToolArguments = TypeVar("ToolArguments", bound=Arguments)
+Handler = Callable[["Runtime", Connection, ToolArguments], Awaitable[JsonObject]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Tool:
         return schema_of(self.takes, self.description.arguments)
 
 
-def tool(name: str, takes: type[Taken], hints: Hints, run: Handler[Taken]) -> Tool:
+def tool(name: str, takes: type[ToolArguments], hints: Hints, run: Handler[ToolArguments]) -> Tool:
     """A tool with its description; ValueError unless that explains exactly the arguments there are."""
     description = describe(name)
     if description.arguments.keys() != takes.model_fields.keys() or not description.title or not description.text:
@@ -107,7 +107,7 @@ class Registry:
             if found is None:
                 known = ", ".join(self._tools)
                 raise NotFound(f"there is no tool {printable(name)!r}; the tools are: {known}")
-            return Answer(_shown(await found.run(system, connection, read_arguments(found.takes, arguments))))
+            return Answer(_for_prompt(await found.run(system, connection, read_arguments(found.takes, arguments))))
         except (DatabaseUnavailable, OwnerRequired):
             raise
         except ReverieError as error:
@@ -117,19 +117,19 @@ class Registry:
     def refusal(self, name: str, code: str, detail: str) -> Answer:
         """An error as an answer: the fact, then what to do next."""
         found = self._tools.get(name)
-        own = found.description.remedies if found else {}
-        remedy = own.get(code) or common_remedies().get(code, "")
+        remedies = found.description.remedies if found else {}
+        remedy = remedies.get(code) or common_remedies().get(code, "")
         fact = detail if detail.endswith((".", "!", "?")) else f"{detail}."
         return Answer(None, code, for_prompt(f"{fact} {remedy}".strip()))
 
 
-def _shown(value: Any) -> Any:
+def _for_prompt(value: Any) -> Any:
     """A value of JSON with its texts as a prompt may hold them."""
     if isinstance(value, str):
         return for_prompt(value)
     if isinstance(value, list | tuple):
-        return [_shown(item) for item in value]
-    return {for_prompt(name): _shown(item) for name, item in value.items()} if isinstance(value, dict) else value
+        return [_for_prompt(item) for item in value]
+    return {for_prompt(name): _for_prompt(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def printable(name: str) -> str:
