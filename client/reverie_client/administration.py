@@ -1,4 +1,4 @@
-"""What an admin of a tenant sees of it: its keys, and who did what."""
+"""Answers of the administration of a tenant: keys, the audit, the deletion of a person's memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes back: an answer as a dataclass, or the error it stands for. No I/O here."""
+"""An HTTP response as a dataclass or as an error. No I/O here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server answers of turns and sessions."""
+"""Answers of the routes of turns and sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON objects into the frozen dataclasses of `model`."""
+"""JSON objects as frozen dataclasses."""
 
 from __future__ import annotations
 

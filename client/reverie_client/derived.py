@@ -1,4 +1,4 @@
-"""What the background work makes of conversations, where it comes from, and how that work is doing."""
+"""Answers about episodes, the sources of memories and the health of the background work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server answers of emergence and dreaming. It stands in an envelope there, which these classes open."""
+"""Answers of the routes of emergence and dreaming, and the envelopes in which the server sends them."""
 
 from __future__ import annotations
 

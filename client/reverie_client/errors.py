@@ -1,4 +1,4 @@
-"""What may go wrong, as one tree: catch `ReverieError` for all of it, a subclass for one case."""
+"""All errors as one tree: catch `ReverieError` for any of them, a subclass for one case."""
 
 from __future__ import annotations
 

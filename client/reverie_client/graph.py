@@ -1,4 +1,4 @@
-"""What the server answers of the knowledge graph."""
+"""Answers of the routes of the knowledge graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server answers, as frozen dataclasses. Times are aware, in UTC; sizes are in bytes; lines count from 1."""
+"""Answers of agents, files, search and tools. Times are aware, in UTC; sizes are in bytes; lines count from 1."""
 
 from __future__ import annotations
 

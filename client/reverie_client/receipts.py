@@ -1,4 +1,4 @@
-"""What the server reports of work on memory: long-term entries, forgetting, clearing, indexing, snapshots."""
+"""Answers of the routes that change memory: long-term entries, forgetting, clearing, reindexing, snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sent: URLs, bodies and headers, and when it may be sent again. No I/O here."""
+"""A request: its URL, body and headers, and whether it may be retried. No I/O here."""
 
 from __future__ import annotations
 

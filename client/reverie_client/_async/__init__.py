@@ -1,1 +1,1 @@
-"""One of two twins: the async one is the source, and `client/generate_sync.py` makes the sync one of it."""
+"""The async client. `client/generate_sync.py` makes the sync client from these files."""

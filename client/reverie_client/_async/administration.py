@@ -1,4 +1,4 @@
-"""What an admin of a tenant does, whose key is bound to no owner and to no agents."""
+"""Administration of a tenant: keys, audit, people. It needs an admin's key without bounds."""
 
 from __future__ import annotations
 

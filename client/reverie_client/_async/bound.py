@@ -1,4 +1,4 @@
-"""One agent's memory as one owner sees it: what every call of the view says of whom it concerns."""
+"""The base of a view of memory: one connection with one agent and one owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests on the wire: sending, trying again where that is safe, and telling failures from answers."""
+"""Requests to the server: send them, retry where that is safe, raise the error of a failed answer."""
 
 from __future__ import annotations
 

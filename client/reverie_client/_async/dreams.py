@@ -1,4 +1,4 @@
-"""What enters lasting memory at night, by hand, and how it came about."""
+"""Emergence and dreaming: run them by hand, read their status and reports, see the morning card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What conversations came to."""
+"""Episodes: list, read, search and remove summaries of conversations."""
 
 from __future__ import annotations
 

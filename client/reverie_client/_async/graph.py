@@ -1,4 +1,4 @@
-"""The knowledge graph: who and what memory knows of, and how it hangs together."""
+"""The knowledge graph: search and list entities, merge them, decide about duplicates."""
 
 from __future__ import annotations
 

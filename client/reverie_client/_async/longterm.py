@@ -1,4 +1,4 @@
-"""Long-term memory: the entries of MEMORY.md, and the backups of it."""
+"""Long-term memory: save, update and compact MEMORY.md, list and restore its backups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The background work that makes lasting memory of conversations: how it is doing, and trying again."""
+"""The background work: read its health, retry failed jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding memory again."""
+"""Search: hybrid, by keywords, and the sources of a result."""
 
 from __future__ import annotations
 

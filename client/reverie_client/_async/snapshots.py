@@ -1,4 +1,4 @@
-"""A snapshot of an agent's memory: a ZIP out, a ZIP in."""
+"""Snapshots of an agent's memory: export a ZIP, import a ZIP."""
 
 from __future__ import annotations
 

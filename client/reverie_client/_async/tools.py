@@ -1,4 +1,4 @@
-"""The tools for agents: what a model may call, run in its name."""
+"""The tools for agents: run one as a model called it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The turn of a conversation: the prompt before it, and what was said after it."""
+"""The turn of a conversation: get the prompt, store the messages, complete or compact the session."""
 
 from __future__ import annotations
 

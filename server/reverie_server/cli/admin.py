@@ -1,4 +1,4 @@
-"""Commands of the operator: keys, models, embeddings."""
+"""Commands of the operator: keys, model weights, and the migration of embeddings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reverie doctor`: what is installed and configured, what is wrong with it, and what to do."""
+"""`reverie doctor`: report the installation and the settings, with a remedy for each problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command shares: settings, logs, signals."""
+"""Settings, logging and signal handling, which all commands share."""
 
 from __future__ import annotations
 

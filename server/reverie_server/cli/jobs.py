@@ -1,4 +1,4 @@
-"""`reverie worker` and `reverie jobs`: the background work, run and looked at from the shell."""
+"""`reverie worker` and `reverie jobs`: run the background work, list its jobs, retry failed ones."""
 
 from __future__ import annotations
 

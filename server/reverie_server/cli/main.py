@@ -1,4 +1,4 @@
-"""The command line: a thin skin over the same functions as HTTP. Heavy imports wait for the command that needs them."""
+"""The `reverie` command: thin commands over the functions behind HTTP. Each command imports heavy modules itself."""
 
 from __future__ import annotations
 

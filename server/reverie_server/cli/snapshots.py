@@ -1,4 +1,4 @@
-"""Commands of snapshots: an agent's memory into a ZIP, and out of one."""
+"""`reverie export` and `reverie import`: write an agent's memory to a ZIP and read it back."""
 
 from __future__ import annotations
 

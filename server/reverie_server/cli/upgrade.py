@@ -1,4 +1,4 @@
-"""The command that brings a database up to date, or says what that would be."""
+"""`reverie upgrade`: bring the database's schema up to date, or list the pending migrations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The HTTP interface: wire models and thin routes over the same functions that MCP and the command line use."""
+"""The HTTP interface: request and response models, and thin routes over the functions that MCP and the CLI use too."""

@@ -1,4 +1,4 @@
-"""How many requests are at work at once, and whose turn is next.
+"""Admission of requests: how many run at once, and whose turn is next.
 
 A request that finds no slot waits for one, in a room of limited size and for a limited time, and is refused then. Keys
 take turns, and no key has all slots or, while others wait, more than its share of the room: so many requests of one key

@@ -1,4 +1,4 @@
-"""All routes over a running system, which they find in `app.state.runtime`."""
+"""All routes in one router. They find the running system in `app.state.runtime`."""
 
 from __future__ import annotations
 

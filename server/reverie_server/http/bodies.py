@@ -1,4 +1,4 @@
-"""Request bodies: read up to a limit, within what all of them and those of one key may have in memory."""
+"""Request bodies are read here, within limits for one body, for the bodies of one key and for all bodies in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a route needs to know of the request: the running system, and who calls."""
+"""The dependencies of routes: the running system, the caller, the agent of the path; and the cursors of lists."""
 
 from __future__ import annotations
 

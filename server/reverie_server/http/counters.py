@@ -1,4 +1,4 @@
-"""What memory did for turns, as metrics: by outcome, and never by agent, tenant or owner: whoever reads them reads all.
+"""Metrics of injections, recalls and the audit, by outcome; never by agent, tenant or owner, whom any reader would see.
 
 Per agent it is in the logs: one line `injection` for each turn, with tenant and agent, and without a word of memory.
 """

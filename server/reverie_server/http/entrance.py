@@ -1,4 +1,4 @@
-"""The entrance to all routes: whose turn it is, who calls, and then the body. What is refused here costs little.
+"""The entrance to all routes: admit a request, authenticate it, then read its body. A refusal here costs little.
 
 The order is the point. A request gets a slot by its key's turn, is authenticated by its headers alone, and only then is
 its body read, within what bodies may have in memory, and looked at before anything parses it.

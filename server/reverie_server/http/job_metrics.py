@@ -1,4 +1,4 @@
-"""The background work as metrics: by stage, across all tenants, and never by agent, tenant or owner."""
+"""Metrics of the background work by stage, over all tenants; never by agent, tenant or owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JSON costs to read, told before it is read. Pure.
+"""The size and depth of JSON are checked before it is parsed. Pure.
 
 A parser makes an object of each value, and validation an error of each wrong one, which takes far longer than the bytes
 take to arrive. So values are counted first, and how deep they lie, by passes over the bytes that each take a

@@ -1,4 +1,4 @@
-"""What the server is asked to do beyond what it can, as metrics."""
+"""Metrics of load: running and waiting requests, refusals, paused endpoints, connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problems: one place that turns an exception into a status, a code and a sentence."""
+"""Errors as RFC 9457 problems: the one place that maps an exception to a status, a code and a sentence."""
 
 from __future__ import annotations
 

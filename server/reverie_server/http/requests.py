@@ -1,4 +1,4 @@
-"""What every request has: an id, and an end that the audit knows of before its answer is sent."""
+"""Middleware that gives each request an id and closes its audit entries before the answer is sent."""
 
 from __future__ import annotations
 

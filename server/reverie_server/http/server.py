@@ -1,4 +1,4 @@
-"""The HTTP server: uvicorn over connections that are bounded."""
+"""The HTTP server: uvicorn with bounded connections."""
 
 from __future__ import annotations
 

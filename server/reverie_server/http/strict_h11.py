@@ -1,4 +1,4 @@
-"""HTTP/1.1 without the leniencies of h11 that let two readers of one request disagree about where it ends.
+"""HTTP/1.1 parsed more strictly than h11 does, so that a proxy and this server agree about where a request ends.
 
 RFC 9112 allows a recipient to take a bare LF for a line end (2.2), a folded header line (5.2) and a request with both
 Transfer-Encoding and Content-Length (6.1). A proxy in front may read such a request otherwise, so they are refused.

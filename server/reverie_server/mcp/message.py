@@ -1,4 +1,4 @@
-"""Messages of the protocol as bytes. Pure."""
+"""JSON-RPC messages of MCP, checked in their raw form. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The MCP server: lists the registry's tools and runs them."""
+"""The MCP server: it lists the registry's tools and runs them."""
 
 from __future__ import annotations
 

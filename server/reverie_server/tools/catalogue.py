@@ -1,4 +1,4 @@
-"""The tools there are, in the order in which models see them."""
+"""The registry of all tools, in the order in which models see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model reads of a tool: the files of `prompts/tools/`. Pure but for reading them."""
+"""The descriptions of tools that models read, from the files of `prompts/tools/`. Pure but for reading them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools on memory files. They touch markdown only; other text types go through the HTTP API."""
+"""The tools on memory files. They reach markdown files only; the HTTP API reaches the other text types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools as the APIs of model providers and MCP want them listed. Pure."""
+"""The tools in the list formats of OpenAI, Anthropic and MCP. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that save, correct and forget."""
+"""The tools that save, correct and forget memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that find and show memory."""
+"""The tools that search, read and expand memory."""
 
 from __future__ import annotations
 

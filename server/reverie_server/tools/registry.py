@@ -1,4 +1,4 @@
-"""The one registry of tools: what each is called, what it takes, what it says of itself, and what runs it."""
+"""The registry of tools: for each its name, arguments, description and handler."""
 
 from __future__ import annotations
 

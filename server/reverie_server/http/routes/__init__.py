@@ -1,1 +1,1 @@
-"""The routes, one file a subject."""
+"""The routes, one file for each subject."""

@@ -1,4 +1,4 @@
-"""The route of the audit."""
+"""The route that lists the audit."""
 
 from __future__ import annotations
 

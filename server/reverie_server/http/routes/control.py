@@ -1,4 +1,4 @@
-"""Control routes of consolidation, with paths and envelopes as clients of such systems know them."""
+"""The control route that extracts a conversation now. Control routes answer in an envelope, `{"code", "data"}`."""
 
 from __future__ import annotations
 

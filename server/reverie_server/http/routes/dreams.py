@@ -1,4 +1,4 @@
-"""Control routes of emergence: run it, look into it, the morning card."""
+"""Control routes of emergence: run it, read its status, candidates and reports, show the morning card."""
 
 from __future__ import annotations
 

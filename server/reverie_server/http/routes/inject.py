@@ -1,4 +1,4 @@
-"""The route that looks for memory before a turn."""
+"""The route that searches memory for a turn's prompt."""
 
 from __future__ import annotations
 

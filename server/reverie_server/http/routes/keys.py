@@ -1,4 +1,4 @@
-"""Routes of keys: an admin's, whose key is bound to nothing, and of that key's tenant alone."""
+"""Routes of keys. They need an admin's key without bounds and reach the keys of its tenant only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of recall."""
+"""Routes that search, forget, clear and reindex memory."""
 
 from __future__ import annotations
 

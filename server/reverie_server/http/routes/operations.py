@@ -1,4 +1,4 @@
-"""Is it up, is it ready, how is it doing."""
+"""Routes of operations: liveness, readiness and metrics; and the middleware that measures requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of people: one person, across all agents of the tenant."""
+"""Routes of people: export or delete one person's memory across all agents of the tenant."""
 
 from __future__ import annotations
 

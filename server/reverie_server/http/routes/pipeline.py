@@ -1,4 +1,4 @@
-"""Routes of the background work's health."""
+"""Routes of the background work: its health, and retrying failed jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route of OpenAI's protocol: any client of it gains memory by changing its base URL."""
+"""The chat completions route of OpenAI's protocol: a client gains memory by changing its base URL."""
 
 from __future__ import annotations
 

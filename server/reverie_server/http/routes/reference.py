@@ -1,4 +1,4 @@
-"""The API reference behind a key, where it is not for everybody: FastAPI's own routes know of no keys."""
+"""The API reference for servers that show it to callers with a key only: FastAPI's own routes check no keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of snapshots: a ZIP out, a ZIP in."""
+"""Routes of snapshots: export memory as a ZIP, import a ZIP."""
 
 from __future__ import annotations
 

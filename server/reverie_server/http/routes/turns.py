@@ -1,4 +1,4 @@
-"""Routes of the turn."""
+"""Routes of the turn: build the prompt, compact a session."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What goes over the wire, one file a subject."""
+"""Request and response models, one file for each subject."""

@@ -1,4 +1,4 @@
-"""What goes over the wire of the audit."""
+"""Models of the audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of chat completions: little, since what it does not name passes through."""
+"""The OpenAPI text of chat completions. It names few fields: all others pass through to the provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire. Requests reject unknown fields; times are RFC 3339 in UTC; ids are strings."""
+"""Models of agents and files, and the bases of all models. Times are RFC 3339 in UTC; ids are strings."""
 
 from __future__ import annotations
 

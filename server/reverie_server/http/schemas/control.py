@@ -1,4 +1,4 @@
-"""What goes over the wire of the control routes: everything stands in an envelope, `{"code": 200, "data": …}`."""
+"""Models of the control routes. Each answer has an envelope, `{"code": 200, "data": …}`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of episodes."""
+"""Models of episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of the knowledge graph."""
+"""Models of the knowledge graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire when memory is looked for before a turn."""
+"""Models of injection: a message, and the memory for its prompt."""
 
 from __future__ import annotations
 

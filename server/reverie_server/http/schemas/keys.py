@@ -1,4 +1,4 @@
-"""What goes over the wire of keys."""
+"""Models of keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of long-term memory: saving, correcting, looking up words, compaction and its backups."""
+"""Models of long-term memory: save, update, keyword search, compaction and backups."""
 
 from __future__ import annotations
 

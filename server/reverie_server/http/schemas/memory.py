@@ -1,4 +1,4 @@
-"""What goes over the wire when memory is searched, forgotten, cleared or indexed anew."""
+"""Models of search, forgetting, clearing and reindexing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of people."""
+"""Models of the deletion of a person's memory."""
 
 from __future__ import annotations
 

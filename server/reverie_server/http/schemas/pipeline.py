@@ -1,4 +1,4 @@
-"""What goes over the wire of the background work's health."""
+"""Models of the background work's health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What search found, as it goes over the wire; without FastAPI, which the command line does not need."""
+"""The response of a search, made without FastAPI so that the command line can use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of conversations."""
+"""Models of sessions and their messages."""
 
 from __future__ import annotations
 

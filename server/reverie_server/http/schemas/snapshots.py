@@ -1,4 +1,4 @@
-"""Snapshots over the wire. The archives themselves are in `files/snapshot_format.py`."""
+"""Models of the import and export of snapshots. `files/snapshot_format.py` has the archive's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of provenance."""
+"""Models of provenance: where each line of a memory comes from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of the tools' routes."""
+"""Models of the tools for agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire of turns: the prompt to send, and the compaction of a session."""
+"""Models of turns: the prompt to send, and the compaction of a session."""
 
 from __future__ import annotations
 
