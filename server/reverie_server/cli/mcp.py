@@ -115,9 +115,9 @@ async def _serve(settings: Settings, identity: _Identity, reading: int, writing:
 
 
 async def _ended(serving: Coroutine[Any, Any, None]) -> None:
-    """Await the server's end. When cancelled, it ends too, and what it makes of that is of no interest.
+    """Await the server's end. When this is cancelled, the server is cancelled too and its error is dropped.
 
-    The library raises an error of its own for a message that was under way.
+    The library raises an error of its own for a message that it was handling.
     """
     import asyncio
 
@@ -133,7 +133,7 @@ async def _ended(serving: Coroutine[Any, Any, None]) -> None:
 async def _hold(
     settings: Settings, identity: _Identity, opened: asyncio.Future[Runtime], transport: StdioTransport
 ) -> None:
-    """Open the runtime, hand it over, and keep it up until cancelled. Raises what prevents or ends that."""
+    """Open the runtime, set it as the result of `opened`, and run its upkeep until cancelled. Raises their errors."""
     import asyncio
 
     # In a thread, since importing takes long too.

@@ -79,9 +79,9 @@ async def _export(
 
 
 def _save(export: Export, file: Path) -> None:
-    """Write it beside its place and then move it there: what has the name is a whole archive.
+    """Write the export to a file beside `file` and then rename it, so that `file` is never half an archive.
 
-    What is no plain file, such as a device or a named pipe, is written to and stays what it is.
+    A device or a named pipe is written to in place.
     """
     if file == _PIPE:
         shutil.copyfileobj(export.file, sys.stdout.buffer)
@@ -112,7 +112,7 @@ def _replace(source: BinaryIO, target: Path) -> None:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    """The archive as a file that can be read at any place, which a pipe cannot."""
+    """The archive as a seekable file, also when it comes from a pipe."""
     from reverie_server.files.strict_zip import Limits
 
     most = Limits().max_archive_bytes

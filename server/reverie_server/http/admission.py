@@ -1,8 +1,8 @@
 """Admission of requests: how many run at once, and whose turn is next.
 
-A request that finds no slot waits for one, in a room of limited size and for a limited time, and is refused then. Keys
-take turns, and no key has all slots or, while others wait, more than its share of the room: so many requests of one key
-delay another's by the time of one request, not by theirs.
+A request without a free slot waits in a queue of limited size for a limited time, and is refused after that. Keys take
+turns. No key has all slots or, while others wait, more than its share of the queue: many requests of one key delay
+another key's request by the time of one request only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reverie_indexer.errors import Overloaded, ReverieError, TooManyRequests
 _OVERLOADED = "the server has more requests than it can answer in time; try again"
 _TOO_MANY = "this key has more requests under way than it may have while others wait; send fewer at once"
 _PAUSED_PER_SLOT = 16
-# How much the last request says about how long the next one works, and how many times that is kept free for it.
+# The weight of the newest request in the mean working time, and how many such times a waiting request keeps free.
 _SMOOTHING = 0.05
 _WORK_MARGIN = 2.0
 _SHORTEST_WAIT_SHARE = 0.2
@@ -25,9 +25,9 @@ _SHORTEST_WAIT_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class AdmissionLimits:
-    """`running` requests at once, `running_per_key` of one key; `waiting` more wait.
+    """At most `running` requests run at once, `running_per_key` of one key; at most `waiting` others wait.
 
-    `answer_seconds` is for waiting and work together: the longer the work takes lately, the shorter the wait.
+    `answer_seconds` covers waiting and work: the longer recent requests worked, the shorter a new one may wait.
     """
 
     running: int
@@ -43,7 +43,7 @@ class _Waiter:
 
 
 class Admission:
-    """Slots for requests. `refused` counts by code those that got none."""
+    """The slots of requests. `refused` counts the requests without a slot by the code of their error."""
 
     def __init__(self, limits: AdmissionLimits) -> None:
         self.limits = limits
@@ -63,28 +63,28 @@ class Admission:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for one."""
+        """How many requests wait for a slot."""
         return self._waiting
 
     @property
     def wait_seconds(self) -> float:
-        """How long a request that comes now waits at most."""
+        """The longest time that a new request waits for a slot."""
         patience = self.limits.answer_seconds
         return max(_SHORTEST_WAIT_SHARE * patience, patience - _WORK_MARGIN * self._work_seconds)
 
     def worked(self, seconds: float) -> None:
-        """Note for how long a request had its slot."""
+        """Add the time that a request had its slot to the mean working time."""
         self._work_seconds += _SMOOTHING * (min(seconds, self.limits.answer_seconds) - self._work_seconds)
 
     async def enter(self, key: str) -> Slot:
-        """A slot for a request of a key, to be left; TooManyRequests or Overloaded where there is none in time."""
+        """A slot for a request, which leaves it at its end; TooManyRequests or Overloaded if none is free in time."""
         if self._paused.total() >= self._max_paused or self._paused[key] > 3 * self._max_paused // 4:
             raise self._refuse(key)
         await self.take(key)
         return Slot(self, key)
 
     async def take(self, key: str) -> None:
-        """Wait for a slot, without an object for it."""
+        """Wait for a slot and count it as taken, without making a `Slot`; the errors are those of `enter`."""
         if not self._queues and self._has_slot(key):
             self._running[key] += 1
             return
@@ -95,7 +95,7 @@ class Admission:
         waiter = _Waiter(turn, loop.call_later(self.wait_seconds, self._give_up, key, turn))
         self._queues.setdefault(key, deque()).append(waiter)
         self._waiting += 1
-        # Its key may have a slot left where those that wait have none.
+        # This key may have a free slot when the keys of all waiting requests have used up theirs.
         self._serve()
         try:
             await turn
@@ -112,12 +112,12 @@ class Admission:
             waiter.deadline.cancel()
 
     def give(self, key: str) -> None:
-        """Give a slot back, to whoever is next."""
+        """Free a slot of the key and hand it to the next waiting request."""
         _decrease(self._running, key)
         self._serve()
 
     def pause(self, key: str) -> None:
-        """Give a slot back for a while."""
+        """Free a slot for a while; `unpause` ends the pause."""
         self._paused[key] += 1
         self.give(key)
 
@@ -147,7 +147,7 @@ class Admission:
                 waiter.turn.set_result(None)
 
     def _make_room(self, key: str) -> None:
-        """Send away the last of the key that has most waiting, unless it is this one."""
+        """Refuse the last request of the longest queue; raise the refusal of `key` if its own queue is as long."""
         longest = max(self._queues, key=lambda other: len(self._queues[other]), default=key)
         if longest == key or len(self._queues[longest]) <= len(self._queues.get(key, ())) + 1:
             raise self._refuse(key)
@@ -161,7 +161,7 @@ class Admission:
             turn.set_exception(self._refuse(key))
 
     def _refuse(self, key: str) -> ReverieError:
-        """Why a key gets no slot: it has too much itself where others have something, else all have."""
+        """Count and return a refusal: TooManyRequests if the key has more requests than all others, else Overloaded."""
         mine = self._running[key] + len(self._queues.get(key, ())) + self._paused[key]
         others = self.running + self._waiting + self._paused.total() - mine
         error: ReverieError = TooManyRequests(_TOO_MANY) if others and mine > others else Overloaded(_OVERLOADED)

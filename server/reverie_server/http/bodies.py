@@ -19,7 +19,7 @@ class ClientGone(Exception):
 
 
 class BodyMemory:
-    """The bytes of bodies that are in memory, by key."""
+    """Counts the bytes of request bodies in memory, by key and in all."""
 
     def __init__(self, total_bytes: int, bytes_per_key: int) -> None:
         self._total_bytes = total_bytes
@@ -28,12 +28,12 @@ class BodyMemory:
 
     @property
     def used_bytes(self) -> int:
-        """How many there are."""
+        """The bytes of all bodies together."""
         return self._used.total()
 
     @contextmanager
     def body_of(self, key: str) -> Iterator[Body]:
-        """A body of a key, whose bytes count until this is left."""
+        """A body of a key. Its bytes count until the context is left."""
         body = Body(self, key)
         try:
             yield body
@@ -43,7 +43,7 @@ class BodyMemory:
                 del self._used[key]
 
     def reserve(self, key: str, size: int) -> None:
-        """Count bytes; Overloaded or TooManyRequests where they are too many."""
+        """Add bytes of a key to the count; TooManyRequests over the key's limit, Overloaded over the limit of all."""
         if self._used[key] + size > self._bytes_per_key:
             raise TooManyRequests(
                 "the bodies of this key's requests take more memory than they may; send fewer at once"
@@ -54,7 +54,7 @@ class BodyMemory:
 
 
 class Body:
-    """One body in `memory`."""
+    """One body, counted in `memory` while it is read and used."""
 
     def __init__(self, memory: BodyMemory, key: str) -> None:
         self._memory = memory

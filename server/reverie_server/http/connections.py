@@ -24,14 +24,14 @@ from reverie_server.access.work_slot import without_slot
 from reverie_server.http.strict_h11 import StrictConnection
 
 _SWEEP_SECONDS = 0.5
-# What a client may still send after its request was answered unread, so that it sees the answer before the end: for so
-# long, for so long without a byte, and so many of them.
+# A client whose request was answered unread may go on sending, so that it sees the answer before the connection ends:
+# for this time in all, for this time without a byte, and up to this number of bytes.
 _LINGER_SECONDS = 10.0
 _SILENT_SECONDS = 2.0
 _LINGER_BYTES = 64 * 1024 * 1024
-# asyncio reads so much at a time: what is in memory of a body that nobody reads is this and uvicorn's 64 KiB.
+# The bytes that asyncio reads at a time. Of a body that nobody reads, these and uvicorn's 64 KiB are in memory.
 _READ_BYTES = 64 * 1024
-# A response is being read while so much of it leaves in the time that `write_seconds` gives.
+# The client reads a response if at least these bytes of it leave within `write_seconds`.
 _WRITE_BYTES = 16 * 1024
 Phase = Literal["head", "idle", "body", "work", "closing"]
 Closed = Literal["connections", "evicted", "head_timeout", "body_timeout", "write_timeout", "lingering", "malformed"]
@@ -40,7 +40,7 @@ CLOSED: tuple[Closed, ...] = get_args(Closed)
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What a connection may take.
+    """The limits of one connection, and of their number.
 
     `head_seconds` is for the head of a request, from its first byte or the connection's start. After
     `body_grace_seconds` a body has to have come at `body_bytes_per_second`, and by `body_seconds` it has to be whole;
@@ -57,7 +57,7 @@ class ConnectionLimits:
 
 
 def refusal_bytes(status: int, code: str, detail: str, retry_after_seconds: int | None = None) -> bytes:
-    """A whole response that ends its connection."""
+    """The bytes of a whole problem response that closes its connection."""
     title = HTTPStatus(status).phrase
     problem = {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code}
     body = json.dumps(problem).encode()
@@ -73,13 +73,13 @@ _FULL = refusal_bytes(503, "overloaded", "the server has as many connections as 
 
 
 class Connections:
-    """All connections of one server. `closed` counts those that the server has ended, by reason."""
+    """All connections of one server. `closed` counts by reason the connections that the server itself ended."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
         self.closed: Counter[Closed] = Counter()
         self._open: set[BoundedProtocol] = set()
-        # Those that keep the server waiting, in the order in which they began to: for a request, and for a body.
+        # The connections whose request, or whose body, the server waits for: the longest waiting comes first.
         self._idle: OrderedDict[BoundedProtocol, None] = OrderedDict()
         self._receiving: OrderedDict[BoundedProtocol, None] = OrderedDict()
         self._swept_at = time.monotonic()
@@ -89,7 +89,7 @@ class Connections:
         return len(self._open)
 
     def admit(self, connection: BoundedProtocol) -> bool:
-        """Whether there is room for a connection; where there is none, the one that waits longest makes some."""
+        """Add a connection, at the limit in place of the one that waits longest; False if no connection waits."""
         if len(self._open) >= self.limits.max_connections and not self._evict():
             self.closed["connections"] += 1
             return False
@@ -107,7 +107,7 @@ class Connections:
         self._receiving.pop(connection, None)
 
     def note(self, connection: BoundedProtocol, phase: Phase) -> None:
-        """Take down what the server waits for at a connection, from now on."""
+        """Note the new phase of a connection: it decides whether and in which order the connection may be evicted."""
         if phase == "body":
             self._idle.pop(connection, None)
             self._receiving[connection] = None
@@ -180,7 +180,7 @@ class BoundedProtocol(H11Protocol):
         self._unsent_since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection in, or refuse it where there are too many."""
+        """Admit the connection, or answer 503 and close it at the limit."""
         self._socket = transport
         if hasattr(transport, "max_size"):
             transport.max_size = _READ_BYTES
@@ -199,7 +199,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes: of a request, or of one that was refused, to be thrown away."""
+        """Pass the bytes of a request on; drop those of a request that was refused."""
         if self.phase == "closing":
             self._received += len(data)
             if self._received > _LINGER_BYTES:
@@ -212,7 +212,7 @@ class BoundedProtocol(H11Protocol):
         super().data_received(data)
 
     def handle_events(self) -> None:
-        """Take the events of the bytes, and see which part of a request they have come to."""
+        """Handle the parsed events, then enter the phase that the request has reached."""
         before = self.cycle
         super().handle_events()
         if self.phase == "closing":
@@ -231,14 +231,14 @@ class BoundedProtocol(H11Protocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, with the status that says why, and end the connection."""
+        """Refuse a malformed request with the status of its fault, and end the connection."""
         status, reason = self.conn.refusal or (400, msg)
         self._table.closed["malformed"] += 1
         # After the colon the library quotes what was sent.
         self._refuse(status, "malformed_request", f"the request is malformed: {reason.partition(':')[0]}")
 
     def shutdown(self) -> None:
-        """End the connection when the request that is at work is answered, at once where there is none."""
+        """End the connection after the answer to the running request, or at once if none runs."""
         assert self._socket is not None
         if self.phase == "idle":
             self._socket.close()
@@ -248,7 +248,7 @@ class BoundedProtocol(H11Protocol):
             super().shutdown()
 
     def overdue(self, now: float, seconds: float) -> Closed | None:
-        """What the connection has taken too long for; `seconds` have gone by since the last time it was asked."""
+        """The limit that the connection has exceeded, or None; `seconds` have passed since the last call."""
         assert self._socket is not None
         limits = self._table.limits
         unsent = self._socket.get_write_buffer_size()
@@ -274,7 +274,7 @@ class BoundedProtocol(H11Protocol):
         return None
 
     def end(self, reason: Closed) -> None:
-        """End the connection, with an answer where one can be given."""
+        """End the connection; answer 408 first if an answer can still be sent."""
         if reason == "write_timeout" or self.phase == "closing" or not self._may_answer or not self._received:
             self.abort()
             return
@@ -287,7 +287,7 @@ class BoundedProtocol(H11Protocol):
         self._socket.abort()
 
     def close_gently(self) -> None:
-        """End the connection; what the client still sends is thrown away for a while, so that it sees its answer."""
+        """End the connection. A client that still sends sees its answer: its bytes are dropped for a while first."""
         assert self._socket is not None
         if self.phase == "closing":
             return
@@ -303,11 +303,11 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def _may_answer(self) -> bool:
-        """Whether no answer to the present request has begun; the last request's is whole."""
+        """Whether an answer can be sent: the current request has none yet, and the last one's is complete."""
         return self.cycle is None or self.cycle.response_complete or not self.cycle.response_started
 
     def _refuse(self, status: int, code: str, detail: str) -> None:
-        """Answer in place of the application, which finds its client gone."""
+        """Send a problem in place of the application's answer, and tell the application that its client is gone."""
         assert self._socket is not None
         if self._may_answer:
             self._socket.write(refusal_bytes(status, code, detail))

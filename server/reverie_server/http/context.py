@@ -56,7 +56,7 @@ async def caller(request: Request) -> Caller:
 
 
 def refuse_foreign_key(who: Caller) -> None:
-    """Unauthorized for who sends an open server a key: whoever does believes that there are keys."""
+    """Unauthorized for a caller that sends a key to an open server: the caller believes that the server checks keys."""
     if who.has_foreign_key:
         raise Unauthorized("this server has no keys, and was sent one: make it (`reverie keys create`), or send none")
 
@@ -74,13 +74,13 @@ async def agent(
 
 
 async def no_query(request: Request) -> None:
-    """Refuse query parameters where the body says it all: an owner there would be ignored, and shared memory hit."""
+    """Refuse query parameters on a route that reads its body: an owner in the query would be ignored."""
     if names := sorted(set(request.query_params)):
         raise RequestValidationError([{"loc": ("query", name), "msg": _NOT_PERMITTED} for name in names])
 
 
 async def no_body(request: Request) -> None:
-    """Refuse a body where the query says it all, for the same reason."""
+    """Refuse a body on a route that reads its query: an owner in the body would be ignored."""
     if await request.body():
         raise RequestValidationError([{"loc": ("body",), "msg": _NOT_PERMITTED}])
 
@@ -91,12 +91,12 @@ Agent = Annotated[str, Depends(agent)]
 
 
 def encode_cursor(*position: int | str) -> str:
-    """An opaque cursor for a place in a list."""
+    """An opaque cursor for a position in a list."""
     return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str | None, *kinds: type) -> tuple[int | str, ...] | None:
-    """The place a cursor stands for; ValidationFailed for one that this list did not give."""
+    """The position in a cursor, None without one; ValidationFailed for a cursor that this list did not give."""
     if cursor is None:
         return None
     try:

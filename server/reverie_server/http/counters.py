@@ -18,7 +18,7 @@ from reverie_server.sessions.append import Recorder
 
 
 class TurnCounters(Collector):
-    """Counts of injections, recalls and what could not be logged, read when they are asked for."""
+    """Collects the counts of injections, recalls, proxy failures and audit rows when the metrics are read."""
 
     def __init__(
         self,

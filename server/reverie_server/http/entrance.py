@@ -28,10 +28,10 @@ from reverie_server.text.spans import span
 CALLER = "reverie.caller"
 GUARD = "reverie.key_guard"
 _ALWAYS = frozenset({"/healthz"})
-# What takes neither a key nor a body. Their own routes may still ask for a key.
+# Paths without a key or a body at the entrance. Their routes may still check a key.
 _OPEN = frozenset({"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
 _MAX_OPEN = 16
-# A body that takes longer to come is waited for without a slot.
+# A request whose body takes longer than this to arrive frees its slot meanwhile.
 _AT_ONCE_SECONDS = 0.05
 _MAX_PARAMETERS = 100
 _SMALL_BODY_DIGITS = 4
@@ -40,7 +40,7 @@ _ARCHIVES = AdmissionLimits(running=4, running_per_key=3, waiting=8, answer_seco
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """Which requests have bodies of their own kind.
+    """The limits of bodies, for the requests to which the rule `applies`.
 
     `max_bytes` None: their route reads the body itself; `max_values` None: it looks at the body itself.
     """
@@ -125,7 +125,7 @@ class Entrance:
 
 
 class _Replayed:
-    """A body that was read already, to be received."""
+    """An ASGI `receive` that gives a body that was read already."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -139,7 +139,7 @@ class _Replayed:
 
 
 async def _read(slot: Slot, reading: Coroutine[Any, Any, bytes]) -> bytes:
-    """The body that is being read; where it takes its time, the slot is somebody else's meanwhile."""
+    """Await a body. If it does not come at once, its request frees the slot until it is there."""
     task = asyncio.ensure_future(reading)
     try:
         done, _ = await asyncio.wait({task}, timeout=_AT_ONCE_SECONDS)
@@ -153,7 +153,7 @@ async def _read(slot: Slot, reading: Coroutine[Any, Any, bytes]) -> bytes:
 
 
 def client_address(scope: Scope) -> str:
-    """By what the client of a request is told from others: its address."""
+    """The address of a request's client, in the form in which wrong keys are counted."""
     return address_of(scope["client"][0] if scope.get("client") else None)
 
 

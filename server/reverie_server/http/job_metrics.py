@@ -15,12 +15,12 @@ from reverie_server.jobs.model import STAGES
 from reverie_server.jobs.stage_runs import BUCKETS, StageRuns
 from reverie_server.llm.outcomes import ANSWERED, ModelUse
 
-# Who scrapes waits no longer for the database than this; the rest of the metrics is then shown without the queue's.
+# The longest wait for the database. After it the metrics are shown without those of the queue.
 PATIENCE_SECONDS = 2.0
 
 
 class JobMetrics(Collector):
-    """What all workers ran, and what is in the queue, as `look` saw it last. A server runs no job itself."""
+    """Collects the runs of all workers and the state of the queue, as `look` last read them."""
 
     def __init__(self, health: Health) -> None:
         self._health = health
@@ -28,7 +28,7 @@ class JobMetrics(Collector):
         self._runs: list[StageRuns] = []
 
     async def look(self) -> None:
-        """Look at the queue; where it cannot be seen, nothing is shown of it."""
+        """Read the queue and the runs; without an answer in time, no job metrics are shown."""
         self._totals = None
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):

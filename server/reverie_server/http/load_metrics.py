@@ -18,7 +18,7 @@ from reverie_server.runtime import Runtime
 
 
 def breakers_of(runtime: Runtime) -> Mapping[str, Breaker]:
-    """The breakers of the endpoints that are configured, by what they are for."""
+    """The circuit breakers of the configured endpoints: `llm` and `embedder`."""
     breakers = {}
     if runtime.llm is not None:
         breakers["llm"] = runtime.llm.breaker
@@ -29,7 +29,7 @@ def breakers_of(runtime: Runtime) -> Mapping[str, Breaker]:
 
 
 class LoadMetrics(Collector):
-    """Counts of what was refused, and of what is under way now. `connections` is set once there is a server."""
+    """Counts of refused and running requests. `connections` is None until the server is made."""
 
     def __init__(self, runtime: Runtime, guard: KeyGuard, admission: Admission, memory: BodyMemory) -> None:
         self._runtime = runtime

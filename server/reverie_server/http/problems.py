@@ -134,8 +134,10 @@ def problem(
 def _response_to(
     request: Request, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **extra: Any
 ) -> JSONResponse:
-    """A problem as the response to a request: on routes of OpenAI's protocol in the form of that, too, on control
-    routes in their envelope."""
+    """A problem as the response to a request.
+
+    Routes of OpenAI's protocol add its member `error`; control routes use their envelope in place of a problem.
+    """
     if request.url.path.startswith(_CONTROL_PATHS):
         return JSONResponse({"code": 500, "msg": detail, "error": code}, status, dict(headers or {}))
     if request.url.path.startswith(_OPENAI_PATH):
@@ -150,15 +152,15 @@ def status_of(kind: type[errors.ReverieError]) -> int | None:
 
 
 def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """An expected error as the response to a request, with more headers where there are some."""
+    """The response for an expected error. `headers` are added to those of its status."""
     status = status_of(type(error)) or 500
-    # What is refused for being too much is counted, and too much to be logged.
+    # Refusals for overload are counted in the metrics; there are too many of them for the log.
     if status >= 500 and not isinstance(error, errors.Overloaded):
         log.warning("request_failed", code=error.code, detail=error.detail)
     extra = dict(error.extra)
     status_headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if status in (429, 503):
-        # Whole seconds; an endpoint may have told none, or parts of one.
+        # Retry-After takes whole seconds; the error may have none, or a fraction.
         status_headers["Retry-After"] = str(max(1, math.ceil(extra.pop("retry_after_seconds", None) or 1)))
     return _response_to(request, status, error.code, error.detail, {**status_headers, **(headers or {})}, **extra)
 
@@ -246,11 +248,11 @@ def _allowed(request: Request) -> str:
 
 
 def _described(found: Sequence[Any]) -> list[dict[str, str]]:
-    """What is wrong where, without the input, which may be somebody's memory."""
+    """The first 20 errors by field, without the input, which may be somebody's memory."""
     return [{"field": _field(item["loc"]), "message": str(item["msg"])} for item in found[:20]]
 
 
 def _field(location: Sequence[Any]) -> str:
-    """Where, bounded and as valid Unicode: the name of an unknown field is the sender's and may be anything."""
+    """The path of a field, at most 200 characters of valid Unicode: a sender may name an unknown field anything."""
     name = ".".join(str(part) for part in location)
     return name.encode("utf-8", "backslashreplace").decode()[:200]

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reverie_server.access.audit import Activity, Audit, activity
 from reverie_server.access.request_id import HEADER, new_request_id, of_request
 
-# Where a request's id is found by what answers outside of this middleware.
+# The key of the request's id in the ASGI scope, for answers made outside of this middleware.
 REQUEST_ID = "reverie.request_id"
 _NAME = HEADER.lower().encode()
 # The provider's own id of a request that was handed on.
@@ -47,7 +47,7 @@ class Requests:
             await self._app(scope, receive, identified)
         finally:
             if not is_answered:
-                # It failed, or nobody waits for an answer any more.
+                # The application failed, or the client went away.
                 await self._audit.finish(doing, 500)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reverie_server.settings.server import Settings
 
-# asyncio accepts so many connections at once before any of them is looked at; as many descriptors are kept free.
+# asyncio accepts this many connections in one go; as many file descriptors are kept free.
 _ACCEPTED_AT_ONCE = 128
 _BACKLOG = 2048
 # Descriptors of everything else: files, pipes, the model, and what libraries open.
@@ -47,7 +47,7 @@ class Server(uvicorn.Server):
 
 
 def http_server(app: FastAPI, settings: Settings) -> Server:
-    """A server for an application, to be given the sockets that it listens on."""
+    """A server for an application. The caller passes the sockets to listen on to `serve`."""
     limits = ConnectionLimits(
         max_connections=settings.max_connections or default_max_connections(settings.pool_size),
         head_seconds=settings.header_timeout_seconds,
@@ -76,7 +76,7 @@ def http_server(app: FastAPI, settings: Settings) -> Server:
 
 
 def default_max_connections(pool_size: int) -> int:
-    """What the limit of file descriptors has room for, beside the database's and all others."""
+    """The number of connections for which there are file descriptors, after those of the database and all others."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY:
         hard = 1 << 20

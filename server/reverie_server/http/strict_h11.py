@@ -14,7 +14,7 @@ from h11._receivebuffer import ReceiveBuffer
 
 MAX_HEAD_BYTES = 16 * 1024
 MAX_HEADERS = 100
-# Chunks smaller than this on average cost more to parse than they carry; the first so many may be.
+# The least mean size of chunks, since smaller ones cost more to parse than they carry; the first 512 may be smaller.
 _MIN_CHUNK_BYTES = 32
 _FREE_CHUNKS = 512
 _BARE_LF = re.compile(rb"(?<!\r)\n")
@@ -29,7 +29,7 @@ class _StrictBuffer(ReceiveBuffer):
     """The bytes of a connection; its lines end in CRLF and are limited in number and length."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
-        """The lines of a head or of trailers once they are whole; LocalProtocolError for what they may not be."""
+        """The lines of a head or of trailers once they are complete; LocalProtocolError for lines that are refused."""
         if self._data[:2] == b"\r\n":
             return super().maybe_extract_lines()
         from_here = self._multiple_lines_search
@@ -61,7 +61,7 @@ class StrictConnection(h11.Connection):
         self.refusal: tuple[int, str] | None = None
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next event; RemoteProtocolError for a request that is not as strict HTTP has it."""
+        """The next event; RemoteProtocolError for a request that violates strict HTTP."""
         try:
             event = super().next_event()
             if isinstance(event, h11.Request):

@@ -66,7 +66,7 @@ class McpEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check who calls, from where and as whom; then let the protocol take over.
+        """Check the caller, its origin and its identity; then hand the request to the protocol.
 
         A missing or wrong key never gets here. What else is wrong is a JSON-RPC error with an HTTP
         status, since MCP clients show those.
@@ -107,6 +107,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def _refused(status: int, code: str, detail: str) -> Response:
-    """A JSON-RPC error about no request in particular, since none was looked at."""
+    """A JSON-RPC error without the id of a request, since none was parsed."""
     error = {"code": _JSON_RPC.get(code, types.INVALID_REQUEST), "message": detail, "data": {"code": code}}
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)

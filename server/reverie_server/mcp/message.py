@@ -22,9 +22,9 @@ class MalformedMessage(ReverieError):
 
 
 def check_message(raw: bytes) -> JSONRPCMessage:
-    """The one JSON-RPC message that the bytes are; NotJson or MalformedMessage, in words of our own.
+    """The one JSON-RPC message in the bytes; NotJson or MalformedMessage.
 
-    The library's words quote what was sent.
+    The errors have their own texts, since the library's quote the message.
     """
     try:
         content = from_json(raw)

@@ -27,9 +27,9 @@ Outgoing = MemoryObjectSendStream[SessionMessage]
 
 
 def claim_standard_streams() -> tuple[int, int]:
-    """Take stdin and stdout for the protocol alone: file descriptors for reading and writing it.
+    """Reserve stdin and stdout for the protocol; return file descriptors to read and to write it.
 
-    What else would read stdin finds it empty, and what else is printed goes to stderr. Child processes inherit
+    Other code finds stdin empty, and its prints go to stderr. Child processes inherit
     neither.
     """
     reading, writing = os.dup(0), os.dup(1)
@@ -43,7 +43,7 @@ def claim_standard_streams() -> tuple[int, int]:
 class StdioTransport:
     """Carries messages between two file descriptors and a server.
 
-    When the client closes its end, or `finish` is called, no more is read, what was asked for is still answered,
+    When the client closes its end, or `finish` is called, reading stops, the requests read before are still answered,
     and then the server's stream of messages ends. `is_finished` is whether `finish` was called.
     """
 
@@ -60,14 +60,14 @@ class StdioTransport:
         self._all_answered.set()
 
     async def finish(self) -> None:
-        """Read no more; returns when what was read is answered."""
+        """Stop reading; return when every request that was read is answered."""
         self.is_finished = True
         self._lines.put_nowait(None)
         await self._drained.wait()
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Incoming, Outgoing]]:
-        """What a server reads from and writes to; everything written is out when this is left without an error."""
+        """The streams that a server reads and writes. All output is written when the context ends without an error."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), name="mcp-stdin", daemon=True).start()
         threading.Thread(target=self._write, args=(loop,), name="mcp-stdout", daemon=True).start()

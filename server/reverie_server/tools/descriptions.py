@@ -17,7 +17,7 @@ _FIELD = re.compile(r"(?P<name>[a-z][a-z0-9_.]*): (?P<value>\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A tool in words.
+    """The description of a tool, for models.
 
     `text` is the description itself; `arguments` says what each argument means; `remedies` says, by the code of
     an error, what to do next.
@@ -59,10 +59,10 @@ def describe(tool: str) -> Description:
 
 @cache
 def common_remedies() -> Mapping[str, str]:
-    """What to do next after an error, by its code, where the tool itself says nothing."""
+    """The remedies by error code, for tools that have none of their own."""
     return describe("_errors").remedies
 
 
 def instructions() -> str:
-    """What a model is told of the tools together."""
+    """The instructions for the tools as a whole."""
     return read_resource("prompts/tools/_instructions.md").strip()

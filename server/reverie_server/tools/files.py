@@ -52,7 +52,7 @@ async def read_workspace_memory_file(system: Runtime, by: Connection, args: argu
 
 
 async def write_workspace_memory_file(system: Runtime, by: Connection, args: arguments.WriteFile) -> dict[str, Any]:
-    """Make a file hold a text."""
+    """Write a whole file."""
     check_markdown(args.filename)
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
     write = Write(args.filename, grant.author, "tool write_workspace_memory_file")
@@ -76,7 +76,7 @@ async def edit_workspace_memory_file(system: Runtime, by: Connection, args: argu
 
 
 async def search_workspace_memory(system: Runtime, by: Connection, args: arguments.SearchFiles) -> dict[str, Any]:
-    """Lines that hold words."""
+    """The lines that hold words of the query."""
     grant = await system.gate.read(by.caller, by.agent_id, by.owner_key)
     outcome = await system.keywords.search(grant.principal, args.query, limit=args.limit)
     hits = [
@@ -88,7 +88,7 @@ async def search_workspace_memory(system: Runtime, by: Connection, args: argumen
 
 
 async def _refuse_shared(system: Runtime, principal: Principal, place: Place, path: str) -> None:
-    """Say so where the file that is to be edited is one that the principal sees and does not write."""
+    """NotFound with a remedy if the file exists in a scope that the principal reads and does not write."""
     document = (await system.workspace.read(principal, path)).document
     if document.scope != place.scope:
         raise NotFound(

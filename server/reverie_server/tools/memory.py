@@ -35,7 +35,7 @@ async def update_memory(system: Runtime, by: Connection, args: arguments.UpdateM
 
 
 async def forget_memory(system: Runtime, by: Connection, args: arguments.ForgetMemory) -> dict[str, Any]:
-    """Show what would be forgotten, or, when confirmed, forget it."""
+    """Forget the target if `confirm`, else show what would be removed."""
     action: Action = "forget" if args.confirm else "read"
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None, action=action)
     target = Target(query=args.query, id=args.id, text=args.text)

@@ -32,7 +32,7 @@ Handler = Callable[["Runtime", Connection, ToolArguments], Awaitable[JsonObject]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a tool does to memory. `destructive`: it may take away what was there. `idempotent`: twice is as once."""
+    """The effect of a tool. `destructive`: it may remove texts. `idempotent`: repeating it changes nothing."""
 
     read_only: bool = False
     destructive: bool = False
@@ -56,7 +56,7 @@ class Tool:
 
 
 def tool(name: str, takes: type[ToolArguments], hints: Hints, run: Handler[ToolArguments]) -> Tool:
-    """A tool with its description; ValueError unless that explains exactly the arguments there are."""
+    """A tool with its description file; ValueError unless that describes exactly the tool's arguments."""
     description = describe(name)
     if description.arguments.keys() != takes.model_fields.keys() or not description.title or not description.text:
         raise ValueError(f"prompts/tools/{name}.md does not have a title, a text and exactly the tool's arguments")
@@ -65,7 +65,7 @@ def tool(name: str, takes: type[ToolArguments], hints: Hints, run: Handler[ToolA
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model reads: a result, or why there is none and what to do next."""
+    """The answer that the model reads: a result, or an error with a remedy."""
 
     result: JsonObject | None
     code: str = ""
@@ -97,10 +97,10 @@ class Registry:
         return self._tools.get(name)
 
     async def run(self, system: Runtime, connection: Connection, name: str, arguments: object) -> Answer:
-        """Run a tool. What the model can do something about is an answer.
+        """Run a tool. An error that the model can correct is an answer.
 
-        DatabaseUnavailable and OwnerRequired, about which it can do nothing, are raised.
-        Whatever memory holds, no text of the answer has a fence of ours or controls.
+        DatabaseUnavailable and OwnerRequired, which it cannot correct, are raised. The texts of the answer hold no
+        fences of prompts and no control characters, whatever memory holds.
         """
         try:
             found = self._tools.get(name)
@@ -124,7 +124,7 @@ class Registry:
 
 
 def _for_prompt(value: Any) -> Any:
-    """A value of JSON with its texts as a prompt may hold them."""
+    """A JSON value whose texts are safe in a prompt."""
     if isinstance(value, str):
         return for_prompt(value)
     if isinstance(value, list | tuple):
@@ -133,5 +133,5 @@ def _for_prompt(value: Any) -> Any:
 
 
 def printable(name: str) -> str:
-    """A name that somebody else chose, bounded and as valid Unicode."""
+    """A caller's name for a tool, at most 100 characters of valid Unicode."""
     return name.encode("utf-8", "backslashreplace").decode()[:100]

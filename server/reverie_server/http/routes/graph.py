@@ -136,7 +136,7 @@ async def dismiss_duplicate(
 
 
 async def search(system: Runtime, grant: Grant, request: GraphRequest) -> GraphFound:
-    """A permitted search by the agent's own rules."""
+    """Search the graph by the agent's language and weights."""
     rules = rules_for(grant, system.search.rules)
     return await system.consolidation.graph.search.search(
         grant.principal, request, language=rules.language, weights=rules.weights

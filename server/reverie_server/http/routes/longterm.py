@@ -108,5 +108,5 @@ async def memory_sources(
 
 
 def _place(grant: Grant) -> Place:
-    """Where a write of the same caller would go."""
+    """The place that a write of the same caller would go to."""
     return place_for(grant.principal, None if grant.settings.memory_isolation else "team")

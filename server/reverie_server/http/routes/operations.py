@@ -119,7 +119,7 @@ def _language_model(breakers: Mapping[str, Breaker]) -> Literal["ok", "paused"] 
 
 
 async def of_operators(who: Who) -> None:
-    """Forbidden for a key that is bound to an owner: what it shows is of the whole server."""
+    """Forbidden for a key that is bound to an owner: the metrics are of the whole server."""
     if who.owner_key is not None:
         raise Forbidden("this is of the whole server: it takes a key that is bound to no owner")
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 PATH = "/v1/chat/completions"
 SESSION = "X-Reverie-Session"
 DEFAULT_AGENT = "default"
-# What names the end user in a body: a field that no provider knows, and, where it is not there, OpenAI's own.
+# The fields of a body that name the end user: Reverie's own, which no provider knows, comes before OpenAI's.
 _REVERIE_FIELD = "endUserId"
 _END_USER_FIELDS = (_REVERIE_FIELD, "user")
 # Messages of this protocol may carry pictures.
@@ -46,7 +46,7 @@ def takes_chat(scope: Scope) -> bool:
 
 
 class Relayed(StreamingResponse):
-    """A provider's answer on its way; the provider is hung up on whether or not the client reads to the end."""
+    """Streams a provider's answer, and closes the provider's connection even if the client stops reading."""
 
     def __init__(self, answer: ChatAnswer) -> None:
         super().__init__(answer.pieces, answer.status, dict(answer.headers))
@@ -93,7 +93,7 @@ def _chat_request(request: Request, who: Caller, body: dict[str, Any]) -> ChatRe
 
 
 def _end_user(body: dict[str, Any]) -> str | None:
-    """The end user whom the body names; ValidationFailed for what is no name."""
+    """The end user in the body, None without one; ValidationFailed for a value that is no name."""
     for field in _END_USER_FIELDS:
         named = body.get(field)
         if named is None:
@@ -121,7 +121,7 @@ async def _body(request: Request) -> dict[str, Any]:
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """What the work gives; None when the client went away before, which ends it."""
+    """The result of `work`; None if the client went away first, which cancels it."""
     task, gone = asyncio.create_task(work), asyncio.create_task(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -43,7 +43,7 @@ def takes_archive(scope: Scope) -> bool:
 
 
 class Download(StreamingResponse):
-    """An export on its way; its file is closed whether or not the client reads to the end."""
+    """Streams an export, and closes its file even if the client stops reading."""
 
     def __init__(self, export: Export) -> None:
         headers = {

@@ -64,5 +64,5 @@ class AuditList(BaseModel):
 
 
 def audit_entry(row: AuditRow) -> AuditEntry:
-    """An entry as it goes over the wire."""
+    """An entry as a response model."""
     return body_of(AuditEntry, row, id=str(row.audit_id))

@@ -134,12 +134,12 @@ class EpisodeSearchResponse(BaseModel):
 
 
 def episode_body(sourced: SourcedEpisode) -> EpisodeBody:
-    """An episode as it goes over the wire."""
+    """An episode as a response model."""
     return _body(EpisodeBody, sourced)
 
 
 def search_body(results: list[FoundEpisode], outcome: SearchOutcome) -> EpisodeSearchResponse:
-    """The results of a search among episodes as they go over the wire."""
+    """The results of a search among episodes as a response model."""
     return EpisodeSearchResponse(
         results=[_body(FoundEpisodeBody, found.sourced, score=found.score) for found in results],
         count=len(results),

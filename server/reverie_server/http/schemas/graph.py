@@ -311,7 +311,7 @@ class DuplicateList(BaseModel):
 
 
 def found_body(found: GraphFound) -> GraphSearchResponse:
-    """The answer of a search as it goes over the wire."""
+    """The answer of a search as a response model."""
     return GraphSearchResponse(
         entities=[_entity(FoundEntityBody, one.entity, depth=one.depth, score=one.score) for one in found.entities],
         relations=[_relation(RelationBody, relation) for relation in found.relations],
@@ -323,12 +323,12 @@ def found_body(found: GraphFound) -> GraphSearchResponse:
 
 
 def entity_body(entity: Entity) -> EntityBody:
-    """An entity as it goes over the wire."""
+    """An entity as a response model."""
     return _entity(EntityBody, entity)
 
 
 def detail_body(view: EntityView) -> EntityDetail:
-    """An entity with its relations, sources and merges as it goes over the wire."""
+    """An entity with its relations, sources and merges as a response model."""
     return _entity(
         EntityDetail,
         view.entity,
@@ -342,7 +342,7 @@ def detail_body(view: EntityView) -> EntityDetail:
 
 
 def duplicate_body(pair: Duplicate) -> DuplicateBody:
-    """A pair as it goes over the wire."""
+    """A pair as a response model."""
     first, second = entity_body(pair.first), entity_body(pair.second)
     return body_of(DuplicateBody, pair, id=public_id("duplicate", pair.duplicate_id), first=first, second=second)
 

@@ -76,10 +76,10 @@ class KeyList(BaseModel):
 
 
 def key_body(entry: KeyEntry) -> KeyBody:
-    """A key as it goes over the wire."""
+    """A key as a response model."""
     return body_of(KeyBody, entry, id=entry.key_id, agents=entry.agent_ids)
 
 
 def new_key_body(entry: KeyEntry, key: str) -> KeyMade:
-    """A new key with the key itself as it goes over the wire."""
+    """A new key with the key itself as a response model."""
     return body_of(KeyMade, entry, id=entry.key_id, agents=entry.agent_ids, key=key)

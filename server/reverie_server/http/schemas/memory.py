@@ -64,7 +64,7 @@ class Forget(Owner):
     dry_run: bool = Field(True, description="Only say what would be removed")
 
     def target(self) -> Target:
-        """What to forget."""
+        """The target of the search for texts to forget."""
         return Target(self.query, self.id, self.text)
 
 
@@ -123,7 +123,7 @@ class Clear(Owner):
         return self.owner_key == ALL_OWNERS and self.end_user_id is None
 
     def selection(self) -> Selection:
-        """What to clear."""
+        """The conditions of the clearing."""
         return Selection(self.older_than_days, self.path_prefix, tuple(dict.fromkeys(self.tiers)))
 
 

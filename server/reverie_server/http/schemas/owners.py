@@ -64,7 +64,7 @@ class OwnerDeleted(BaseModel):
 
 
 def owner_deleted(receipt: OwnerReceipt, receipt_id: str | None) -> OwnerDeleted:
-    """A receipt as it goes over the wire."""
+    """A receipt as a response model."""
     return OwnerDeleted(
         owner_key=receipt.owner_key,
         dry_run=receipt.dry_run,

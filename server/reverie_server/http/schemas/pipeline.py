@@ -155,7 +155,7 @@ class Retried(BaseModel):
 
 
 def pipeline_body(health: PipelineHealth, model: str | None, embedder: str) -> PipelineBody:
-    """As it goes over the wire, with the name of the language model and the state of the embedding model."""
+    """The response, with the name of the language model and the state of the embedding model."""
     stages = {name: body_of(StageBody, stage) for name, stage in health.stages.items()}
     models = None
     if health.model_use is not None:

@@ -10,7 +10,7 @@ from reverie_server.search.request import SearchOutcome, SearchResult
 
 
 def search_response(outcome: SearchOutcome, *, explain: bool) -> memory.SearchResponse:
-    """An outcome as it goes over the wire."""
+    """An outcome as a response model."""
     results = [body_of(memory.SearchResult, result, id=str(result.chunk_id)) for result in outcome.results]
     if explain:
         for body, result in zip(results, outcome.results, strict=True):

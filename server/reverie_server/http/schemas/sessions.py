@@ -90,7 +90,7 @@ class MessageIn(BaseModel):
         return self
 
     def message(self) -> NewMessage:
-        """The message as it is handed on."""
+        """The message as `Sessions.append` takes it."""
         extra = {name: value for name in _EXTRA if (value := getattr(self, name)) is not None}
         return NewMessage(self.role, self.content or "", self.id, self.at, extra)
 
@@ -168,12 +168,12 @@ class Jobs(BaseModel):
 
 
 def session_body(session: Session) -> SessionBody:
-    """A session as it goes over the wire."""
+    """A session as a response model."""
     return body_of(SessionBody, session)
 
 
 def message_body(message: Message, session: Session) -> MessageBody:
-    """A message of a session as it goes over the wire."""
+    """A message of a session as a response model."""
     extra = {name: message.extra.get(name) for name in _EXTRA}
     compacted = message.seq <= session.compacted_through
     return body_of(MessageBody, message, id=message.message_id, compacted=compacted, **extra)

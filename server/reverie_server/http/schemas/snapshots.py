@@ -78,7 +78,7 @@ class ImportReport(BaseModel):
 
 
 def import_report(report: Report, *, applied: bool) -> ImportReport:
-    """A report as it goes over the wire."""
+    """A report as a response model."""
     return ImportReport(
         applied=applied,
         scope=report.place.scope,
