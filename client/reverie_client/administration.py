@@ -45,7 +45,7 @@ class KeyPage:
 
     @property
     def items(self) -> tuple[Key, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.keys
 
 
@@ -78,7 +78,7 @@ class AuditPage:
 
     @property
     def items(self) -> tuple[AuditEntry, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.entries
 
 
@@ -98,7 +98,7 @@ class OwnerCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerDeleted:
-    """What of a person was, or with `dry_run` would be, removed, in all and by agent; `keys` that were bound to them.
+    """How much of a person was removed, or with `dry_run` would be, in all and by agent; `keys` counts their keys.
 
     The audit tells of it under the request id `receipt_id`.
     """

@@ -19,7 +19,7 @@ _ENVELOPE_FIELDS = ("code", "msg", "error")
 
 
 def parsed(kind: type[T], response: httpx.Response) -> T:
-    """The answer's body as `kind`; UnexpectedAnswer when it is something else."""
+    """The body of the response as `kind`; UnexpectedAnswer if it has another shape."""
     try:
         return decode(kind, response.json())
     except ValueError as error:
@@ -28,7 +28,7 @@ def parsed(kind: type[T], response: httpx.Response) -> T:
 
 
 def failure(response: httpx.Response) -> ReverieError | None:
-    """The error an answer stands for; None for a success."""
+    """The error of a response; None for a success."""
     if response.is_success:
         return None
     body = _problem(response)
@@ -46,7 +46,7 @@ def failure(response: httpx.Response) -> ReverieError | None:
 
 
 def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """The wait a `Retry-After` header asks for, in either form of RFC 9110 10.2.3; None if it has neither."""
+    """The seconds of a `Retry-After` header in either form of RFC 9110 10.2.3; None for any other text."""
     if header is None:
         return None
     try:
@@ -57,7 +57,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
 
 
 def _problem_parts(body: Mapping[str, Any]) -> tuple[str | None, str, tuple[str, ...]]:
-    """The code of a problem or of a control route's envelope (None: it is neither), its sentence, its own fields."""
+    """The code (None: neither a problem nor a control route's envelope), the sentence, the names of known fields."""
     code = body.get("code")
     if code == 500 and isinstance(body.get("msg"), str):
         # An envelope without a word for programs goes by its status.

@@ -16,7 +16,7 @@ Skipped: TypeAlias = Literal["trivial", "disabled", "no_match", "budget"]
 
 
 def as_sent(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message to add as JSON has it, its time included."""
+    """A message to add, with its time as text, as JSON needs it."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in message.items()}
 
 
@@ -34,7 +34,7 @@ class InjectedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """What a turn's prompt gets of memory: `section` is the text of it, "" where nothing is injected.
+    """The memory for a turn's prompt: `section` is its text, "" where nothing is injected.
 
     `match_count` memories were relevant, `injected` of them fitted; `skipped` says why there is none.
     """
@@ -72,7 +72,7 @@ class Turn:
     compacted: bool
 
     def for_model(self) -> list[dict[str, Any]]:
-        """All of it as the `messages` of a chat completion."""
+        """The system prompt and the messages as the `messages` of a chat completion."""
         system = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
         return [*system, *(dict(message) for message in self.messages)]
 
@@ -130,13 +130,13 @@ class MessagePage:
 
     @property
     def items(self) -> tuple[Message, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """What the compaction of a session did: messages marked and left, the summary, lines added to the daily note."""
+    """The result of a session's compaction: messages marked and kept, the summary, lines added to the daily note."""
 
     removed: int
     kept: int
@@ -147,7 +147,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Background work that was asked for."""
+    """A job of the background work."""
 
     id: str
     kind: str

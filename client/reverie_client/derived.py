@@ -16,7 +16,7 @@ Status: TypeAlias = Literal["completed", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """How something was made, and of which version of which prompt by which model (None: without one)."""
+    """The generation of a memory: the method, the prompt with its version, and the model (None: without one)."""
 
     method: Method
     prompt: str | None = None
@@ -54,7 +54,7 @@ class EpisodePage:
 
     @property
     def items(self) -> tuple[Episode, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.episodes
 
 
@@ -106,7 +106,7 @@ class LineSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySources:
-    """What a memory is made of, line by line without headings; of a message, the lines are its number."""
+    """The sources of a memory, line by line without headings; for a message, the line numbers are its own number."""
 
     id: str
     tier: Tier

@@ -14,7 +14,7 @@ Ended: TypeAlias = Literal["success", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run by hand came to; its report, where it left one, says more."""
+    """The outcome of a run by hand; `report_id` names its report if it left one."""
 
     status: Status
     report_id: str | None = None
@@ -30,7 +30,7 @@ class RunAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DreamingStatus:
-    """How emergence stands. `cron` is in the agent's time zone; `next_run` is None where it is switched off.
+    """The state of emergence. `cron` is in the agent's time zone; `next_run` is None where it is switched off.
 
     `pending_candidates` would pass all gates now; `promoted` counts what entered MEMORY.md in all runs.
     """
@@ -54,7 +54,7 @@ class StatusAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What a candidate has and what it needs: numbers, or True and False for a yes or no."""
+    """The value of a candidate and the value it needs: numbers, or True and False for a condition."""
 
     value: float
     needed: float
@@ -81,7 +81,7 @@ class CandidatesAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A run of emergence, or of dreaming (mode `dreaming`): what it saw, let in, left out with the gate, and changed.
+    """A run of emergence or of dreaming (mode `dreaming`): its inputs, promotions, rejections by gate, and changes.
 
     `path` at `version_before` is what to restore; None: there was no such file. `fallback` is why a configured model
     was not used.
@@ -132,12 +132,12 @@ class ReportPage:
 
     @property
     def items(self) -> tuple[Report, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.data.reports
 
     @property
     def next_cursor(self) -> str | None:
-        """The place of the next page."""
+        """The cursor of the next page, None on the last one."""
         return self.data.next_cursor
 
 

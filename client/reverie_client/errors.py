@@ -27,7 +27,7 @@ class ReverieError(Exception):
 
 
 class ValidationError(ReverieError):
-    """The request is not allowed by the contract. Without a status it was refused here and never sent."""
+    """The request is not valid. Without a status the client refused it and never sent it."""
 
 
 class Unauthorized(ReverieError):
@@ -51,7 +51,7 @@ class NotFound(ReverieError):
 
 
 class Conflict(ReverieError):
-    """The request does not fit what is stored; nothing was written."""
+    """The request conflicts with the stored state; nothing was written."""
 
 
 class AmbiguousMatch(Conflict):
@@ -59,7 +59,7 @@ class AmbiguousMatch(Conflict):
 
 
 class DuplicateDetected(Conflict):
-    """What was to be saved is there already."""
+    """The memory already holds the text to save."""
 
 
 class StaleVersion(ReverieError):
@@ -98,7 +98,7 @@ class ServerFailed(ReverieError):
 
 
 class UnexpectedAnswer(ReverieError):
-    """What answered does not speak Reverie's language: another server at this address, a proxy, a wrong URL."""
+    """The answer is not Reverie's: another server at this address, a proxy, or a wrong URL."""
 
 
 class ConnectionFailed(ReverieError):
@@ -106,7 +106,7 @@ class ConnectionFailed(ReverieError):
 
     @property
     def may_have_arrived(self) -> bool:
-        """Whether the server may have done what was asked. False: it certainly did not get the request."""
+        """Whether the server may have carried the request out. False: it certainly did not get it."""
         return bool(self.extra.get("may_have_arrived", True))
 
 

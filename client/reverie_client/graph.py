@@ -52,7 +52,7 @@ class EntityPage:
 
     @property
     def items(self) -> tuple[Entity, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.entities
 
 
@@ -184,5 +184,5 @@ class DuplicatePage:
 
     @property
     def items(self) -> tuple[Duplicate, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.duplicates

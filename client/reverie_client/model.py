@@ -22,11 +22,11 @@ class Page(Protocol[T_co]):
 
     @property
     def items(self) -> tuple[T_co, ...]:
-        """What the page holds."""
+        """The items of the page."""
 
     @property
     def next_cursor(self) -> str | None:
-        """The place of the next page."""
+        """The cursor of the next page, None on the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class AgentPage:
 
     @property
     def items(self) -> tuple[Agent, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.agents
 
 
@@ -77,7 +77,7 @@ class FilePage:
 
     @property
     def items(self) -> tuple[FileInfo, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.files
 
 
@@ -143,7 +143,7 @@ class VersionPage:
 
     @property
     def items(self) -> tuple[Version, ...]:
-        """What the page holds."""
+        """The items of the page."""
         return self.versions
 
 

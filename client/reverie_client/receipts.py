@@ -24,7 +24,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
-    """What an update of MEMORY.md did; `deleted`: the text is gone, and nothing took its place."""
+    """The result of an update of MEMORY.md; `deleted`: the text was removed and not replaced."""
 
     replacements: int
     size_after: int
@@ -34,7 +34,7 @@ class Updated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """What a compaction did, or in `reason` why it did nothing; `backup` names the copy from before.
+    """The result of a compaction, or in `reason` why it changed nothing; `backup` names the copy made before it.
 
     `fallback` is why a configured model was not used, or what it proposed was refused.
     """
@@ -67,7 +67,7 @@ class BackupList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """A backup's text is the memory's again."""
+    """The result of a restore: MEMORY.md has the text of the backup."""
 
     name: str
     size_after: int
@@ -98,7 +98,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What was forgotten where, or with `dry_run` would be. `still_shared`: shared files that hold it and were left."""
+    """The texts that were forgotten, or with `dry_run` would be. `still_shared`: shared files that keep them."""
 
     dry_run: bool
     items: tuple[ForgottenItem, ...]
@@ -147,7 +147,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import would do, or with `applied` did. `embedded`: every written file has its vectors."""
+    """The changes by an import, `applied` or previewed. `embedded`: every written file has its vectors."""
 
     applied: bool
     scope: Scope

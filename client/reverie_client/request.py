@@ -39,7 +39,7 @@ class Call:
     timeout_seconds: float | None = None
 
     def url(self, base_url: str) -> str:
-        """Where it goes. Query fields that are None are left out."""
+        """The full URL. Query fields that are None are left out."""
         fields = {name: _text(value) for name, value in self.query.items() if value is not None}
         try:
             query = urlencode(fields)
@@ -58,7 +58,7 @@ class Call:
             raise _not_unicode("the body") from None
 
     def headers(self, api_key: str | None) -> dict[str, str]:
-        """Key, kind of body and precondition."""
+        """The headers for the key, the kind of body and the precondition."""
         headers = {"Accept": "application/json", "User-Agent": "reverie-client"}
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"

@@ -7,7 +7,7 @@ from reverie_client.request import segment
 
 
 class AsyncBound:
-    """A connection with an agent and an owner, so that callers name them once."""
+    """A connection bound to an agent and an owner, so that callers name them once."""
 
     def __init__(
         self, connection: AsyncConnection, agent_id: str, owner_key: str | None, end_user_id: str | None

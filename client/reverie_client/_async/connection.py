@@ -36,7 +36,7 @@ class AsyncConnection:
         return parsed(kind, await self.send(call))
 
     async def each(self, kind: type[Page[T]], call: Call) -> AsyncIterator[T]:
-        """What a list holds, in its order; its pages are fetched as they are needed. Any ReverieError."""
+        """The items of a list in its order; pages are fetched as they are needed. Any ReverieError."""
         cursor = None
         while True:
             page = await self.ask(kind, replace(call, query={**call.query, "cursor": cursor}))

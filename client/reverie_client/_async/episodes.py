@@ -15,7 +15,7 @@ class AsyncEpisodes(AsyncBound):
     """Episodes, which the background work makes of conversations that are complete. Every method may raise NotFound."""
 
     def episodes(self, *, page_size: int | None = None) -> AsyncIterator[Episode]:
-        """What the owner sees, newest first, expired ones never; pages are fetched as they are needed."""
+        """The owner's visible episodes, newest first, without expired ones; pages are fetched as they are needed."""
         query = {**self._owner, "limit": page_size}
         call = Call(method="GET", path=f"{self._path}/episodes", query=query, is_read=True)
         return self._connection.each(EpisodePage, call)
@@ -26,7 +26,7 @@ class AsyncEpisodes(AsyncBound):
         return await self._connection.ask(Episode, call)
 
     async def delete_episode(self, episode_id: str) -> None:
-        """Remove one for good, the owner's where the view has one, else the team's. The conversation stays."""
+        """Remove an episode for good, the owner's if the view has an owner, else the team's. The conversation stays."""
         await self._connection.send(Call(method="DELETE", path=self._episode(episode_id), query=self._owner))
 
     async def search_episodes(
@@ -38,7 +38,7 @@ class AsyncEpisodes(AsyncBound):
         mode: Mode | None = None,
         as_of: datetime | None = None,
     ) -> EpisodeResults:
-        """Conversations by what they came to, best first; at most 6 unless said.
+        """Search episodes by words and by meaning, best first; at most 6 by default.
 
         `as_of`, an aware datetime, finds what had ended by then. ValidationError for an empty query or a naive time.
         """

@@ -11,7 +11,7 @@ class AsyncPipeline(AsyncBound):
     """Background work on the owner's memory and the team's."""
 
     async def pipeline(self) -> PipelineHealth:
-        """What waits, runs and has failed, stage by stage, and what each last did.
+        """The jobs of each stage that wait, run or have failed, and the stage's last run.
 
         Where no owner is named and the key is bound to none: all owners' work, and how the models did.
         """
@@ -19,7 +19,7 @@ class AsyncPipeline(AsyncBound):
         return await self._connection.ask(PipelineHealth, call)
 
     async def retry_pipeline(self, *, stage: Stage | None = None, job_id: str | None = None) -> int:
-        """Try again what has failed for good: all of it, a stage's, or one job; how many jobs that are."""
+        """Retry jobs that failed for good: all, those of a stage, or one; the number of retried jobs."""
         body = {**self._owner, "stage": stage, "job_id": job_id}
         call = Call(method="POST", path=f"{self._path}/pipeline/retry", body=body)
         return (await self._connection.ask(Retried, call)).retried

@@ -59,7 +59,7 @@ class AsyncTurns(AsyncBound):
         max_tokens: int | None = None,
         threshold: float | None = None,
     ) -> Injection:
-        """What memory has for a message, as a section of a prompt of one's own.
+        """The memory for a message, as a section for the caller's own prompt.
 
         `in_prompt` are ids and paths of what that prompt holds already, `recent_user_messages` what was said before.
         """
@@ -102,13 +102,13 @@ class AsyncTurns(AsyncBound):
         return await self._connection.ask(Appended, call)
 
     def messages(self, session_id: str, *, page_size: int | None = None) -> AsyncIterator[Message]:
-        """What was said, oldest first, compacted messages too; pages are fetched as they are needed."""
+        """The messages, oldest first, compacted ones too; pages are fetched as they are needed."""
         query = {**self._owner, "limit": page_size}
         call = Call(method="GET", path=f"{self._session(session_id)}/messages", query=query, is_read=True)
         return self._connection.each(MessagePage, call)
 
     async def clear_messages(self, session_id: str) -> None:
-        """Remove what was said for good; the conversation begins anew."""
+        """Remove all messages for good; the conversation begins anew."""
         await self._connection.send(
             Call(method="DELETE", path=f"{self._session(session_id)}/messages", query=self._owner)
         )
@@ -116,14 +116,14 @@ class AsyncTurns(AsyncBound):
     async def compact_session(
         self, session_id: str, *, keep_last: int | None = None, timeout_seconds: float = LONG_TIMEOUT_SECONDS
     ) -> Compaction:
-        """Note down what matters of all but the last messages, 20 unless said, and let a summary stand for them."""
+        """In prompts, replace all but the last messages (20 by default) by a summary, and note down important facts."""
         url = f"{self._session(session_id)}/compact"
         body = {**self._owner, "keep_last": keep_last}
         call = Call(method="POST", path=url, body=body, timeout_seconds=timeout_seconds)
         return await self._connection.ask(Compaction, call)
 
     async def complete_session(self, session_id: str, *, trigger_source: Trigger = "api") -> Accepted:
-        """Say that a conversation is over for now, so that lasting memory is made of it."""
+        """Mark a conversation as complete for now, so that lasting memory is made of it."""
         body = {**self._owner, "trigger_source": trigger_source}
         call = Call(method="POST", path=f"{self._session(session_id)}/complete", body=body)
         return await self._connection.ask(Accepted, call)

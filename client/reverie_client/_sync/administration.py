@@ -21,7 +21,7 @@ from reverie_client.request import Call, segment
 
 
 class Administration:
-    """The routes of a tenant as a whole."""
+    """The routes that concern a tenant as a whole."""
 
     _connection: Connection
 
@@ -71,13 +71,13 @@ class Administration:
         return self._connection.each(AuditPage, Call(method="GET", path="/audit", query=query, is_read=True))
 
     def delete_owner(self, owner_key: str, *, dry_run: bool = True) -> OwnerDeleted:
-        """Remove all that memory has of a person with any agent, for good, and their keys; or say what."""
+        """Remove all memory of a person with any agent, and their keys, for good; with `dry_run` only count it."""
         query = {"dry_run": str(dry_run).lower()}
         call = Call(method="DELETE", path=_owner(owner_key), query=query, is_read=dry_run)
         return self._connection.ask(OwnerDeleted, call)
 
     def export_owner(self, owner_key: str) -> bytes:
-        """All that memory has of a person as a ZIP, a folder for each agent. NotFound where there is nothing."""
+        """All memory of a person as a ZIP with a folder for each agent. NotFound where there is nothing."""
         call = Call(method="GET", path=f"{_owner(owner_key)}/export", is_read=True)
         return (self._connection.send(call)).content
 

@@ -37,7 +37,7 @@ class Connection:
         return parsed(kind, self.send(call))
 
     def each(self, kind: type[Page[T]], call: Call) -> Iterator[T]:
-        """What a list holds, in its order; its pages are fetched as they are needed. Any ReverieError."""
+        """The items of a list in its order; pages are fetched as they are needed. Any ReverieError."""
         cursor = None
         while True:
             page = self.ask(kind, replace(call, query={**call.query, "cursor": cursor}))

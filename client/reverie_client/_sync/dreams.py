@@ -28,27 +28,27 @@ class Dreams(Bound):
     """Emergence and dreaming of the owner's memory where the view has an owner, else of the team's."""
 
     def run_emergence(self, *, timeout_seconds: float = LONG_TIMEOUT_SECONDS) -> Run:
-        """Let enter MEMORY.md what the last daily notes hold and people asked for, now instead of at night."""
+        """Run emergence now: promote entries of recent daily notes that people asked for to MEMORY.md."""
         return self._run("emergence", {}, timeout_seconds)
 
     def run_focused(self, topic: str, *, timeout_seconds: float = LONG_TIMEOUT_SECONDS) -> Run:
-        """The same of what notes of the last weeks hold about a topic, whether or not it was asked for before."""
+        """Run emergence for a topic: it reads the notes of the last weeks and needs no earlier recalls."""
         return self._run("dreaming/focused", {"topic": topic}, timeout_seconds)
 
     def summarize(self, session_id: str, *, timeout_seconds: float = LONG_TIMEOUT_SECONDS) -> Run:
-        """Take what a conversation has said so far into its owner's files, now, whether it is complete or not."""
+        """Extract a conversation's messages so far into its owner's files now, whether it is complete or not."""
         return self._run(f"summarize/{segment(session_id, 'a session id')}", {}, timeout_seconds)
 
     def dreaming_status(self) -> DreamingStatus:
-        """How the nights stand: the last and the next, what they concluded, what waits for the next."""
+        """The state of emergence: its last and next run, how much it promoted, and how many candidates wait."""
         return (self._connection.ask(StatusAnswer, self._reading("dreaming/status"))).data
 
     def dreaming_candidates(self) -> tuple[Candidate, ...]:
-        """What may enter MEMORY.md, best first."""
+        """The candidates for MEMORY.md, best first."""
         return (self._connection.ask(CandidatesAnswer, self._reading("dreaming/candidates"))).data
 
     def dream_reports(self, *, page_size: int | None = None) -> Iterator[Report]:
-        """What each run saw, concluded and changed, newest first; pages are fetched as they are needed."""
+        """The reports of all runs, newest first; pages are fetched as they are needed."""
         return self._connection.each(ReportPage, self._reading("dream/reports", limit=page_size))
 
     def dream_report(self, report_id: str) -> Report:
@@ -57,11 +57,11 @@ class Dreams(Bound):
         return (self._connection.ask(ReportAnswer, self._reading(path))).data
 
     def morning_card(self) -> tuple[CardEntry, ...]:
-        """What entered MEMORY.md and the owner has not seen yet; it stays until `see_morning_card`."""
+        """The new entries of MEMORY.md that the owner has not seen; the card stays until `see_morning_card`."""
         return (self._connection.ask(CardAnswer, self._reading("dream/morning-card"))).data or ()
 
     def see_morning_card(self) -> int:
-        """The morning card is seen and does not come again; how many entries it had."""
+        """Mark the morning card as seen, so that it does not come again; the number of its entries."""
         call = Call(method="POST", path=self._control("dream/morning-card/seen"), body=self._owner)
         return (self._connection.ask(SeenAnswer, call)).data.seen
 

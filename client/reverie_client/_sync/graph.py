@@ -63,22 +63,22 @@ class Graph(Bound):
         return self._connection.ask(EntityDetail, call)
 
     def merge_entities(self, keep: str, absorb: str) -> Merged:
-        """Make two entities one, by their ids: what is known of both is known of `keep`."""
+        """Merge two entities by their ids: `keep` gets the relations and sources of both."""
         body = {**self._owner, "keep": keep, "absorb": absorb}
         return self._connection.ask(Merged, Call(method="POST", path=f"{self._path}/graph/merge", body=body))
 
     def undo_merge(self, merge_id: str) -> Unmerged:
-        """Take a merge back; the two are not merged by themselves again. Conflict where it was taken back before."""
+        """Undo a merge; the two are never merged automatically again. Conflict if it was undone before."""
         path = f"{self._path}/graph/merges/{segment(merge_id, 'the id of a merge')}/undo"
         return self._connection.ask(Unmerged, Call(method="POST", path=path, body=self._owner))
 
     def duplicates(self, *, state: DuplicateState | None = None, page_size: int | None = None) -> Iterator[Duplicate]:
-        """Pairs of entities that may be one, newest first; the open ones unless said."""
+        """Pairs of entities that may be one, newest first; only open ones by default."""
         query = {**self._owner, "state": state, "limit": page_size}
         call = Call(method="GET", path=f"{self._path}/graph/duplicates", query=query, is_read=True)
         return self._connection.each(DuplicatePage, call)
 
     def dismiss_duplicate(self, duplicate_id: str) -> Duplicate:
-        """Decide that a pair is two: they are never merged by themselves."""
+        """Decide that a pair is two entities: they are never merged automatically."""
         path = f"{self._path}/graph/duplicates/{segment(duplicate_id, 'the id of a pair')}/dismiss"
         return self._connection.ask(Duplicate, Call(method="POST", path=path, body=self._owner))

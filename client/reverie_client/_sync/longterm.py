@@ -32,11 +32,11 @@ class LongTerm(Bound):
         return self._connection.ask(Compacted, call)
 
     def backups(self) -> tuple[Backup, ...]:
-        """What MEMORY.md held before its compactions, newest first."""
+        """The backups of MEMORY.md from before its compactions, newest first."""
         call = Call(method="GET", path=f"{self._path}/memory/backups", query=self._owner, is_read=True)
         return (self._connection.ask(BackupList, call)).backups
 
     def restore_backup(self, name: str) -> Restored:
-        """Make a backup's text that of MEMORY.md again, as a new version: nothing is lost."""
+        """Restore MEMORY.md from a backup, as a new version: nothing is lost."""
         url = f"{self._path}/memory/backups/{segment(name, 'the name of a backup')}/restore"
         return self._connection.ask(Restored, Call(method="POST", path=url, body=self._owner))
