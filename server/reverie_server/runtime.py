@@ -1,4 +1,4 @@
-"""The running system: what `app.py` wired, for the skins over it."""
+"""The running system as `app/wiring.py` builds it, for HTTP, MCP, the tools and the command line."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from reverie_server.text.tokens import CountTokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeGraph:
-    """What is asked of the knowledge graph, and changed in it by people."""
+    """The use cases of the knowledge graph: search, reading, and changes by people."""
 
     search: GraphSearch
     view: GraphView
@@ -63,7 +63,7 @@ class KnowledgeGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
-    """What works in the background, and what is asked of it."""
+    """The background work: its queue and stages, and the use cases that read and control it."""
 
     delays: Delays
     stages: Mapping[Stage, Runs]
@@ -83,7 +83,7 @@ class Consolidation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """Everything that runs."""
+    """All parts of the running system."""
 
     settings: Settings
     database: Database
@@ -105,7 +105,7 @@ class Runtime:
     gate: Gate
     agents: Agents
     owners: Owners
-    llm: LanguageModel | None  # None: no provider is configured, and what needs one goes its extractive way
+    llm: LanguageModel | None  # None: no provider is configured, and all stages work without a model
     count_tokens: CountTokens
     recalls: RecallLog
     injector: Injector

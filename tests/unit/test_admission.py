@@ -143,7 +143,7 @@ async def test_a_body_that_has_come_waits_for_its_turn_again() -> None:
     slot.pause()
     other = await room.enter("b")
     with pytest.raises(TooManyRequests):
-        await slot.come_back()
+        await slot.resume_when_free()
     other.leave()
     slot.leave()
     assert (room.running, room.waiting) == (0, 0)
@@ -171,7 +171,7 @@ async def test_slots_add_up_whatever_happens() -> None:
             slot.pause()
             await asyncio.sleep(0)
             try:
-                await slot.come_back()
+                await slot.resume_when_free()
             except ReverieError as error:
                 return error.code
         slot.leave()

@@ -13,9 +13,9 @@ class WorkSlot(Protocol):
     """The right of a request to work, of which there are few at a time."""
 
     def pause(self) -> None:
-        """Give the slot to another request until `go_on`."""
+        """Give the slot to another request until `resume`."""
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Take the slot back at once, if need be above the limit."""
 
 
@@ -35,7 +35,7 @@ def without_slot() -> Iterator[None]:
     try:
         yield
     finally:
-        slot.go_on()
+        slot.resume()
 
 
 @contextmanager
@@ -58,4 +58,4 @@ def long_wait() -> Iterator[None]:
     finally:
         timer.cancel()
         if is_paused:
-            slot.go_on()
+            slot.resume()

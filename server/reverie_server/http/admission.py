@@ -72,7 +72,7 @@ class Admission:
         patience = self.limits.answer_seconds
         return max(_SHORTEST_WAIT_SHARE * patience, patience - _WORK_MARGIN * self._work_seconds)
 
-    def worked(self, seconds: float) -> None:
+    def note_work(self, seconds: float) -> None:
         """Add the time that a request had its slot to the mean working time."""
         self._work_seconds += _SMOOTHING * (min(seconds, self.limits.answer_seconds) - self._work_seconds)
 
@@ -80,10 +80,10 @@ class Admission:
         """A slot for a request, which leaves it at its end; TooManyRequests or Overloaded if none is free in time."""
         if self._paused.total() >= self._max_paused or self._paused[key] > 3 * self._max_paused // 4:
             raise self._refuse(key)
-        await self.take(key)
+        await self.acquire(key)
         return Slot(self, key)
 
-    async def take(self, key: str) -> None:
+    async def acquire(self, key: str) -> None:
         """Wait for a slot and count it as taken, without making a `Slot`; the errors are those of `enter`."""
         if not self._queues and self._has_slot(key):
             self._running[key] += 1
@@ -101,7 +101,7 @@ class Admission:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.give(key)
+                self.release(key)
             else:
                 self._forget(key, waiter)
             raise
@@ -111,7 +111,7 @@ class Admission:
         finally:
             waiter.deadline.cancel()
 
-    def give(self, key: str) -> None:
+    def release(self, key: str) -> None:
         """Free a slot of the key and hand it to the next waiting request."""
         _decrease(self._running, key)
         self._serve()
@@ -119,7 +119,7 @@ class Admission:
     def pause(self, key: str) -> None:
         """Free a slot for a while; `unpause` ends the pause."""
         self._paused[key] += 1
-        self.give(key)
+        self.release(key)
 
     def unpause(self, key: str, *, takes_slot: bool) -> None:
         """End a pause; `takes_slot` at once, over the limit where need be."""
@@ -190,22 +190,22 @@ class Slot:
         self._ended = False
 
     def pause(self) -> None:
-        """Give the slot to another request until `go_on`; pauses may overlap."""
+        """Free the slot until `resume`; pauses may overlap."""
         self._pauses += 1
         self._was_paused = True
         if self._pauses == 1 and not self._ended:
             self._admission.pause(self._key)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Take the slot back at once, over the limit where need be."""
         self._pauses -= 1
         if self._pauses == 0 and not self._ended:
             self._admission.unpause(self._key, takes_slot=True)
 
-    async def come_back(self) -> None:
+    async def resume_when_free(self) -> None:
         """Take the slot back when there is one; TooManyRequests or Overloaded where there is none in time."""
         try:
-            await self._admission.take(self._key)
+            await self._admission.acquire(self._key)
         except BaseException:
             self.leave()
             raise
@@ -213,16 +213,16 @@ class Slot:
         self._admission.unpause(self._key, takes_slot=False)
 
     def leave(self) -> None:
-        """The request is at its end; what still goes on for it needs no slot."""
+        """Free the slot for good, at the end of the request; later calls do nothing."""
         if self._ended:
             return
         self._ended = True
         if self._pauses:
             self._admission.unpause(self._key, takes_slot=False)
         else:
-            self._admission.give(self._key)
+            self._admission.release(self._key)
         if not self._was_paused:
-            self._admission.worked(time.monotonic() - self._began)
+            self._admission.note_work(time.monotonic() - self._began)
 
 
 def _decrease(counter: Counter[str], key: str) -> None:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import re
+from datetime import datetime
 from typing import Annotated, cast
 from urllib.parse import unquote_to_bytes
 
@@ -26,6 +27,7 @@ from reverie_server.text.spans import span
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Routes of a provider's protocol, which may be sent its key.
 _FORWARDING = "/v1/"
+_NOT_FROM_LIST = "cursor is not one that this list gave"
 _NOT_PERMITTED = "Extra inputs are not permitted"
 
 
@@ -103,13 +105,24 @@ def decode_cursor(cursor: str | None, *kinds: type) -> tuple[int | str, ...] | N
         padded = cursor + "=" * (-len(cursor) % 4)
         position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (binascii.Error, ValueError, RecursionError):
-        raise ValidationFailed("cursor is not one that this list gave") from None
+        raise ValidationFailed(_NOT_FROM_LIST) from None
     is_list = isinstance(position, list) and len(position) == len(kinds)
     if not is_list or any(type(part) is not kind for part, kind in zip(position, kinds, strict=True)):
-        raise ValidationFailed("cursor is not one that this list gave")
+        raise ValidationFailed(_NOT_FROM_LIST)
     if any(isinstance(part, int) and abs(part) > 2**62 for part in position):
-        raise ValidationFailed("cursor is not one that this list gave")
+        raise ValidationFailed(_NOT_FROM_LIST)
     # Escapes of JSON can stand for what no text of the database may hold.
     if any(isinstance(part, str) and _UNSTORABLE.search(part) for part in position):
-        raise ValidationFailed("cursor is not one that this list gave")
+        raise ValidationFailed(_NOT_FROM_LIST)
     return tuple(position)
+
+
+def cursor_time(text: int | str) -> datetime:
+    """The time in a cursor's position; ValidationFailed for a text that is no time with an offset."""
+    try:
+        at = datetime.fromisoformat(str(text))
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise ValidationFailed(_NOT_FROM_LIST)
+    return at

@@ -146,7 +146,7 @@ async def _read(slot: Slot, reading: Coroutine[Any, Any, bytes]) -> bytes:
         if not done:
             slot.pause()
             await asyncio.wait({task})
-            await slot.come_back()
+            await slot.resume_when_free()
         return task.result()
     finally:
         task.cancel()

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from reverie_indexer.errors import ValidationFailed
-from reverie_server.http.context import System, Who, decode_cursor, encode_cursor
+from reverie_server.http.context import System, Who, cursor_time, decode_cursor, encode_cursor
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.audit import AuditList, AuditQuery, audit_entry
 
@@ -35,12 +34,4 @@ async def list_audit(system: System, who: Who, query: Annotated[AuditQuery, Quer
 
 def _position(cursor: str | None) -> tuple[datetime, int] | None:
     position = decode_cursor(cursor, str, int)
-    if position is None:
-        return None
-    try:
-        at = datetime.fromisoformat(str(position[0]))
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise ValidationFailed("cursor is not one that this list gave")
-    return at, int(position[1])
+    return None if position is None else (cursor_time(position[0]), int(position[1]))

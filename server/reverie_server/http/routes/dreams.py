@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Query
 from fastapi import Path as PathParameter
 
-from reverie_indexer.errors import NotFound, ValidationFailed
+from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import place_for
-from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
+from reverie_server.http.context import Agent, System, Who, cursor_time, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.routes.control import may_fail
 from reverie_server.http.schemas.common import body_of
 from reverie_server.http.schemas.control import (
@@ -102,7 +101,7 @@ async def dream_reports(a: Agent, system: System, who: Who, query: Annotated[Rep
     """What each run of emergence and dreaming saw, concluded and changed, newest first."""
     _, place = await _read_place(system, who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, str, str)
-    before = (_instant(str(position[0])), str(position[1])) if position else None
+    before = (cursor_time(position[0]), str(position[1])) if position else None
     page = await system.consolidation.reports.page(place, before=before, limit=query.limit + 1)
     reports = page[: query.limit]
     cursor = (
@@ -156,19 +155,9 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
 
 
 async def _read_place(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
-    """Permission to read, and the place whose nights these are."""
+    """The permission to read, and the place that emergence works on for this caller."""
     grant = await system.gate.read(who, a, owner_key)
     return grant, place_for(grant.principal, None if grant.settings.memory_isolation else "team")
-
-
-def _instant(text: str) -> datetime:
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise ValidationFailed("cursor is not one that this list gave")
-    return at
 
 
 def _candidate(candidate: Candidate) -> CandidateData:

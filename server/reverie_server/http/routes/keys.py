@@ -8,8 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi import Path as PathParameter
 
-from reverie_indexer.errors import ValidationFailed
-from reverie_server.http.context import System, Who, decode_cursor, encode_cursor, no_body, no_query
+from reverie_server.http.context import System, Who, cursor_time, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import PlainPage
 from reverie_server.http.schemas.keys import KeyList, KeyMade, KeyPost, key_body, new_key_body
@@ -50,12 +49,4 @@ async def revoke_key(
 
 def _position(cursor: str | None) -> tuple[datetime, str] | None:
     position = decode_cursor(cursor, str, str)
-    if position is None:
-        return None
-    try:
-        at = datetime.fromisoformat(str(position[0]))
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise ValidationFailed("cursor is not one that this list gave")
-    return at, str(position[1])
+    return None if position is None else (cursor_time(position[0]), str(position[1]))
