@@ -16,7 +16,7 @@ from reverie_server.access import keys, origin
 from reverie_server.browse import expand
 from reverie_server.files.files import parse_if_match
 from reverie_server.http import context, json_shape, problems
-from reverie_server.http.routes import dreams, snapshots
+from reverie_server.http.routes import snapshots
 from reverie_server.http.schemas import memory
 from reverie_server.mcp import message
 from reverie_server.settings import agent
@@ -63,9 +63,9 @@ def _cursor(text: str) -> object:
         return None
 
 
-def _instant(text: str) -> object:
+def _cursor_time(text: str) -> object:
     try:
-        return dreams._instant(text)
+        return context.cursor_time(text)
     except ValueError:
         return None
 
@@ -83,7 +83,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.settings.agent.effective_settings": _settings,
     "reverie_server.http.context.decode_cursor": _cursor,
     "reverie_server.http.context.encode_cursor": context.encode_cursor,
-    "reverie_server.http.routes.dreams._instant": _instant,
+    "reverie_server.http.context.cursor_time": _cursor_time,
     "reverie_server.http.json_shape.check_shape": lambda text: json_shape.check_shape(text.encode("utf-8", "replace")),
     "reverie_server.http.json_shape.check_shape:text": lambda text: json_shape.check_shape(
         json.dumps([text, text]).encode()

@@ -149,7 +149,7 @@ async def test_a_body_that_has_come_waits_for_its_turn_again() -> None:
     assert (room.running, room.waiting) == (0, 0)
     again = await room.enter("a")
     again.pause()
-    await again.come_back()
+    await again.resume_when_free()
     assert room.running == 1
     again.leave()
     assert room.running == 0
