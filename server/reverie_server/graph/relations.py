@@ -1,4 +1,4 @@
-"""The relations of a graph, derived anew from what is said of them. Works inside the caller's transaction."""
+"""The relations of a graph, derived anew from their statements. Works inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fact:
-    """A relation between two entities, as it was said: before any merge."""
+    """A relation between two entities as it was stated, before any merge."""
 
     source_id: int
     name: str
@@ -39,7 +39,7 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is decided together: the statements of one fact, or of all that one subject has but one of."""
+    """Statements that are decided together: of one fact, or of a relation that an entity has only one of at a time."""
 
     end: End | None
     name: RelationName
@@ -49,7 +49,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Writing:
-    """What is to be written of the relations of several groups; `taken` are the relations that a group already has."""
+    """The changes to the relations of several groups; `taken` are the relations that a group already has."""
 
     changed: list[dict[str, Any]] = field(default_factory=list)
     added: list[tuple[dict[str, Any], Sequence[int]]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Writing:
 
 
 async def load_clusters(connection: Connection, tenant_id: str, slice_id: int, entity_ids: Iterable[int]) -> Clusters:
-    """The clusters that some entities of a slice belong to; of entities that are gone there is nothing in it."""
+    """The clusters that some entities of a slice belong to; entities that are gone are left out."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "entity_ids": sorted(set(entity_ids))}
     rows = await (await connection.execute(SQL["clusters"], params)).fetchall()
     members: dict[int, list[int]] = {}
@@ -76,10 +76,9 @@ async def derive_relations(
     facts: Collection[Fact],
     relation_ids: Iterable[int] = (),
 ) -> None:
-    """Derive the relations of some facts anew, and of what these contradict, from all that is said of them.
+    """Derive the relations of some facts, and of the facts that these contradict, anew from all their statements.
 
-    `relation_ids` are relations that may have nothing left that says them. Where a relation stays the same fact it
-    keeps its id.
+    `relation_ids` are relations that may have no statement left. A relation that stays the same fact keeps its id.
     """
     key = {"tenant_id": tenant_id, "slice_id": slice_id}
     ends = {end for fact in facts for end in (fact.source_id, fact.target_id)}
@@ -101,7 +100,7 @@ async def derive_relations(
 def _group(fact: Fact, clusters: Clusters) -> _Group | None:
     source, target = clusters.root_of.get(fact.source_id), clusters.root_of.get(fact.target_id)
     name = cast("RelationName", fact.name)
-    # Of what ends at an entity that is gone the others may hold again.
+    # Where an end of a relation is gone, relations that it contradicted may hold again.
     end = unique_end(name, clusters.types[source]) if source is not None else "target" if name == "manages" else None
     match end:
         case "source":
@@ -113,14 +112,14 @@ def _group(fact: Fact, clusters: Clusters) -> _Group | None:
 
 
 def _order(group: _Group) -> tuple[bool, str, int, int]:
-    # Where places lie is known before who is where.
+    # Relations between places are derived before the relations of people to places.
     return (group.end is not None, group.name, group.source_id or 0, group.target_id or 0)
 
 
 async def _statements(
     connection: Connection, tenant_id: str, clusters: Clusters, groups: Sequence[_Group]
 ) -> dict[_Group, list[DictRow]]:
-    """What is said in each group, by statement."""
+    """The statements of each group."""
     found: dict[_Group, list[DictRow]] = {group: [] for group in groups}
     for end, query in ((None, "facts"), ("source", "sources"), ("target", "targets")):
         keys = [
@@ -148,7 +147,7 @@ async def _statements(
 async def _nested(
     connection: Connection, key: Mapping[str, Any], clusters: Clusters, group: _Group, rows: Sequence[DictRow]
 ) -> set[tuple[int, int]]:
-    """Which of the places of a group lie within which: being in one is no contradiction to being in the other."""
+    """The pairs (inner, outer) of nested places of a group: being in one does not contradict being in the other."""
     if group.end != "source" or group.name not in ("located_in", "based_at"):
         return set()
     ids = sorted({root for row in rows if (root := clusters.root_of.get(row["target_id"])) is not None})
@@ -165,11 +164,11 @@ def _derive_group(
     for row in rows:
         source, target = clusters.root_of[row["source_id"]], clusters.root_of[row["target_id"]]
         writing.assigned[row["statement_id"]] = None
-        # What two entities had that are one now is nothing any more, until that is taken back.
+        # A relation between two entities that are merged now does not hold until the merge is undone.
         if source != target:
             other = source if group.end == "target" else target
             statements.append(DatedStatement(row["statement_id"], other, row["since"], row["until"]))
-    # After a merge was taken back two groups have had one relation.
+    # After an undone merge two groups may share one relation.
     free = {row["relation_id"] for row in rows} - {None} - writing.taken
     found = periods(statements, one_at_a_time=group.end is not None, may_coexist=lambda a, b: (a, b) in coexist)
     for period in found:

@@ -1,4 +1,4 @@
-"""Pure. Whether a line that a model wrote follows from what it was made of, as far as words can tell.
+"""Pure. Whether a line that a model wrote follows from its sources, as far as words can tell.
 
 Names, numbers, identifiers, days and times must stand there, a name near what is said of it; an address must be one
 that a user said; of the other words most must stand there or say the same as one that does, in whatever language. What
@@ -32,13 +32,13 @@ from reverie_server.text.markdown_blocks import Block, blocks_of, text_of
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
-# Of the words that need a source, so many must have one.
+# The share of the words that need a source which must have one.
 GROUNDED_SHARE = 0.6
 # A pair of characters of a script without spaces is about half a word.
 _PAIR_WEIGHT = 0.5
 # `tomorrow` and `next month` become days around the one on which they are said.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 62
-# What a line is about: `City: Bergen`.
+# The label of a line: `City: ` of `City: Bergen`.
 _LABEL = re.compile(r"[\s*_]{0,8}[^\W\d]{2,24}(?: [^\W\d]{2,24}){0,2}[*_]{0,3}[:：]\s")
 _UNKNOWN_ADDRESS = "it has an address that no user said"
 # Names that each language has its own word for.
@@ -46,10 +46,10 @@ _CONCEPTS_OF_NAMES = frozenset({"english", "german", "spanish", "chinese"})
 
 
 class Sources:
-    """What lines may be grounded in: what users and assistants said, and texts that were there already."""
+    """The sources of lines: messages of users and assistants, and texts that were there already."""
 
     def __init__(self, messages: Iterable[Message], texts: Iterable[str] = (), names: Iterable[str] = ()) -> None:
-        """`names` are those of the people who speak; what they say is in `messages`."""
+        """`names` are those of the people who wrote the `messages`."""
         self._user = Content()
         self._all = Content()
         self._near = Neighbourhoods()
@@ -88,14 +88,14 @@ class Sources:
         self._near.add(text, is_users=is_users)
 
     def _add_name(self, name: str) -> None:
-        """Somebody who speaks is called so."""
+        """Add the name of a speaker."""
         self._user.add(content := content_of(name))
         self._all.add(content)
         self._near.add_own(name)
 
     @cached_property
     def addresses(self) -> frozenset[str]:
-        """The addresses that users said, and what they lie under."""
+        """The addresses that users named, and their parents."""
         return addresses_within(self._user.addresses)
 
     def why_not(self, line: str, *, about_user: bool) -> str | None:
@@ -151,7 +151,7 @@ class Sources:
         return frozenset((day.month, day.day) for day in spans)
 
     def _unknown_time(self, content: Content, known: Content) -> str | None:
-        """What of the days and times nobody said."""
+        """Why a day or time of the line is unknown, None where all are known."""
         tells_relative = known.is_relative or bool(known.weekdays)
         for month, day in content.days:
             is_near = (month, day) in (self._near_days if tells_relative else self._said_days)
@@ -200,7 +200,7 @@ def _is_known(word: Word, known: Content, years: frozenset[str], line: Content) 
 
 
 def _without_label(line: str, content: Content) -> Content:
-    """What a line consists of without the word for what it is about: `City: Bergen`."""
+    """The contents of a line without its label: `Bergen` of `City: Bergen`."""
     label = _LABEL.match(line)
     rest = content_of(line[label.end() :]) if label else content
     return rest if rest.words or rest.runs else content
@@ -217,7 +217,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _weights(content: Content, known: Content) -> tuple[float, float]:
-    """The weight of what needs a source, and of what of it has one."""
+    """The weight of the contents that need a source, and the weight of those that have one."""
     # Days, times and addresses were looked at already: each is known.
     total = found = float(len(content.days) + len(content.times) + len(content.addresses))
     for word in content.words:
@@ -245,7 +245,7 @@ def _is_mostly_known(content: Content, known: Content) -> bool:
 
 
 def _speaks(content: Content, known: Content) -> bool:
-    """Whether anything at all of it stands there."""
+    """Whether any of the contents is known."""
     if content.days & known.days or content.times & known.times or content.weekdays & known.weekdays:
         return True
     if content.numbers & known.numbers or content.addresses & known.addresses:

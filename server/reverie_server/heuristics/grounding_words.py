@@ -1,5 +1,5 @@
-"""Pure. What a text consists of, as far as one text can be grounded in another: its words, names, numbers, days, times
-and addresses, each in a form that does not depend on spelling or language where that can be had.
+"""Pure. The contents of a text by which it is grounded in another: its words, names, numbers, days, times and
+addresses, where possible in a form that does not depend on spelling or language.
 
 Takes time linear in the text.
 """
@@ -54,7 +54,7 @@ class Word:
 
 @dataclass(slots=True)
 class Content:
-    """What a text, or several, consist of. Days are (month, day), times minutes of the day, weekdays from Monday 0."""
+    """The contents of one text or several. Days are (month, day), times minutes of the day, weekdays from Monday 0."""
 
     words: list[Word] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Content:
     is_relative: bool = False
 
     def add(self, other: Content) -> None:
-        """Take in what another text consists of, but for its words in order."""
+        """Add the contents of another text, except `words` and `runs`."""
         for name in ("forms", "concepts", "bigrams", "numbers", "times", "days", "months", "weekdays", "addresses"):
             getattr(self, name).update(getattr(other, name))
         self.is_negative |= other.is_negative
@@ -79,7 +79,7 @@ class Content:
 
 
 def content_of(text: str) -> Content:
-    """What one text consists of."""
+    """The contents of one text."""
     text = unicodedata.normalize("NFKC", text)
     found = Content()
     rest = _without_addresses(text, found)
@@ -97,7 +97,7 @@ def content_of(text: str) -> Content:
 
 
 def addresses_within(addresses: Iterable[str]) -> frozenset[str]:
-    """The addresses with what they lie under: a page of a site names the site."""
+    """The addresses and all their parents: a page of a site names the site."""
     found: set[str] = set()
     for address in addresses:
         parts = address.split("/", 8)

@@ -1,4 +1,4 @@
-"""Whether no memory can help with a message: greetings, thanks, assent, "go on", and whatever says next to nothing.
+"""Whether no memory can help with a message: greetings, thanks, assent, "go on", and messages that say next to nothing.
 
 Pure but for its data, `small_talk.toml`, read once. A message counts as a question rather too often than too seldom: a
 search that finds nothing costs little, and one that is not made finds nothing for certain.
@@ -59,7 +59,7 @@ class _Lexicon:
 
 @dataclass(slots=True)
 class _Clause:
-    """What stands between two marks of punctuation. `is_question`: its sentence ends with a question mark."""
+    """The tokens between two marks of punctuation. `is_question`: its sentence ends with a question mark."""
 
     tokens: list[tuple[str, bool]]
     is_question: bool = False
@@ -151,7 +151,7 @@ def _clauses(folded: str) -> list[_Clause]:
 
 
 def _kinds(clause: _Clause, lexicon: _Lexicon) -> Iterator[tuple[Kind, str]]:
-    """What each word or phrase of a clause is, in order."""
+    """The kind of each word or phrase of a clause, in order."""
     words = [token for token, _ in clause.tokens]
     i = 0
     at_start = True
@@ -205,7 +205,7 @@ def _longest(phrases: Mapping[str, Sequence[tuple[str, ...]]], words: Sequence[s
 
 
 def _segments(run: str) -> Iterator[tuple[Kind, str]]:
-    """A run of a script without spaces, cut at the longest known words; what is between them is content."""
+    """A run of a script without spaces, cut at the longest known words; the text between them is content."""
     known = _known_in_runs()
     content = ""
     i = 0
@@ -225,7 +225,7 @@ def _segments(run: str) -> Iterator[tuple[Kind, str]]:
 
 
 def _pieces(content: str) -> list[str]:
-    """A word as it is; of a stretch without spaces as many pieces as it may have words."""
+    """A word as it is; a run without spaces gives about one piece a word."""
     if not _HAS_RUN.match(content):
         return [content]
     size = _WORD_CHARS["south_east" if re.match(f"[{SOUTH_EAST}]", content) else "cjk"]
@@ -261,7 +261,7 @@ def _asking_hangul() -> tuple[str, ...]:
 
 @cache
 def _known_in_runs() -> Mapping[str, Sequence[tuple[str, Kind]]]:
-    """What is known of scripts without spaces, by the first character, the longest first."""
+    """The known words of scripts without spaces by their first character, the longest first, with their kinds."""
     kinds: dict[str, Kind] = {}
     sources: tuple[tuple[str, Kind], ...] = (
         ("phatic", "phatic"),
@@ -335,7 +335,7 @@ def _lexicon_for(agent_language: str, spoken: str) -> _Lexicon:
 def unmeant(text: str, language: str = "english") -> tuple[frozenset[str], frozenset[str]]:
     """The words without a meaning, bare, of the language and of the one that knows most of the text's words.
 
-    First those that have none wherever they stand, then those that only ask where a sentence begins with them.
+    The first set has no meaning anywhere; the second holds words that ask where a sentence begins with them.
     """
     agent_language = language_name(language)
     words = [token for clause in _clauses(bare(text)) for token, is_run in clause.tokens if not is_run]
@@ -344,5 +344,5 @@ def unmeant(text: str, language: str = "english") -> tuple[frozenset[str], froze
 
 
 def content_runs(run: str) -> list[str]:
-    """What is left of a run without spaces between asking words, particles and the like; it must be bare."""
+    """The pieces of content in a bare run without spaces, between asking words, particles and the like."""
     return [piece for kind, piece in _segments(run) if kind == "content"]

@@ -1,7 +1,7 @@
-"""Edits of the text of a MEMORY.md: add an entry to its section, correct or take out a passage. Pure.
+"""Edits of the text of a MEMORY.md: add an entry to its section, correct or delete a passage. Pure.
 
-An entry is an item of a bullet list. What it holds, headings, fences or comments, stays inside of it: it can
-neither open a section nor swallow what comes after it.
+An entry is an item of a bullet list. Its headings, fences and comments stay inside of it: it can neither open a
+section nor swallow the text after it.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ SECTIONS: Mapping[str, str] = {
 }
 STANDARD = tuple(SECTIONS.values())
 MAX_CONTENT_CHARS = 5000
-# What is shorter may well stand in another entry without saying the same.
+# A shorter content may well stand in another entry without saying the same.
 MAX_UNCHECKED_CHARS = 20
 PREVIEW_CHARS = 500
 # A thousand sentences in a text of 100,000 characters, or fewer in a longer one.
 MAX_SEARCHED_CHARS = 100_000_000
-# What a character costs where the words stand inside of others first, and a pattern has to look for them.
+# The cost of a character where the words stand inside longer words first, and a pattern has to look for them.
 _PATTERN_COST = 100
 
 _BLANK = " \t\r\n"
 _END_OF_LIST = "<!-- -->"
 _LETTER = re.compile(LETTER)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
-# White space, what is invisible, and what only marks a heading, a list, a fence or a rule.
+# White space, invisible characters, and the marks of headings, lists, fences and rules.
 _NO_WORDS = re.compile(r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff\-*+_=#`~>|]*")
 # A heading, its underline, or the end of front matter.
 _HEADING_LOOK = re.compile(r"([ \t]*)(?:#{1,6}(?:[ \t]|$)|-{3,}[ \t]*$)")
@@ -58,7 +58,7 @@ _STARTS_ANEW = re.compile(r"([ \t]*)(?:(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)|#{1,6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be saved, as it is to be stored: one item, or several where the content is a list of them.
+    """A content as it is stored: one list item, or several where the content is a list.
 
     `plain` is the content as it came, without its first bullet.
     """
@@ -73,7 +73,7 @@ class Entry:
 
     @property
     def preview(self) -> str:
-        """The first 500 characters of what is stored, and of how many."""
+        """The first 500 characters of the stored text; the total count too where there are more."""
         stored = "\n".join(self.items[0] if len(self.items) == 1 else self.lines)
         if len(stored) <= PREVIEW_CHARS:
             return stored
@@ -82,19 +82,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Before which line something is added; `tight`: right below the line before, as the next item of its list.
+    """A place for an entry: before line `line`, counted from 0. `follows_item`: no blank line above, as the next item.
 
-    `closed`: with a comment after it, without which indented text below would belong to the list.
+    `needs_end_comment`: a comment follows the entry; else indented text below would belong to the list.
     """
 
     line: int
-    tight: bool = False
+    follows_item: bool = False
     new_section: bool = False
-    closed: bool = False
+    needs_end_comment: bool = False
 
 
 def section_of(category: str | None) -> str:
-    """The section of a category; that of notes for none, or for one that there is not."""
+    """The section of a category; Notes where the category is None or unknown."""
     return SECTIONS.get((category or "").strip().casefold(), SECTIONS["notes"])
 
 
@@ -117,7 +117,7 @@ def entry_of(content: str) -> Entry:
 
 
 def add_entry(text: str | None, section: str, entry: Entry) -> str:
-    """The text with the entry at the end of its section's own entries, made where it is missing.
+    """The text with the entry behind the other entries of its section. A missing section is added.
 
     No text gives a new memory with all sections. DuplicateDetected when the text holds the entry already,
     ValidationFailed when the text has no place for a list item: all of it stands in a fence that is left open.
@@ -136,7 +136,7 @@ def add_entry(text: str | None, section: str, entry: Entry) -> str:
     contents = _contents(lines, blocks)
     for spot in _spots(blocks, section, len(lines)):
         heading = [f"## {section}", ""] if spot.new_section else []
-        end = ["", _END_OF_LIST] if spot.closed else []
+        end = ["", _END_OF_LIST] if spot.needs_end_comment else []
         result = _spliced(lines, spot, [*heading, *entry.lines, *end], newline)
         new: list[tuple[str, int, str]] = [("item", 0, folded(item)) for item in entry.items]
         new = [("heading", 2, folded(heading)), *new] if heading else new
@@ -205,7 +205,7 @@ def _contains_behind(text: str, start: int, words: str) -> bool:
 
 
 class Searched:
-    """A folded text in which many pieces are looked for. When that comes to too much, a piece counts as not there."""
+    """A folded text that is searched for many pieces. Beyond MAX_SEARCHED_CHARS a piece counts as not there."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -241,15 +241,15 @@ def _holds(text: str, entry: Entry) -> bool:
 
 
 def _spots(blocks: Sequence[Block], section: str, line_count: int) -> Iterator[_Spot]:
-    """Where an entry of a section may go, best first: what follows is for texts with a fence that is left open."""
+    """The places for an entry of a section, best first. The later ones are for texts with an unclosed fence."""
     headings = [block for block in blocks if block.kind == "heading"]
     heading = next((h for h in headings if h.level == 2 and folded([h.title]) == folded([section])), None)
     if heading is not None:
         end = next((h.start for h in headings if h.start > heading.start), line_count)
         last = [block for block in blocks if heading.start <= block.start < end][-1]
-        yield _Spot(last.end, tight=last.kind == "item")
+        yield _Spot(last.end, follows_item=last.kind == "item")
         yield _Spot(heading.end)
-        yield _Spot(heading.end, closed=True)
+        yield _Spot(heading.end, needs_end_comment=True)
         return
     rank = {folded([name]): number for number, name in enumerate(STANDARD)}
     number = rank[folded([section])]
@@ -257,15 +257,15 @@ def _spots(blocks: Sequence[Block], section: str, line_count: int) -> Iterator[_
     if (following := next(later, None)) is not None:
         yield _Spot(following.start, new_section=True)
     yield _Spot(line_count, new_section=True)
-    # A heading that is one stands in no fence.
+    # A heading block never stands inside a fence.
     yield from (_Spot(heading.start, new_section=True) for heading in headings[-1:])
     top = blocks[0].end if blocks and blocks[0].kind == "front_matter" else 0
     yield _Spot(top, new_section=True)
-    yield _Spot(top, new_section=True, closed=True)
+    yield _Spot(top, new_section=True, needs_end_comment=True)
 
 
 def _spliced(lines: Sequence[str], spot: _Spot, added: Sequence[str], newline: str) -> str:
-    """The lines with others before one of them, blank lines between; those of the old ones there are folded."""
+    """The text of `lines` with `added` at the spot. One blank line replaces the old blank lines around the spot."""
     above = list(lines[: spot.line])
     while above and not above[-1].strip(_BLANK):
         above.pop()
@@ -275,9 +275,9 @@ def _spliced(lines: Sequence[str], spot: _Spot, added: Sequence[str], newline: s
     if above:
         last = above.pop()
         above.append(last if last.endswith(("\n", "\r")) else last + newline)
-        parts = [*above, *([] if spot.tight else [newline]), *parts]
+        parts = [*above, *([] if spot.follows_item else [newline]), *parts]
     if below:
-        if not spot.closed and re.match(" {1,3}[^ \t]", below[0]):
+        if not spot.needs_end_comment and re.match(" {1,3}[^ \t]", below[0]):
             # Indented, a heading below a list would belong to its last item.
             below[0] = below[0].lstrip(" ")
         parts = [*parts, newline, *below]
@@ -285,7 +285,7 @@ def _spliced(lines: Sequence[str], spot: _Spot, added: Sequence[str], newline: s
 
 
 def _without_bare_line(before: str, after: str) -> tuple[str, str]:
-    """What is left around a deleted passage, without the line it stood on when only its bullet remains of it."""
+    """The texts before and after a deleted passage, without its line where only the bullet of that line remains."""
     start = max(before.rfind("\n"), before.rfind("\r")) + 1
     ending = _LINE_BREAK.search(after)
     rest, below = (after[: ending.start()], after[ending.end() :]) if ending else (after, "")
@@ -314,7 +314,7 @@ def _without_gaps(text: str) -> str:
 
 
 def _harmless(item: Sequence[str]) -> list[str]:
-    """The lines of an item with what looks like headings escaped and a fence that is left open closed.
+    """The lines of an item, with lines that look like headings escaped and an unclosed fence closed.
 
     Markdown keeps both inside of the item anyway; readers that go by the look of a line would not.
     """

@@ -1,4 +1,4 @@
-"""What a model makes of a long-term memory: in parts, each guarded, put together, and guarded again. Pure."""
+"""A long-term memory as a model rewrites it: part by part, each guarded, joined, and guarded again. Pure."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 from reverie_server.text.tokens import CountTokens
 
-# A model is given so much of a memory at a time, and so many parts; a longer one is compacted without it.
+# A model gets a memory in MAX_PARTS parts of PART_TOKENS at most; a longer memory is compacted without the model.
 PART_TOKENS = 1500
 MAX_PARTS = 8
-# What tidies up does not make longer, but for the headings of its sections.
+# Compaction makes a memory at most this share longer, by the headings of its sections.
 MAX_GROWTH = 0.1
-# The lines of before that a new one is said to come from have so many of its words, of all of both.
+# An old line is a source of a new one if they share at least this part of the words of both.
 _ALIKE_SHARE = 0.25
 _MAX_SOURCES = 5
-# So many places of its words are looked at for a line, those of the rarest words first.
+# The limit of places of its words that are looked at for a line, those of the rarest words first.
 _MAX_PLACES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A memory as a model wrote it anew, or None and why that is refused. `dropped` entries leave it."""
+    """A memory as a model rewrote it, or None and the reason of the refusal. `dropped` are the entries that it lost."""
 
     text: str | None
     reason: str
@@ -79,14 +79,17 @@ def put_together(
     parts: Sequence[str],
     answers: Sequence[Compaction],
     clean: Callable[[str], str],
-    machine: frozenset[bytes],
+    machine_lines: frozenset[bytes],
     max_chars: int,
     max_loss: float = MAX_LOSS,
 ) -> Rewritten:
-    """The memory of a model's answers to its parts, in order. A part whose answer is refused stays as it is."""
+    """The memory `before`, rewritten from a model's answers to its parts, in order. A refused part stays as it is.
+
+    `machine_lines` are the SHA-256 of the lines that the server wrote; `clean` is run on each answer.
+    """
 
     def is_machine(line: str) -> bool:
-        return line_sha256(line) in machine
+        return line_sha256(line) in machine_lines
 
     explained: set[str] = set()
     kept: list[str] = []
@@ -117,7 +120,7 @@ def put_together(
 
 
 def explained_by(replaced: Sequence[Replaced], before: str, after: str) -> frozenset[str]:
-    """The essences of the entries that a claim of contradiction explains the loss of.
+    """The essences of the lost entries that a claim of contradiction explains.
 
     Both entries must stand in the text before, the new one also in the text after, and they must share a word: a claim
     about something else explains nothing.
@@ -135,7 +138,7 @@ def explained_by(replaced: Sequence[Replaced], before: str, after: str) -> froze
 
 
 def lines_with_sources(path: str, before: str, after: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Each new line of a memory with the lines of the one before that it was made of: those alike, or all."""
+    """Each new line of a memory with its sources in the memory before: the lines alike, or all lines."""
     lines = [line.rstrip("\r\n") for line in lines_of(before)]
     old = {number: set(analyse(line)) for number, line in enumerate(lines, start=1) if entry_lines(line)}
     places: dict[str, list[int]] = defaultdict(list)
