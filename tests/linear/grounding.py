@@ -28,7 +28,7 @@ def _without_refused(text: str) -> object:
 def _neighbourhoods(text: str) -> grounding_names.Neighbourhoods:
     near = grounding_names.Neighbourhoods()
     near.add(text, is_users=True)
-    near.add_own(text[:1000])
+    near.add_speaker(text[:1000])
     return near
 
 
@@ -45,9 +45,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.grounding.without_refused": _without_refused,
     "reverie_server.heuristics.grounding_names.capitalises_nouns": grounding_names.capitalises_nouns,
     "reverie_server.heuristics.grounding_names.Neighbourhoods.add": _neighbourhoods,
-    "reverie_server.heuristics.grounding_names.Neighbourhoods.add_own": lambda text: _neighbourhoods(text[:9]).add_own(
-        text
-    ),
+    "reverie_server.heuristics.grounding_names.Neighbourhoods.add_speaker": lambda text: _neighbourhoods(
+        text[:9]
+    ).add_speaker(text),
     "reverie_server.heuristics.grounding_names.Neighbourhoods.are_strangers": lambda text: _neighbourhoods(
         text
     ).are_strangers(grounding_words.content_of(text)),

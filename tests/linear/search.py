@@ -104,7 +104,7 @@ TABLE: Mapping[str, Reading] = {
         f'  File "a", line 1\n{text}'
     ),
     "reverie_server.heuristics.small_talk.bare": small_talk.bare,
-    "reverie_server.heuristics.small_talk.unmeant": small_talk.unmeant,
+    "reverie_server.heuristics.small_talk.meaningless_words": small_talk.meaningless_words,
     "reverie_server.heuristics.small_talk.content_runs": small_talk.content_runs,
 }
 

@@ -14,7 +14,7 @@ from babel.dates import get_day_names, get_month_names
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold, stop_words
 from reverie_server.episodes.text import sayings
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
-from reverie_server.heuristics.small_talk import bare, content_runs, read, unmeant
+from reverie_server.heuristics.small_talk import bare, content_runs, meaningless_words, read
 
 MAX_TOPICS = 10
 MAX_TOPIC_CHARS = 60
@@ -243,9 +243,10 @@ def _has_no_case(word: str) -> bool:
 
 def _empty_words(text: str, cues: Cues | None) -> frozenset[str]:
     """Words without a meaning of their own in the language of a text, bare."""
-    stops, asking = unmeant(text, cues.language if cues is not None and stop_words(cues.language) else "english")
+    language = cues.language if cues is not None and stop_words(cues.language) else "english"
+    meaningless = meaningless_words(text, language)
     common = frozenset(bare(word) for word in cues.common) if cues is not None else frozenset[str]()
-    return stops | asking | common | _stop_words_everywhere()
+    return meaningless.anywhere | meaningless.at_start | common | _stop_words_everywhere()
 
 
 @cache

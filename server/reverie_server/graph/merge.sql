@@ -4,16 +4,16 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = ANY(
   AND merged_into IS NULL
 ORDER BY entity_id;
 
--- add_merge: that one was merged into another
+-- add_merge: record that an entity was merged into another
 INSERT INTO merges (tenant_id, slice_id, kept_id, absorbed_id, cosine, jaro_winkler, by, at)
 VALUES (%(tenant_id)s, %(slice_id)s, %(kept_id)s, %(absorbed_id)s, %(cosine)s, %(jaro_winkler)s, %(by)s, %(at)s)
 RETURNING merge_id;
 
--- merge: one that was made in a slice
+-- merge: a merge in a slice
 SELECT merge_id, kept_id, absorbed_id, undone_at FROM merges
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND merge_id = %(merge_id)s;
 
--- undo_merge: that it was taken back
+-- undo_merge: record that a merge was undone
 UPDATE merges SET undone_at = %(at)s, undone_by = %(by)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND merge_id = %(merge_id)s AND undone_at IS NULL;
 
@@ -26,7 +26,7 @@ DELETE FROM duplicates
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND state = 'open'
   AND %(absorbed_id)s IN (first_id, second_id);
 
--- set_apart: that two are not one, as somebody decided
+-- set_apart: record a person's decision that two entities are not one
 INSERT INTO duplicates (tenant_id, slice_id, first_id, second_id, cosine, jaro_winkler, state, found_at, decided_at,
                         decided_by)
 VALUES (%(tenant_id)s, %(slice_id)s, %(first_id)s, %(second_id)s, NULL, %(jaro_winkler)s, 'dismissed', %(at)s, %(at)s,

@@ -14,7 +14,7 @@ SELECT d.root_id, d.entity_id, e.type, e.name_key, e.updated_at
 FROM down d JOIN entities e ON e.tenant_id = %(tenant_id)s AND e.entity_id = d.entity_id
 ORDER BY d.root_id, d.depth, d.entity_id;
 
--- statements_of_facts: what is said of exact facts, as (source, name, target) in three arrays
+-- statements_of_facts: the statements of exact facts, given as (source, name, target) in three arrays
 SELECT DISTINCT s.statement_id, s.source_id, s.name, s.target_id, s.since, s.until, s.relation_id, s.confidence, s.method,
        s.prompt, s.prompt_version, s.model, s.recorded_at
 FROM unnest(%(source_ids)s::bigint[], %(names)s::text[], %(target_ids)s::bigint[]) AS f(source_id, name, target_id)
@@ -22,27 +22,27 @@ JOIN statements s ON s.tenant_id = %(tenant_id)s AND s.source_id = f.source_id A
                  AND s.target_id = f.target_id
 ORDER BY s.statement_id;
 
--- statements_of_sources: what is said of relations of one name of some subjects, as (source, name) in two arrays
+-- statements_of_sources: the statements of some relations of sources, given as (source, name) in two arrays
 SELECT DISTINCT s.statement_id, s.source_id, s.name, s.target_id, s.since, s.until, s.relation_id, s.confidence, s.method,
        s.prompt, s.prompt_version, s.model, s.recorded_at
 FROM unnest(%(source_ids)s::bigint[], %(names)s::text[]) AS f(source_id, name)
 JOIN statements s ON s.tenant_id = %(tenant_id)s AND s.source_id = f.source_id AND s.name = f.name
 ORDER BY s.statement_id;
 
--- statements_of_targets: the same for what relations lead to, as (target, name) in two arrays
+-- statements_of_targets: the statements of some relations of targets, given as (target, name) in two arrays
 SELECT DISTINCT s.statement_id, s.source_id, s.name, s.target_id, s.since, s.until, s.relation_id, s.confidence, s.method,
        s.prompt, s.prompt_version, s.model, s.recorded_at
 FROM unnest(%(target_ids)s::bigint[], %(names)s::text[]) AS f(target_id, name)
 JOIN statements s ON s.tenant_id = %(tenant_id)s AND s.target_id = f.target_id AND s.name = f.name
 ORDER BY s.statement_id;
 
--- nested: which of some entities lie within which, by what the graph has
+-- nested: the pairs of some entities of which one lies within the other, by the relations of the graph
 SELECT DISTINCT source_id, target_id FROM relations
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND name = ANY(%(names)s::text[])
   AND source_id = ANY(%(entity_ids)s::bigint[]) AND target_id = ANY(%(entity_ids)s::bigint[])
 ORDER BY source_id, target_id;
 
--- add_relation: a fact over a stretch of time
+-- add_relation: a fact over a period
 INSERT INTO relations (tenant_id, slice_id, source_id, name, target_id, confidence, valid_from, valid_to, method, prompt,
                        prompt_version, model, recorded_at)
 VALUES (%(tenant_id)s, %(slice_id)s, %(source_id)s, %(name)s, %(target_id)s, %(confidence)s, %(valid_from)s, %(valid_to)s,
@@ -60,18 +60,18 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND relation_id = %(
                         %(valid_to)s::timestamptz, %(method)s::text, %(prompt)s::text, %(prompt_version)s::text,
                         %(model)s::text, %(recorded_at)s::timestamptz);
 
--- assign: of which relation each statement is part, as (statement, relation or null) in two arrays
+-- assign: set the relation of each statement, given as (statement, relation or null) in two arrays
 UPDATE statements s SET relation_id = a.relation_id
 FROM unnest(%(statement_ids)s::bigint[], %(relation_ids)s::bigint[]) AS a(statement_id, relation_id)
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.statement_id = a.statement_id
   AND s.relation_id IS DISTINCT FROM a.relation_id;
 
--- drop_unsaid: of some relations those that nothing says any more
+-- drop_unsaid: delete those of some relations that have no statement left
 DELETE FROM relations r
 WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.relation_id = ANY(%(relation_ids)s::bigint[])
   AND NOT EXISTS (SELECT FROM statements s WHERE s.tenant_id = r.tenant_id AND s.relation_id = r.relation_id);
 
--- known_since: entities are known of from the beginning of what is said of them on
+-- known_since: set when entities became known back to the beginning of their relations
 UPDATE entities e SET since = k.since
 FROM (SELECT entity_id, min(since) AS since
       FROM unnest(%(entity_ids)s::bigint[], %(instants)s::timestamptz[]) AS u(entity_id, since) GROUP BY entity_id) AS k

@@ -17,14 +17,14 @@ SELECT entity_id FROM entities
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = ANY(%(entity_ids)s::bigint[])
 ORDER BY entity_id;
 
--- add_entity: one that is new; what it says is derived from its mentions afterwards
+-- add_entity: a new entity; its text is derived from its mentions afterwards
 INSERT INTO entities (tenant_id, slice_id, external_id, type, name, name_key, confidence, since, method, prompt,
                       prompt_version, model, language, created_at, updated_at)
 VALUES (%(tenant_id)s, %(slice_id)s, %(external_id)s, %(type)s, %(name)s, %(name_key)s, %(confidence)s, %(said_at)s,
         %(method)s, %(prompt)s, %(prompt_version)s, %(model)s, %(language)s, %(at)s, %(at)s)
 RETURNING entity_id;
 
--- add_mention: what an episode says of an entity; read in several parts, the more certain one stands
+-- add_mention: an entity's mention in an episode; of an episode read in several parts the more certain mention stands
 INSERT INTO mentions (tenant_id, slice_id, entity_id, episode_id, session_key, session_id, seqs, said_at, name,
                       description, aliases, properties, confidence, method, prompt, prompt_version, model, recorded_at)
 VALUES (%(tenant_id)s, %(slice_id)s, %(entity_id)s, %(episode_id)s, %(session_key)s, %(session_id)s, %(seqs)s::int[],
@@ -41,7 +41,7 @@ SET name = CASE WHEN excluded.confidence > mentions.confidence THEN excluded.nam
     said_at = least(mentions.said_at, excluded.said_at),
     seqs = ARRAY(SELECT DISTINCT seq FROM unnest(mentions.seqs || excluded.seqs) AS s(seq) ORDER BY seq);
 
--- add_statement: what an episode says of a relation
+-- add_statement: an episode's statement of a relation
 INSERT INTO statements (tenant_id, slice_id, source_id, name, target_id, since, until, episode_id, session_key,
                         session_id, seqs, said_at, confidence, method, prompt, prompt_version, model, recorded_at)
 VALUES (%(tenant_id)s, %(slice_id)s, %(source_id)s, %(name)s, %(target_id)s, %(since)s, %(until)s, %(episode_id)s,
@@ -51,7 +51,7 @@ ON CONFLICT (tenant_id, source_id, name, target_id, episode_id, since, until) DO
 SET confidence = greatest(statements.confidence, excluded.confidence),
     seqs = ARRAY(SELECT DISTINCT seq FROM unnest(statements.seqs || excluded.seqs) AS s(seq) ORDER BY seq);
 
--- of_episodes: what the graph has from some episodes
+-- of_episodes: the contents of the graph from some episodes
 SELECT 'mention' AS kind, mention_id AS id FROM mentions
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = ANY(%(episode_ids)s::bigint[])
 UNION ALL
@@ -59,17 +59,17 @@ SELECT 'statement', statement_id FROM statements
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = ANY(%(episode_ids)s::bigint[])
 ORDER BY kind, id;
 
--- drop_mentions: they, and of which entities they were
+-- drop_mentions: delete mentions and return their entities
 DELETE FROM mentions
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND mention_id = ANY(%(mention_ids)s::bigint[])
 RETURNING entity_id;
 
--- drop_statements: they, and of which relations they were
+-- drop_statements: delete statements and return their relations
 DELETE FROM statements
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND statement_id = ANY(%(statement_ids)s::bigint[])
 RETURNING source_id, name, target_id, relation_id;
 
--- statements_on: what is said of relations of some entities, as they were said
+-- statements_on: the facts stated of relations of some entities, before any merge
 SELECT source_id, name, target_id, relation_id FROM statements
 WHERE tenant_id = %(tenant_id)s AND source_id = ANY(%(entity_ids)s::bigint[])
 UNION
@@ -77,21 +77,21 @@ SELECT source_id, name, target_id, relation_id FROM statements
 WHERE tenant_id = %(tenant_id)s AND target_id = ANY(%(entity_ids)s::bigint[])
 ORDER BY source_id, name, target_id, relation_id;
 
--- facts_of: what some relations were said by, as it was said
+-- facts_of: the facts that some relations come from, before any merge
 SELECT DISTINCT source_id, name, target_id FROM statements
 WHERE tenant_id = %(tenant_id)s AND relation_id = ANY(%(relation_ids)s::bigint[])
 ORDER BY source_id, name, target_id;
 
--- unmentioned: which of these entities nobody speaks of any more
+-- unmentioned: those of these entities that have no mention left
 SELECT e.entity_id, e.merged_into FROM entities e
 WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = %(slice_id)s AND e.entity_id = ANY(%(entity_ids)s::bigint[])
   AND NOT EXISTS (SELECT FROM mentions m WHERE m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id)
 ORDER BY e.entity_id;
 
--- merged_in: what was merged into an entity, in the order in which it was made
+-- merged_in: the entities merged into an entity, in the order in which they were made
 SELECT entity_id FROM entities WHERE tenant_id = %(tenant_id)s AND merged_into = %(entity_id)s ORDER BY entity_id;
 
--- parent: what an entity is merged into
+-- parent: the entity that an entity is merged into
 SELECT merged_into FROM entities
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = %(entity_id)s;
 
@@ -99,10 +99,10 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = %(en
 UPDATE entities SET merged_into = %(merged_into)s, updated_at = %(at)s, deduped_at = NULL, model_id = NULL
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = ANY(%(entity_ids)s::bigint[]);
 
--- drop_entity: one that nobody speaks of any more, with all that hangs on it
+-- drop_entity: delete an entity without mentions, with all rows that refer to it
 DELETE FROM entities WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = %(entity_id)s;
 
--- mentions_of: what is said of some entities
+-- mentions_of: the mentions of some entities
 SELECT mention_id, entity_id, name, description, aliases, properties, confidence, said_at, method, prompt,
        prompt_version, model
 FROM mentions
@@ -130,7 +130,7 @@ WITH before AS MATERIALIZED (
 )
 SELECT entity_id, language, model_id FROM written;
 
--- unindex: of an entity, how it is found
+-- unindex: delete the words and names by which an entity is found
 WITH terms AS (DELETE FROM entity_terms WHERE tenant_id = %(tenant_id)s AND entity_id = ANY(%(entity_ids)s::bigint[])),
      names AS (DELETE FROM entity_names WHERE tenant_id = %(tenant_id)s AND entity_id = ANY(%(entity_ids)s::bigint[]))
 DELETE FROM entity_vectors v
@@ -138,11 +138,11 @@ WHERE v.tenant_id = %(tenant_id)s AND v.entity_id = ANY(%(entity_ids)s::bigint[]
   AND NOT EXISTS (SELECT FROM entities e WHERE e.tenant_id = v.tenant_id AND e.entity_id = v.entity_id
                   AND e.merged_into IS NULL AND e.model_id = v.model_id);
 
--- index_terms: by which words an entity is found
+-- index_terms: add the words by which an entity is found
 INSERT INTO entity_terms (tenant_id, slice_id, term, entity_id, weight)
 SELECT %(tenant_id)s, %(slice_id)s, t.term, %(entity_id)s, t.weight
 FROM unnest(%(terms)s::text[], %(weights)s::real[]) AS t(term, weight);
 
--- index_names: by which whole names an entity is known
+-- index_names: add the whole names by which an entity is known
 INSERT INTO entity_names (tenant_id, slice_id, name_key, entity_id)
 SELECT %(tenant_id)s, %(slice_id)s, n.name_key, %(entity_id)s FROM unnest(%(name_keys)s::text[]) AS n(name_key);

@@ -91,7 +91,7 @@ class Sources:
         """Add the name of a speaker."""
         self._user.add(content := content_of(name))
         self._all.add(content)
-        self._near.add_own(name)
+        self._near.add_speaker(name)
 
     @cached_property
     def addresses(self) -> frozenset[str]:

@@ -1,9 +1,9 @@
-"""Pure. Whether what a line says of a name was said anywhere near that name.
+"""Pure. Whether the statement of a line about a name was said anywhere near that name.
 
-Words of a whole conversation can be put together to anything: `My manager is Tom. The rotation is done by Luis.` has
-all words of `Luis is my manager`. So for one name of a line at least, something of what the line says beside it must
+The words of a whole conversation can be combined to any claim: `My manager is Tom. The rotation is done by Luis.` has
+all words of `Luis is my manager`. So for one name of a line at least, another word of the line must
 stand in a sentence with that name, in the two before, in the three after it (which may go on with `he` or `she`), or in
-one that speaks of the same relative or colleague. The name of the user may stand beside whatever was said. Takes time
+one that speaks of the same relative or colleague. The user's own name may stand beside any word. Takes time
 linear in the texts.
 """
 
@@ -28,28 +28,28 @@ from reverie_server.heuristics.grounding_words import Content, Word, content_of
 _BEFORE, _AFTER = 2, 3
 # A sentence that is longer than this counts as several.
 _MAX_CHARS = 500
-# Of more sentences than this nothing is decided; each takes some kilobytes.
+# With more sentences than this no line is refused; each takes some kilobytes.
 _MAX_SENTENCES = 5000
-# Of a line so many names are looked at, of a name so many sentences with it, and as many of the same relative.
+# Limits: the names of a line that are looked at; the sentences of a name, and as many of the same relative.
 _MAX_NAMES, _MAX_PLACES = 20, 50
 # Where a sentence may end: behind the day of `3. April` none does.
 _END = re.compile(r"\n|(?<!\d)[.!?](?=\s)|[。！？]")
-# Who a name may be of, so that `my brother` is about Ben where Ben is the brother.
+# The relatives and colleagues that a name may be of, so that `my brother` is about Ben where Ben is the brother.
 _KIN = frozenset(
     {
         *("wife", "husband", "sister", "brother", "mother", "father", "daughter", "son", "children"),
         *("boss", "lead", "team", "doctor", "vet", "dog"),
     }
 )
-# In languages that capitalise every noun, a name is known by what stands before it.
+# In languages that capitalise every noun, a name is known by the word before it.
 BEFORE_NAMES = frozenset(("herr", "herrn", "frau", "dr", "prof", "in", "bei", "namens", "heißt", "heisst", "familie"))
-# What stands before the name of whoever speaks.
+# The words before the name of the speaker.
 _I_AM = frozenset(("i'm", "am", "name", "me", "bin", "heiße", "heisse", "soy", "llamo", "suis", "m'appelle", "sono"))
 _IS = frozenset(("is", "ist", "es", "est", "è"))
 
 
 class Neighbourhoods:
-    """Sentences in their order, and what stands near each name in them."""
+    """Sentences in their order, and the contents near each name in them."""
 
     def __init__(self) -> None:
         self._sentences: list[Content] = []
@@ -58,11 +58,11 @@ class Neighbourhoods:
         self._concepts: set[str] = set()
         self._is_full = False
         self._names: set[str] = set()
-        self._own: set[str] = set()
+        self._speakers: set[str] = set()
         self._near: dict[str, Content] = {}
 
     def add(self, text: str, *, is_users: bool) -> None:
-        """Add a text that stands behind those before; `is_users`: who says `I` in it is the user."""
+        """Add the text that follows those before; `is_users`: the user is the `I` in it."""
         has_nouns = capitalises_nouns(text)
         for piece in _pieces(text):
             number = len(self._sentences)
@@ -79,33 +79,33 @@ class Neighbourhoods:
             named = [word for word in content.words if not word.opens and word.written[:1].isupper()]
             self._names.update(word.folded for word in named if not has_nouns or word.previous in BEFORE_NAMES)
             if is_users:
-                self._own |= _introduced(content.words)
+                self._speakers |= _introduced(content.words)
 
-    def add_own(self, name: str) -> None:
+    def add_speaker(self, name: str) -> None:
         """Add a name of somebody who speaks."""
-        self._own |= {word.folded for word in content_of(name).words}
+        self._speakers |= {word.folded for word in content_of(name).words}
 
     def are_strangers(self, line: Content) -> bool:
-        """Whether a line has names, and near none of them anything was said of what the line says beside it.
+        """Whether a line has names, and near none of them stands any other known word of the line.
 
         A name is what somebody wrote with a capital inside a sentence; in a language where every noun has one, only
-        what stands behind a title or the like. What says nothing by itself, or stands nowhere, is left out: other words
-        may say what was said as well.
+        a word behind a title or the like. Words without a meaning, or that stand nowhere, are left out: other words may
+        say the same.
         """
-        telling = [word for word in line.words if self._tells(word) and word.folded not in self._own]
+        known_words = [word for word in line.words if self._is_known(word) and word.folded not in self._speakers]
         groups = _groups([word for word in line.words if self._is_name(word)])
-        groups = [group for group in groups if not any(word.folded in self._own for word in group)]
+        groups = [group for group in groups if not any(word.folded in self._speakers for word in group)]
         if self._is_full:
             return False
         for group in groups[:_MAX_NAMES]:
-            own = {word.folded for word in group}
-            others = [word for word in telling if word.folded not in own]
+            name_words = {word.folded for word in group}
+            others = [word for word in known_words if word.folded not in name_words]
             if not others or any(self._has_near(word.folded, others, line) for word in group):
                 return False
         return bool(groups)
 
-    def _tells(self, word: Word) -> bool:
-        """Whether a word says something that somebody said, of whatever."""
+    def _is_known(self, word: Word) -> bool:
+        """Whether a word has a meaning and was said, of any name."""
         if concepts_of(word.folded) & self._concepts:
             return True
         return not is_neutral(word.folded) and any(form in self._naming for form in forms_of(word.folded))
@@ -125,15 +125,15 @@ class Neighbourhoods:
         return bool(line.days & near.days or line.times & near.times or line.weekdays & near.weekdays)
 
     def _around(self, name: str) -> Content:
-        """What stands near a name, gathered once for each."""
+        """The contents near a name, gathered once for each."""
         if (known := self._near.get(name)) is not None:
             return known
         named = self._naming.get(name, ())[:_MAX_PLACES]
         kin = {concept for number in named for concept in self._sentences[number].concepts & _KIN}
-        wanted = {number + off for number in named for off in range(-_BEFORE, _AFTER + 1)}
-        wanted.update(number for concept in kin for number in self._of_kin[concept][-_MAX_PLACES:])
+        numbers = {number + off for number in named for off in range(-_BEFORE, _AFTER + 1)}
+        numbers.update(number for concept in kin for number in self._of_kin[concept][-_MAX_PLACES:])
         found = Content()
-        for number in wanted:
+        for number in numbers:
             if 0 <= number < len(self._sentences):
                 found.add(self._sentences[number])
         self._near[name] = found

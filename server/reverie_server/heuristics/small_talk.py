@@ -75,6 +75,14 @@ class Reading:
     words: int
 
 
+@dataclass(frozen=True, slots=True)
+class MeaninglessWords:
+    """Bare words: `anywhere` have no meaning, `at_start` only ask where a sentence begins with them."""
+
+    anywhere: frozenset[str]
+    at_start: frozenset[str]
+
+
 def is_small_talk(message: str, language: str = "english") -> bool:
     """Whether no memory can help with the message; `language` is the agent's, by name or code.
 
@@ -332,15 +340,16 @@ def _lexicon_for(agent_language: str, spoken: str) -> _Lexicon:
     )
 
 
-def unmeant(text: str, language: str = "english") -> tuple[frozenset[str], frozenset[str]]:
+def meaningless_words(text: str, language: str = "english") -> MeaninglessWords:
     """The words without a meaning, bare, of the language and of the one that knows most of the text's words.
 
-    The first set has no meaning anywhere; the second holds words that ask where a sentence begins with them.
+    ValidationFailed for an unknown language.
     """
     agent_language = language_name(language)
     words = [token for clause in _clauses(bare(text)) for token, is_run in clause.tokens if not is_run]
     lexicon = _lexicon_for(agent_language, _language_of(words, agent_language))
-    return lexicon.stop, frozenset(word for word, phrases in lexicon.asks.items() if (word,) in phrases)
+    asking = frozenset(word for word, phrases in lexicon.asks.items() if (word,) in phrases)
+    return MeaninglessWords(lexicon.stop, asking)
 
 
 def content_runs(run: str) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, analyse, analyse_query, written
-from reverie_server.heuristics.small_talk import bare, content_runs, unmeant
+from reverie_server.heuristics.small_talk import bare, content_runs, meaningless_words
 
 _RUN = re.compile(f"[{CJK}{SOUTH_EAST}]")
 _SENTENCE_END = re.compile(r"[.!?…:¿¡\n]")
@@ -35,7 +35,7 @@ class Meaning:
 
 def meaning_of(query: str, language: str = "english") -> Meaning:
     """The meaning of a query for an agent with that language. Both sets may be empty."""
-    empty, asking = unmeant(query, language)
+    meaningless = meaningless_words(query, language)
     exact = frozenset(analyse_query(query, language).exact)
     tokens = list(written(query))
     has_lower_case = any(token[0].islower() for token, _ in tokens)
@@ -43,7 +43,8 @@ def meaning_of(query: str, language: str = "english") -> Meaning:
     names: set[str] = set()
     for number, (token, before) in enumerate(tokens):
         is_first = number == 0 or _SENTENCE_END.search(before) is not None
-        token_terms = _terms(token, language, empty | asking if is_first else empty)
+        empty = meaningless.anywhere | meaningless.at_start if is_first else meaningless.anywhere
+        token_terms = _terms(token, language, empty)
         terms |= token_terms
         if token.casefold() in exact or (token[0].isupper() and has_lower_case and not is_first):
             names |= token_terms
