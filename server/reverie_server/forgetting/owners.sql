@@ -58,7 +58,7 @@ DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_id
 -- delete_views: that an owner has seen the reports of a team
 DELETE FROM report_views WHERE tenant_id = %(tenant_id)s AND viewer = %(owner_key)s;
 
--- delete_events: what was published of an owner in the memory of a team
+-- delete_events: the events of an owner in the memory of a team
 DELETE FROM events WHERE tenant_id = %(tenant_id)s AND payload ->> 'owner_key' = %(owner_key)s;
 
 -- close_keys: the keys of an owner are accepted no more, and nobody's
@@ -82,7 +82,7 @@ SELECT session_key, session_id, state, metadata, summary, created_at, updated_at
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s
 ORDER BY session_id, session_key;
 
--- messages: what was said in a conversation
+-- messages: the messages of a conversation
 SELECT seq, message_id AS id, role, content, extra, at FROM messages
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s ORDER BY seq;
 

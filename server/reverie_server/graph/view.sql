@@ -30,7 +30,7 @@ SELECT relation_id FROM (
 ORDER BY coalesce(valid_to, 'infinity'::timestamptz) DESC, valid_from DESC, relation_id DESC
 LIMIT %(limit)s;
 
--- members: an entity and what was merged into it
+-- members: an entity and the entities merged into it
 WITH RECURSIVE down AS (
     SELECT entity_id FROM entities WHERE tenant_id = %(tenant_id)s AND entity_id = %(entity_id)s
     UNION
