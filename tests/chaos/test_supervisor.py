@@ -135,7 +135,8 @@ def test_a_log_whose_reader_is_gone_ends_nothing(begun: Callable[..., Supervisor
 
 
 def test_the_end_of_the_terminal_is_an_order_to_end(begun: Callable[..., Supervisor]) -> None:
-    program = begun("deaf")
+    # Whoever runs the tests under nohup hands its deafness down.
+    program = begun("deaf", prepare=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL) and None)
     program.read()
     began = time.monotonic()
     program.process.send_signal(signal.SIGHUP)

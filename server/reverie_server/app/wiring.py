@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import structlog
 
@@ -46,9 +45,6 @@ from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.server import Settings
 from reverie_server.text.tokens import CountTokens
-
-if TYPE_CHECKING:
-    pass
 
 log = structlog.get_logger()
 RECALLS_PATIENCE_SECONDS = 5.0
@@ -242,13 +238,13 @@ async def open_runtime(
             try:
                 yield runtime
             finally:
-                # These still write, which is taken down.
+                # The proxy and the compactions write recalls and audit rows until they have ended.
                 if runtime.proxy is not None:
                     await runtime.proxy.aclose()
                 await runtime.compactions.aclose()
                 runtime.recalls.stop()
                 runtime.audit.stop()
-                # A database that is gone is not waited for: what it was to be told is lost with it.
+                # A database that is gone is not waited for: recalls and audit rows that it did not get are lost.
                 _, unfinished = await asyncio.wait(recording, timeout=RECALLS_PATIENCE_SECONDS)
                 for task in unfinished:
                     task.cancel()

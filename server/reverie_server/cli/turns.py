@@ -68,7 +68,7 @@ async def _inject(settings: Settings, message: str, agent: str, owner: str | Non
     from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
-    from reverie_server.http.schemas.common import body_of
+    from reverie_server.http.schemas.common import response_from
     from reverie_server.http.schemas.inject import InjectResponse
     from reverie_server.inject.inject import InjectRequest
 
@@ -77,7 +77,7 @@ async def _inject(settings: Settings, message: str, agent: str, owner: str | Non
         await runtime.models.wait()
         injection = await runtime.injector.inject(grant, InjectRequest(message))
     if as_json:
-        print(body_of(InjectResponse, injection).model_dump_json(indent=2))
+        print(response_from(InjectResponse, injection).model_dump_json(indent=2))
         return
     _warn(injection)
     print(injection.section or f"nothing is injected: {injection.skipped} (best relevance {injection.top_score:.2f})")
@@ -96,7 +96,7 @@ async def _context(
     from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
     from reverie_server.app.wiring import open_runtime
-    from reverie_server.http.schemas.common import body_of
+    from reverie_server.http.schemas.common import response_from
     from reverie_server.http.schemas.turns import ContextResponse
     from reverie_server.prompt.turn import TurnRequest
     from reverie_server.sessions.model import check_session_id
@@ -107,7 +107,7 @@ async def _context(
         request = TurnRequest(message, session and check_session_id(session), system)
         turn = await runtime.turns.context(grant, request)
     if as_json:
-        print(body_of(ContextResponse, turn).model_dump_json(indent=2))
+        print(response_from(ContextResponse, turn).model_dump_json(indent=2))
         return
     _warn(turn.injection)
     print(turn.system_prompt)

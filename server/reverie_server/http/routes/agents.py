@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from reverie_server.access.gate import check_agent
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import AgentBody, AgentList, AgentPut, PlainPage, body_of
+from reverie_server.http.schemas.common import AgentBody, AgentList, AgentPut, PlainPage, response_from
 
 router = APIRouter(prefix="/agents", tags=["Agents"], responses=may_answer(401, 403, 422, 503))
 
@@ -23,14 +23,14 @@ async def list_agents(system: System, who: Who, query: Annotated[PlainPage, Quer
     found = await system.agents.listing(who.tenant_id, bound, after=after, limit=query.limit + 1)
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].agent_id) if len(found) > query.limit else None
-    return AgentList(agents=[body_of(AgentBody, agent) for agent in page], next_cursor=cursor)
+    return AgentList(agents=[response_from(AgentBody, agent) for agent in page], next_cursor=cursor)
 
 
 @router.get("/{a}", responses=may_answer(404))
 async def get_agent(a: Agent, system: System, who: Who) -> AgentBody:
     """One agent."""
     check_agent(who, a)
-    return body_of(AgentBody, await system.agents.get(who.tenant_id, a))
+    return response_from(AgentBody, await system.agents.get(who.tenant_id, a))
 
 
 @router.put(
@@ -44,7 +44,7 @@ async def put_agent(a: Agent, body: AgentPut, response: Response, system: System
     settings = body.settings.model_dump(exclude_unset=True)
     agent, is_new = await system.agents.put(who.tenant_id, a, body.name, body.leader_agent_id, settings)
     response.status_code = 201 if is_new else 200
-    return body_of(AgentBody, agent)
+    return response_from(AgentBody, agent)
 
 
 @router.delete("/{a}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404, 409))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Depends
 from fastapi import Path as PathParameter
 
 from reverie_server.http.context import Agent, System, Who, no_query
-from reverie_server.http.schemas.common import body_of
+from reverie_server.http.schemas.common import response_from
 from reverie_server.http.schemas.control import ControlBody, Failure, RunAnswer, RunData
 from reverie_server.jobs.model import Work
 
@@ -48,4 +48,4 @@ async def summarize(
     session, place = await system.sessions.locate(grant.principal, conversation_id, to_write=True)
     work = Work("extraction", place.tenant_id, a, place.owner_key, session.session_key, trigger="api")
     outcome = await system.consolidation.stages["extraction"].run(work)
-    return RunAnswer(data=body_of(RunData, outcome))
+    return RunAnswer(data=response_from(RunData, outcome))

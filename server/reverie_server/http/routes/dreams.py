@@ -15,7 +15,7 @@ from reverie_server.access.keys import Caller
 from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, cursor_time, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.routes.control import may_fail
-from reverie_server.http.schemas.common import body_of
+from reverie_server.http.schemas.common import response_from
 from reverie_server.http.schemas.control import (
     CandidateData,
     CandidatesAnswer,
@@ -130,7 +130,7 @@ async def morning_card(a: Agent, system: System, who: Who, query: Annotated[Cont
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
     grant, place = await _read_place(system, who, a, query.resolved_owner())
     card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
-    entries = None if card is None else [body_of(CardEntry, e) for e in card]
+    entries = None if card is None else [response_from(CardEntry, e) for e in card]
     return CardAnswer(data=entries)
 
 
@@ -151,7 +151,7 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
     _, place = await system.gate.write(who, a, owner_key, None)
     work = Work("emergence", who.tenant_id, a, place.owner_key, trigger="api", topic=topic)
     outcome = await system.consolidation.stages["emergence"].run(work)
-    return RunAnswer(data=body_of(RunData, outcome))
+    return RunAnswer(data=response_from(RunData, outcome))
 
 
 async def _read_place(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:
@@ -162,7 +162,7 @@ async def _read_place(system: Runtime, who: Caller, a: str, owner_key: str | Non
 
 def _candidate(candidate: Candidate) -> CandidateData:
     scored = candidate.scored
-    return body_of(
+    return response_from(
         CandidateData,
         candidate,
         snippet=candidate.text,
@@ -173,4 +173,4 @@ def _candidate(candidate: Candidate) -> CandidateData:
 
 
 def _report(report: Report) -> ReportData:
-    return body_of(ReportData, report, id=report.report_id)
+    return response_from(ReportData, report, id=report.report_id)

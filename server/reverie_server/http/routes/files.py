@@ -29,7 +29,7 @@ from reverie_server.http.schemas.common import (
     VersionList,
     VersionsQuery,
     WriteResult,
-    body_of,
+    response_from,
 )
 from reverie_server.text.fields import LineNumber
 
@@ -85,7 +85,7 @@ async def list_files(a: Agent, system: System, who: Who, query: Annotated[FilesQ
     counted(len(page))
     last = page[-1] if len(found) > query.limit else None
     cursor = encode_cursor(last.sort_order, last.path, last.document_id) if last else None
-    return FileList(count=count, files=[body_of(FileSummary, document) for document in page], next_cursor=cursor)
+    return FileList(count=count, files=[response_from(FileSummary, document) for document in page], next_cursor=cursor)
 
 
 @router.get("/{path:file}/versions")
@@ -100,7 +100,7 @@ async def list_versions(
     diff = await system.workspace.diff(principal, path, query.scope, query.diff_to) if query.diff_to else None
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
-    entries = [body_of(VersionEntry, version) for version in page]
+    entries = [response_from(VersionEntry, version) for version in page]
     return VersionList(path=document.path, scope=document.scope, versions=entries, diff=diff, next_cursor=cursor)
 
 
@@ -154,7 +154,7 @@ async def read_file(
     grant = await system.gate.read(who, a, query.resolved_owner())
     file = await system.workspace.read(grant.principal, path, from_line=query.from_line, lines=query.lines)
     etag = response.headers["ETag"] = etag_of(file.document.version)
-    return body_of(
+    return response_from(
         FileContent,
         file.document,
         content=file.content,
@@ -216,7 +216,7 @@ async def delete_file(
 
 
 def _result(written: Written) -> WriteResult:
-    return body_of(WriteResult, written, searchable=is_searchable(written.path))
+    return response_from(WriteResult, written, searchable=is_searchable(written.path))
 
 
 def _answer(response: Response, written: Written) -> WriteResult:

@@ -9,7 +9,7 @@ from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import body_of
+from reverie_server.http.schemas.common import response_from
 from reverie_server.http.schemas.inject import InjectBody, InjectResponse
 from reverie_server.inject.inject import Injection, InjectRequest, no_injection
 from reverie_server.prompt.contents import first_visible_message, prompt_texts
@@ -58,4 +58,4 @@ async def _request(system: Runtime, grant: Grant, body: InjectBody) -> InjectReq
 
 
 def _answer(injection: Injection) -> InjectResponse:
-    return body_of(InjectResponse, injection)
+    return response_from(InjectResponse, injection)

@@ -13,7 +13,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import body_of
+from reverie_server.http.schemas.common import response_from
 from reverie_server.http.schemas.longterm import (
     BACKUP,
     BackupEntry,
@@ -40,7 +40,7 @@ async def save_memory(a: Agent, body: SaveRequest, system: System, who: Who) -> 
     """Add an entry to MEMORY.md, in the section of its category. What it holds already is 409."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     saved = await system.long_term.save(place, body.content, body.category, by=grant.author)
-    return body_of(SaveResult, saved)
+    return response_from(SaveResult, saved)
 
 
 @router.post("/update", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
@@ -48,7 +48,7 @@ async def update_memory(a: Agent, body: UpdateRequest, system: System, who: Who)
     """Replace the one occurrence of a text in MEMORY.md, or delete it."""
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
     updated = await system.long_term.update(place, body.old_text, body.new_text, by=grant.author)
-    return body_of(UpdateResult, updated)
+    return response_from(UpdateResult, updated)
 
 
 @router.post("/keyword-search", dependencies=BODY_ONLY, responses=may_answer(400, 413))
@@ -57,7 +57,7 @@ async def keyword_search(a: Agent, body: KeywordRequest, system: System, who: Wh
     grant = await system.gate.read(who, a, body.resolved_owner())
     found = await system.keywords.search(grant.principal, body.query, scope=body.scope, limit=body.limit)
     counted(len(found.hits))
-    return body_of(KeywordResponse, found)
+    return response_from(KeywordResponse, found)
 
 
 @router.post("/compact", dependencies=BODY_ONLY, responses=WRITE_ERRORS)
@@ -67,7 +67,7 @@ async def compact_memory(
     """Merge entries of MEMORY.md that are equal and sort the others into its sections; a backup is made first."""
     grant, place = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     compacted = await system.compaction.compact(place, by=grant.author)
-    return body_of(CompactResult, compacted)
+    return response_from(CompactResult, compacted)
 
 
 @router.get("/backups")
@@ -75,7 +75,7 @@ async def list_backups(a: Agent, system: System, who: Who, query: Annotated[Memo
     """The backups of MEMORY.md, newest first."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     found = await system.compaction.backups(_place(grant))
-    backups = [body_of(BackupEntry, backup) for backup in found]
+    backups = [response_from(BackupEntry, backup) for backup in found]
     return BackupList(count=len(backups), backups=backups)
 
 
@@ -104,7 +104,7 @@ async def memory_sources(
     """Where a memory comes from: who or what wrote each line, of which messages, and by which prompt and model."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     found = await system.consolidation.sources.of(grant.principal, memory_id)
-    return body_of(MemorySources, found)
+    return response_from(MemorySources, found)
 
 
 def _place(grant: Grant) -> Place:

@@ -10,7 +10,7 @@ from reverie_indexer.reindex import reindex
 from reverie_server.access.audit import Action, counted
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import ScopedOwner, body_of
+from reverie_server.http.schemas.common import ScopedOwner, response_from
 from reverie_server.http.schemas.memory import Clear, Cleared, Forget, Receipt, Reindexed, SearchRequest, SearchResponse
 from reverie_server.http.schemas.search_answer import search_response
 from reverie_server.sessions.reindex import reindex_messages
@@ -47,7 +47,7 @@ async def forget(a: Agent, body: Forget, system: System, who: Who) -> Receipt:
     grant, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
     receipt = await system.forgetting.forget(grant, place, body.target(), dry_run=body.dry_run)
     counted(len(receipt.items))
-    return body_of(Receipt, receipt)
+    return response_from(Receipt, receipt)
 
 
 @router.post("/clear", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
@@ -61,7 +61,7 @@ async def clear(a: Agent, body: Clear, system: System, who: Who) -> Cleared:
         _, place = await system.gate.write(who, a, body.resolved_owner(), None, action=action)
         cleared = await system.clearing.clear(place, body.selection(), dry_run=body.dry_run)
     counted(sum(cleared.removed.values()))
-    return body_of(Cleared, cleared)
+    return response_from(Cleared, cleared)
 
 
 @router.post("/reindex", dependencies=[Depends(no_query)], responses=may_answer(400, 403, 409, 413))
@@ -74,4 +74,4 @@ async def reindex_place(
     done = await reindex(system.database, system.pipeline, place)
     done += await reindex_messages(system.database, system.pipeline, place, grant.settings)
     done += await system.consolidation.episodes.reindex(place, grant.settings)
-    return body_of(Reindexed, done)
+    return response_from(Reindexed, done)

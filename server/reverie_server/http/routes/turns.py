@@ -10,7 +10,7 @@ from fastapi import Path as PathParameter
 from reverie_indexer.errors import MemoryDisabled
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import body_of
+from reverie_server.http.schemas.common import response_from
 from reverie_server.http.schemas.turns import CompactSession, ContextRequest, ContextResponse, SessionCompacted
 from reverie_server.prompt.turn import Turn
 
@@ -43,8 +43,8 @@ async def compact_session(
     session, place = await system.sessions.locate(grant.principal, s, to_write=True)
     keep_last = system.settings.compact_keep_last if body.keep_last is None else body.keep_last
     done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)
-    return body_of(SessionCompacted, done)
+    return response_from(SessionCompacted, done)
 
 
 def _answer(turn: Turn) -> ContextResponse:
-    return body_of(ContextResponse, turn)
+    return response_from(ContextResponse, turn)

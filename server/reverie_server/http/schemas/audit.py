@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from reverie_server.access.audit import Action, AuditRow, Outcome
-from reverie_server.http.schemas.common import Page, body_of, response_config
+from reverie_server.http.schemas.common import Page, response_config, response_from
 from reverie_server.http.schemas.memory import Instant
 
 _ENTRY = {
@@ -65,4 +65,4 @@ class AuditList(BaseModel):
 
 def audit_entry(row: AuditRow) -> AuditEntry:
     """An entry as a response model."""
-    return body_of(AuditEntry, row, id=str(row.audit_id))
+    return response_from(AuditEntry, row, id=str(row.audit_id))

@@ -47,13 +47,16 @@ def response_config(**fields: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"example": fields})
 
 
-def body_of(kind: type[Body], source: object, /, **others: Any) -> Body:
-    """A response: `others` by name, and each other field without a default from the attribute of `source` of its name.
+def response_from(kind: type[Body], source: object, /, **others: Any) -> Body:
+    """A response: the fields in `others`, and every other field from the attribute of `source` that has its name.
 
-    AttributeError where `source` lacks one.
+    AttributeError where `source` lacks an attribute and the field has no default.
     """
-    names = [name for name, field in kind.model_fields.items() if field.is_required() and name not in others]
-    fields = {name: getattr(source, name) for name in names}
+    fields = {
+        name: getattr(source, name)
+        for name, field in kind.model_fields.items()
+        if name not in others and (field.is_required() or hasattr(source, name))
+    }
     return kind.model_validate({**fields, **others}, from_attributes=True)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
 from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, SourcedEpisode
-from reverie_server.http.schemas.common import Body, Owner, Page, body_of, request_config, response_config
+from reverie_server.http.schemas.common import Body, Owner, Page, request_config, response_config, response_from
 from reverie_server.http.schemas.memory import Instant, Timing
 from reverie_server.http.schemas.search_answer import timing
 from reverie_server.jobs.model import episode_name
@@ -152,4 +152,4 @@ def search_body(results: list[FoundEpisode], outcome: SearchOutcome) -> EpisodeS
 
 def _body(kind: type[Body], sourced: SourcedEpisode, **others: Any) -> Body:
     public_id = episode_name(sourced.episode.episode_id)
-    return body_of(kind, sourced.episode, id=public_id, sources=sourced.sources, **others)
+    return response_from(kind, sourced.episode, id=public_id, sources=sourced.sources, **others)

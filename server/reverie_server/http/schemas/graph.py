@@ -12,7 +12,7 @@ from reverie_indexer.model import Scope
 from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, public_id
 from reverie_server.graph.search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.graph.view import EntityView, Source
-from reverie_server.http.schemas.common import Body, Owner, Page, body_of, request_config, response_config
+from reverie_server.http.schemas.common import Body, Owner, Page, request_config, response_config, response_from
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.llm.generation import Generation
 from reverie_server.text.fields import Text
@@ -344,11 +344,11 @@ def detail_body(view: EntityView) -> EntityDetail:
 def duplicate_body(pair: Duplicate) -> DuplicateBody:
     """A pair as a response model."""
     first, second = entity_body(pair.first), entity_body(pair.second)
-    return body_of(DuplicateBody, pair, id=public_id("duplicate", pair.duplicate_id), first=first, second=second)
+    return response_from(DuplicateBody, pair, id=public_id("duplicate", pair.duplicate_id), first=first, second=second)
 
 
 def _entity(kind: type[Body], entity: Entity, **others: Any) -> Body:
-    return body_of(kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.made), **others)
+    return response_from(kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.made), **others)
 
 
 def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
@@ -357,11 +357,11 @@ def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
         "source_id": public_id("entity", relation.source_id),
         "target_id": public_id("entity", relation.target_id),
     }
-    return body_of(kind, relation, **ids, **_generation(relation.made), **others)
+    return response_from(kind, relation, **ids, **_generation(relation.made), **others)
 
 
 def _sources(sources: Sequence[Source]) -> list[SourceBody]:
-    return [body_of(SourceBody, source, **source.source, **_generation(source.made)) for source in sources]
+    return [response_from(SourceBody, source, **source.source, **_generation(source.made)) for source in sources]
 
 
 def _generation(generation: Generation) -> dict[str, Any]:
@@ -374,4 +374,4 @@ def _merge(merge: Merge) -> MergeBody:
         "kept_id": public_id("entity", merge.kept_id),
         "absorbed_id": public_id("entity", merge.absorbed_id),
     }
-    return body_of(MergeBody, merge, **ids)
+    return response_from(MergeBody, merge, **ids)

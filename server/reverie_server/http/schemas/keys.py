@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from reverie_server.access.keys import KeyEntry, NewKey, Role
-from reverie_server.http.schemas.common import Owner, body_of, request_config, response_config
+from reverie_server.http.schemas.common import Owner, request_config, response_config, response_from
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.text.fields import Text
 
@@ -77,9 +77,9 @@ class KeyList(BaseModel):
 
 def key_body(entry: KeyEntry) -> KeyBody:
     """A key as a response model."""
-    return body_of(KeyBody, entry, id=entry.key_id, agents=entry.agent_ids)
+    return response_from(KeyBody, entry, id=entry.key_id, agents=entry.agent_ids)
 
 
 def new_key_body(entry: KeyEntry, key: str) -> KeyMade:
     """A new key with the key itself as a response model."""
-    return body_of(KeyMade, entry, id=entry.key_id, agents=entry.agent_ids, key=key)
+    return response_from(KeyMade, entry, id=entry.key_id, agents=entry.agent_ids, key=key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from reverie_server.forgetting.owners import OwnerReceipt
-from reverie_server.http.schemas.common import body_of, response_config
+from reverie_server.http.schemas.common import response_config, response_from
 
 _COUNTS = {"files": 5, "sessions": 2, "messages": 41, "episodes": 3, "entities": 7, "relations": 6, "reports": 1}
 
@@ -70,6 +70,6 @@ def owner_deleted(receipt: OwnerReceipt, receipt_id: str | None) -> OwnerDeleted
         dry_run=receipt.dry_run,
         removed=OwnerCounts(**receipt.removed),
         keys=receipt.keys,
-        agents=[body_of(OwnerHomeBody, home) for home in receipt.agents],
+        agents=[response_from(OwnerHomeBody, home) for home in receipt.agents],
         receipt_id=receipt_id,
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
-from reverie_server.http.schemas.common import Owner, body_of, request_config, response_config
+from reverie_server.http.schemas.common import Owner, request_config, response_config, response_from
 from reverie_server.jobs.health import PipelineHealth
 from reverie_server.jobs.model import Stage, Status
 from reverie_server.llm.generation import Method
@@ -156,9 +156,9 @@ class Retried(BaseModel):
 
 def pipeline_body(health: PipelineHealth, model: str | None, embedder: str) -> PipelineBody:
     """The response, with the name of the language model and the state of the embedding model."""
-    stages = {name: body_of(StageBody, stage) for name, stage in health.stages.items()}
+    stages = {name: response_from(StageBody, stage) for name, stage in health.stages.items()}
     models = None
     if health.model_use is not None:
-        models = ModelsBody(language_model=body_of(ModelUseBody, health.model_use, name=model), embedder=embedder)
-    letters = [body_of(DeadLetterBody, letter, job_id=str(letter.job_id)) for letter in health.dead_letters]
+        models = ModelsBody(language_model=response_from(ModelUseBody, health.model_use, name=model), embedder=embedder)
+    letters = [response_from(DeadLetterBody, letter, job_id=str(letter.job_id)) for letter in health.dead_letters]
     return PipelineBody(stages=stages, dead_letters=letters, models=models)

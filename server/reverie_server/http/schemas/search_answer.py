@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from reverie_server.http.schemas import memory
-from reverie_server.http.schemas.common import body_of
+from reverie_server.http.schemas.common import response_from
 from reverie_server.search.request import SearchOutcome, SearchResult
 
 
 def search_response(outcome: SearchOutcome, *, explain: bool) -> memory.SearchResponse:
     """An outcome as a response model."""
-    results = [body_of(memory.SearchResult, result, id=str(result.chunk_id)) for result in outcome.results]
+    results = [response_from(memory.SearchResult, result, id=str(result.chunk_id)) for result in outcome.results]
     if explain:
         for body, result in zip(results, outcome.results, strict=True):
             body.explain = _explanation(result, outcome)
@@ -35,7 +35,7 @@ def timing(outcome: SearchOutcome) -> memory.Timing:
 
 
 def _explanation(result: SearchResult, outcome: SearchOutcome) -> memory.Explanation:
-    return body_of(
+    return response_from(
         memory.Explanation,
         result,
         matched_terms=result.matched,

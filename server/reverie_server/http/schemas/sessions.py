@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from reverie_server.http.schemas.common import Owner, body_of, request_config, response_config
+from reverie_server.http.schemas.common import Owner, request_config, response_config, response_from
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.sessions.model import Message, NewMessage, Role, Session, State
 from reverie_server.sessions.validate import MAX_ID_CHARS, MAX_MESSAGES
@@ -169,11 +169,11 @@ class Jobs(BaseModel):
 
 def session_body(session: Session) -> SessionBody:
     """A session as a response model."""
-    return body_of(SessionBody, session)
+    return response_from(SessionBody, session)
 
 
 def message_body(message: Message, session: Session) -> MessageBody:
     """A message of a session as a response model."""
     extra = {name: message.extra.get(name) for name in _EXTRA}
     compacted = message.seq <= session.compacted_through
-    return body_of(MessageBody, message, id=message.message_id, compacted=compacted, **extra)
+    return response_from(MessageBody, message, id=message.message_id, compacted=compacted, **extra)

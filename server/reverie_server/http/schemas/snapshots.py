@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope
 from reverie_server.files.snapshots import FileChange, Report
-from reverie_server.http.schemas.common import ScopedOwner, body_of, response_config
+from reverie_server.http.schemas.common import ScopedOwner, response_config, response_from
 from reverie_server.text.fields import Text
 
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -85,7 +85,7 @@ def import_report(report: Report, *, applied: bool) -> ImportReport:
         owner_key=report.place.owner_key,
         create=[_digest(file) for file in report.created],
         update=[
-            body_of(
+            response_from(
                 ChangedFile,
                 file.after,
                 path=file.path,
@@ -102,4 +102,4 @@ def import_report(report: Report, *, applied: bool) -> ImportReport:
 
 
 def _digest(file: FileChange) -> FileDigest:
-    return body_of(FileDigest, file.after, path=file.path)
+    return response_from(FileDigest, file.after, path=file.path)
