@@ -198,7 +198,7 @@ async def has_episodes(connection: Connection, tenant_id: str, session_key: int)
 async def clearable(
     connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: int | None, path_prefix: str | None
 ) -> list[int]:
-    """The numbers of a slice's episodes under a path that ended so long ago."""
+    """The numbers of a slice's episodes under `path_prefix` that ended more than `older_than_days` ago; None: any."""
     params = {
         "tenant_id": tenant_id,
         "slice_id": slice_id,

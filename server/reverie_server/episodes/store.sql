@@ -69,7 +69,7 @@ ORDER BY episode_id;
 -- has_episodes: whether a session has an episode
 SELECT EXISTS (SELECT FROM episodes WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s) AS found;
 
--- clearable: the episodes of a slice under a path, that ended so long ago
+-- clearable: the episodes of a slice under a path prefix that ended more than some days ago; NULL: any
 SELECT episode_id FROM episodes
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
   AND (%(older_than_days)s::int IS NULL OR ended_at < now() - make_interval(days => %(older_than_days)s::int))

@@ -12,20 +12,20 @@ from reverie_indexer.index.slices import lock_slice, scope_of
 from reverie_indexer.model import Place, Tier
 from reverie_server.forgettable import Forgettable, Selection
 
-# Messages come last: a session goes with the last of its messages and episodes.
+# Messages come last: a session is removed with the last of its messages and episodes.
 _ORDER: Sequence[Tier] = ("document", "fact", "episodic", "message")
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """How many things of each tier, files, episodes or messages, were, or with `dry_run` would be, removed."""
+    """How many files, facts, episodes and messages were removed, by tier; with `dry_run` how many would be."""
 
     dry_run: bool
     removed: Mapping[Tier, int]
 
 
 class Clearing:
-    """Removes memory for good, out of every store of a list."""
+    """Removes memory for good, from every store."""
 
     def __init__(self, database: Database, stores: Sequence[Forgettable]) -> None:
         self._database = database
@@ -41,7 +41,7 @@ class Clearing:
         return Cleared(dry_run, removed)
 
     async def clear_everybody(self, tenant_id: str, agent_id: str, selection: Selection, *, dry_run: bool) -> Cleared:
-        """Clear what the agent's team and each of its owners have, one place after the other."""
+        """Clear the memory of the agent's team and of each owner, one place after the other."""
         removed: dict[Tier, int] = dict.fromkeys(selection.tiers, 0)
         for place in await self._places(tenant_id, agent_id):
             cleared = await self.clear(place, selection, dry_run=dry_run)

@@ -29,9 +29,9 @@ SQL = Queries(__file__)
 
 
 class ForgettableFiles(Forgettable):
-    """Files with their history. The newest versions are rewritten before, by the write of `changes_without`."""
+    """Files with their history. The write of `changes_without` has rewritten the newest versions before."""
 
-    # What the index, its past and the recalls have of a file goes with its passages.
+    # The index, its past and the recalls of a file go with its passages.
     tables = frozenset(
         {"documents", "versions", "chunks", "postings", "vectors", "embedding_cache", "recalls", "derivations"}
     )
@@ -136,7 +136,7 @@ def without_texts(path: str, content: str, targets: Targets) -> str:
 
 
 def hashes_of_version(path: str, content: str, targets: Targets, rules: Rules) -> set[bytes]:
-    """The hashes of the passages of an old version that hold one of the targets: the cache may have them. Pure."""
+    """The hashes of those passages of an old version that hold a target: the cache may have them. Pure."""
     return {passage.sha256 for passage in passages_of(path, content, rules) if targets.found_in(passage.text)}
 
 
@@ -166,7 +166,7 @@ def _findings(
 
 
 def _hashes(passages: Sequence[DictRow]) -> set[bytes]:
-    """By which the cache knows the passages."""
+    """The hashes of passages, which are the keys of the cache."""
     return {row["passage_sha256"] for row in passages}
 
 
@@ -186,7 +186,7 @@ async def _holding_versions(
 async def _holding_passages(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], targets: Targets
 ) -> list[DictRow]:
-    """The passages in the index, of now and of before, that hold one of the texts, in themselves or above them."""
+    """The passages of the index and its past that hold one of the texts, in themselves or in their headings."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
     rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
     return [row for row in rows if targets.found_in(row["text"], row["above"])]

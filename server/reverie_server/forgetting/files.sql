@@ -1,4 +1,4 @@
--- holding_versions: the versions of a place's files that may hold a text: its longest word stands in them
+-- holding_versions: the versions of a place's files that may hold a text: they have its longest word
 SELECT d.document_id, d.path, d.deleted_at IS NULL AND v.version = d.version AS is_present, v.version, v.content
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id

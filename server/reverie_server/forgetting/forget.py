@@ -1,4 +1,4 @@
-"""Forgetting: a text is taken out of every store, its history, the index and the cache, in one transaction."""
+"""Forgetting: removes a text from every store, its history, the index and the cache, in one transaction."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from reverie_server.text.redact import Folded
 SQL = Queries(__file__)
 MIN_CHARS = 2
 MAX_CHARS = 8000
-# What one query may select; more is a matter of `clear`.
+# The most passages that one query may select; to remove more use `clear`.
 MAX_FOUND = 20
 MAX_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to forget: exactly one of a question, a passage's id, and the text itself."""
+    """What to forget: exactly one of a query, the id of a passage, and the text itself."""
 
     query: str | None = None
     id: str | None = None
@@ -46,7 +46,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What would be, or was, removed where. `still_shared` names shared files that hold it, which were not touched."""
+    """What was removed where, or with `dry_run` would be. `still_shared` names shared files that still hold a text."""
 
     dry_run: bool
     items: Sequence[Item]
@@ -57,7 +57,7 @@ class Receipt:
 
 
 class Forgetting:
-    """Takes texts out of the memory of a place for good, store after store of a list. `now` gives the time."""
+    """Removes texts from the memory of a place for good, store after store. `now` gives the time."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Forgetting:
         return _receipt(survey, dry_run=True)
 
     async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
-        """The texts with what is left of them where the daily log cut a message, or the server wrote a part of them."""
+        """The texts, and their remnants: parts that the daily log cut off, or that the server wrote into files."""
         together = list(texts)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
@@ -168,7 +168,7 @@ class Forgetting:
         return list(dict.fromkeys(together))
 
     async def _erase(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
-        """Forget once. Raises Superseded where a writer was faster."""
+        """Forget the texts, in one attempt. Raises Superseded where others changed the memory meanwhile."""
         texts = await self._with_remnants(place, texts)
         before = await self._survey(place, texts)
         paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
@@ -178,9 +178,9 @@ class Forgetting:
             await erasure.run(unit.connection, unit.slice_)
         receipt = erasure.receipt
         assert receipt is not None
-        # What is left of a message is embedded anew.
+        # The rest of a message is embedded anew.
         self._pipeline.backfill_wanted.set()
-        # What the new versions themselves took out of the index is not there any more to be counted.
+        # The new versions have removed passages from the index already: these are counted from the survey before.
         passages = max(before.removed["document"].passages, receipt.removed["document"].passages)
         removed = replace(receipt.removed["document"], passages=passages)
         return replace(receipt, removed={**receipt.removed, "document": removed})
@@ -216,14 +216,14 @@ class _Erasure:
                 raise Superseded("more was said meanwhile")
             forgotten = forgotten.after(findings)
             erased.append(findings)
-        # A transcript that is sent again is known by the lines of its messages, of which the text may be a part.
+        # A text may be part of a line: tombstones of whole lines recognise a transcript that is sent again.
         lines = [line for findings in erased for line in findings.lines]
         count = await self.tombstones.add(connection, self.place.tenant_id, slice_.slice_id, [*texts, *lines])
         self.receipt = replace(_receipt(erased, dry_run=False), tombstones=count)
 
 
 def _receipt(findings: Sequence[Findings], *, dry_run: bool) -> Receipt:
-    """One receipt of what the stores hold, or of what was erased: tiers that hold nothing left out."""
+    """The receipt of all stores' findings, without tiers that hold nothing."""
     items: list[Item] = []
     removed: dict[ForgetTier, Removed] = {}
     for each in findings:

@@ -21,7 +21,7 @@ SQL = Queries(__file__)
 
 
 class ForgettableMessages(Forgettable):
-    """The messages of sessions. A session of which nothing is left by clearing, no episode either, goes too."""
+    """The messages of sessions. A session that clearing leaves without messages and episodes is removed too."""
 
     tables = frozenset({"sessions", "messages", "compactions", "window_summaries"})
     cleared_with = "message"
@@ -32,7 +32,7 @@ class ForgettableMessages(Forgettable):
     async def remnants(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
     ) -> Collection[str]:
-        """What lines of the daily log have of the texts where they cut the message."""
+        """The parts of the texts in lines of the daily log that cut their message."""
         return (await session_erase.survey(connection, tenant_id, slice_ids, texts)).remnants
 
     async def survey(
@@ -54,7 +54,7 @@ class ForgettableMessages(Forgettable):
     ) -> int:
         """Remove messages by their age and the path of their session; how many.
 
-        Where a message goes that was compacted, so does the summary, which may tell of it.
+        With a message that was compacted its summary is removed, too: it may repeat the message.
         """
         params = {
             "tenant_id": place.tenant_id,
@@ -73,7 +73,7 @@ class ForgettableMessages(Forgettable):
             # An empty session that is in use, by a change of its state, say, stays.
             if len(seqs) == session.message_count and (seqs or is_old):
                 await empty(connection, place, slice_, session)
-                # Its episodes, which are another tier, would go with it.
+                # Dropping the session would delete its episodes, which are another tier.
                 if not await has_episodes(connection, place.tenant_id, session.session_key):
                     key = {"tenant_id": place.tenant_id, "session_key": session.session_key}
                     await connection.execute(SESSIONS["drop_session"], key)

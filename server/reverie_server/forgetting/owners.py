@@ -1,4 +1,4 @@
-"""One person, across all agents of a tenant: what there is of them, all of it as an archive, and its end."""
+"""One owner, across all agents of a tenant: counts their data, exports it as an archive, and deletes it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Write = Callable[[str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class OwnerHome:
-    """What an owner has with one agent: how many of each."""
+    """The counts of an owner's data with one agent."""
 
     agent_id: str
     files: int
@@ -49,7 +49,7 @@ COUNTED = tuple(each.name for each in fields(OwnerHome) if each.name != "agent_i
 
 @dataclass(frozen=True, slots=True)
 class OwnerReceipt:
-    """What of an owner is there, or was removed; `keys` are those that were bound to the owner."""
+    """The data of an owner that was removed, or with `dry_run` would be; `keys` are those bound to the owner."""
 
     owner_key: str
     dry_run: bool
@@ -63,7 +63,7 @@ class OwnerReceipt:
 
 
 class Owners:
-    """The people of tenants. An export has `export_rows` rows in memory at a time: a message may have a megabyte."""
+    """The owners of tenants. An export has `export_rows` rows in memory at a time: a message may have a megabyte."""
 
     def __init__(self, database: Database, sessions: Sessions, *, export_rows: int = 50) -> None:
         self._database = database
@@ -71,10 +71,10 @@ class Owners:
         self._export_rows = export_rows
 
     async def delete(self, tenant_id: str, owner_key: str, *, dry_run: bool) -> OwnerReceipt:
-        """Remove all that an owner has with any agent, history, graph, index and cache included, and the owner's keys.
+        """Remove an owner's data with every agent (history, graph, index and cache included) and the owner's keys.
 
-        Conversations in the memory of a team go first, each in a transaction of its own; the rest is one. Lines that a
-        team's notes have of them are the team's. What is begun again after it was broken off goes on.
+        Conversations in a team's memory go first, each in a transaction of its own; one transaction removes the rest.
+        Lines that a team's notes have from them stay. After an interruption, call it again to go on.
         """
         key = {"tenant_id": tenant_id, "owner_key": owner_key}
         homes = [OwnerHome(**row) for row in await self._database.maintenance_query(SQL["homes"], key)]
@@ -106,10 +106,10 @@ class Owners:
                     )
 
     async def export(self, tenant_id: str, owner_key: str) -> Export:
-        """All that an owner has with any agent as one archive, as it stood at one instant: files, conversations with
-        their messages, episodes, graph. NotFound where there is nothing.
+        """An archive of an owner's data with every agent at one instant: files, conversations with their messages,
+        episodes, graph. NotFound where there is none.
 
-        A folder for each agent, `files/` in it as they are, the rest as JSON.
+        It has a folder for each agent: `files/` has the files as they are, the rest is JSON.
         """
         key = {"tenant_id": tenant_id, "owner_key": owner_key}
         homes = [OwnerHome(**row) for row in await self._database.maintenance_query(SQL["homes"], key)]
@@ -150,7 +150,7 @@ class Owners:
             },
             self._export_rows,
         )
-        # An id of dots alone is a folder that there is already.
+        # An id of dots alone would name the folder itself or its parent.
         folder = quote(principal.agent_id, safe="").replace(".", "%2E")
 
         async def add_file(row: DictRow) -> None:
@@ -183,7 +183,7 @@ class Owners:
 
 
 class _Rows:
-    """The rows of an owner's statements, some at a time: a person may have said more than memory should hold."""
+    """The rows of the export's SQL statements, a batch at a time: all of them may not fit into memory."""
 
     def __init__(self, connection: Connection, params: dict[str, Any], batch_rows: int) -> None:
         self._connection = connection

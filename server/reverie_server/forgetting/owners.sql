@@ -1,4 +1,4 @@
--- homes: what an owner has with each agent, wherever it is: in memory of its own, or, without isolation, in the team's
+-- homes: counts of an owner's data with each agent, in the owner's memory or, without isolation, in the team's
 WITH own AS MATERIALIZED (
     SELECT slice_id, agent_id FROM slices WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s
 ), talks AS MATERIALIZED (
@@ -31,14 +31,14 @@ SELECT s.agent_id, s.session_id FROM sessions s JOIN slices l USING (tenant_id, 
 WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_key IS NULL
 ORDER BY s.agent_id, s.session_id;
 
--- delete_origins: that lines of a team's files are of an owner's conversations, whose ids may name the owner
+-- delete_origins: the provenance of a team's lines from an owner's conversations, whose ids may name the owner
 DELETE FROM derivations d
 USING sessions s JOIN slices l USING (tenant_id, slice_id)
 WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_key IS NULL
   AND d.tenant_id = s.tenant_id AND d.slice_id = s.slice_id
   AND EXISTS (SELECT FROM jsonb_array_elements(d.sources) source WHERE source ->> 'session_id' = s.session_id);
 
--- lock_slices: an owner's memory with all agents, its writers kept out until the transaction ends
+-- lock_slices: lock an owner's memory with all agents; writers wait until the transaction ends
 SELECT slice_id, agent_id, partition_id FROM slices
 WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND NOT past ORDER BY slice_id FOR UPDATE;
 
@@ -51,17 +51,17 @@ ORDER BY slice_id FOR UPDATE;
 -- without_limit: no statement of the transaction is ended by the clock: a person may have more than one has time for
 SELECT set_config('statement_timeout', '0', true);
 
--- delete_slices: an owner's memory as it was locked; files, sessions, episodes, graph and reports go with it
+-- delete_slices: the locked slices of an owner; files, sessions, episodes, graph and reports go with them
 -- What was begun since is new, and its index was not removed here.
 DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
 
--- delete_views: that an owner has seen the reports of a team
+-- delete_views: the marks of the reports of a team that an owner has seen
 DELETE FROM report_views WHERE tenant_id = %(tenant_id)s AND viewer = %(owner_key)s;
 
 -- delete_events: the events of an owner in the memory of a team
 DELETE FROM events WHERE tenant_id = %(tenant_id)s AND payload ->> 'owner_key' = %(owner_key)s;
 
--- close_keys: the keys of an owner are accepted no more, and nobody's
+-- close_keys: revoke the keys of an owner and unbind them
 UPDATE keys SET revoked_at = coalesce(revoked_at, now()), owner_key = NULL
 WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s;
 
@@ -86,7 +86,7 @@ ORDER BY session_id, session_key;
 SELECT seq, message_id AS id, role, content, extra, at FROM messages
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s ORDER BY seq;
 
--- episodes: what an owner's conversations with an agent came to
+-- episodes: the episodes of an owner's conversations with an agent
 SELECT session_id, from_seq, through_seq, summary, abstract, key_topics, method, started_at, ended_at, created_at,
        expires_at
 FROM episodes
@@ -96,6 +96,6 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(ow
 SELECT entity_id AS id, type, name, description, aliases, properties, confidence, since, merged_into FROM entities
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) ORDER BY entity_id;
 
--- relations: what hangs together in it, and when
+-- relations: the relations of the graph of some slices, with their periods
 SELECT source_id, name, target_id, confidence, valid_from, valid_to FROM relations
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) ORDER BY relation_id;

@@ -1,4 +1,4 @@
-"""Lines of files that the server wrote out of conversations: what they say of a text, which is another text."""
+"""Forgetting in lines that the server wrote out of conversations: they say a text in other words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, is_distinctive, pattern_of
 
 SQL = Queries(__file__)
-# When a line of a file was learned.
+# The date at the end of a line, when it was learned.
 _DATED = re.compile(r"\(\d{4}-\d\d-\d\d\)$")
 
 
@@ -30,10 +30,10 @@ class ForgettableWrittenLines(Forgettable):
     async def remnants(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
     ) -> Collection[str]:
-        """What lines that the server wrote say, where a text says all of that.
+        """The statements of lines that the server wrote, where one of the texts contains the whole statement.
 
-        "Remember that I like tea." became "I like tea.", in which the text is not found. Each as the line has it, with
-        and without its date.
+        "Remember that I like tea." became "I like tea.", in which the text is not found. Each is returned as the line
+        has it and without its date.
         """
         params = {
             "tenant_id": tenant_id,
@@ -53,7 +53,7 @@ class ForgettableWrittenLines(Forgettable):
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
-        """Nothing is left to erase: the provenance of a line went with the version that had it."""
+        """Nothing to erase: the provenance of a line went with the version that had it."""
         return Findings("document")
 
 
@@ -67,7 +67,7 @@ def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
                 continue
             statement = spoken(line)
             undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
-            # A word or two stand in many texts, and tell nothing of any.
+            # A statement of a word or two is in many texts by chance.
             if is_distinctive(undated) and any(map(pattern_of(undated).search, folded)):
                 found |= dict.fromkeys((statement, undated))
     return list(found)

@@ -28,8 +28,8 @@ _LEAST_SHARE = 0.12
 class Cues:
     """The cues of one language: a pattern for each kind, over text from `folded`.
 
-    `opening` finds chatter, `question` what asks, `lead` what asks to remember the rest, at the beginning of a sentence
-    only. A language without leads has none.
+    At the beginning of a sentence only: `opening` finds chatter, `question` a question, `lead` the words that ask to
+    remember the rest (None in a language without leads).
     """
 
     language: str
@@ -44,7 +44,7 @@ class Cues:
 
 
 def folded(text: str) -> str:
-    """The text as cues are written."""
+    """The text in the form in which cues are written: folded, with one kind of apostrophe."""
     return fold(text).translate(_APOSTROPHES)
 
 
@@ -56,9 +56,9 @@ def all_cues() -> Mapping[str, Cues]:
 
 
 def cues_of(text: str, expected: Cues | None = None) -> Cues | None:
-    """The cues of the language that a folded text is in; `expected` (None: not known) where that cannot be told.
+    """The cues of a folded text's language; `expected` (None: not known) where the language cannot be told.
 
-    By script where it tells, else by the language whose common words the text has most of; of equals the first.
+    The script decides where it can, else the number of common words of each language; of equals the first.
     """
     known = all_cues()
     if _KANA.search(text):
@@ -111,7 +111,7 @@ def _phrase(phrase: str, unspaced: bool) -> str:
         return re.escape(phrase)
     parts = [r"\s++".join(map(_word, part.split())) for part in phrase.split(" .. ")]
     joined = r"\s++(?:[^\s.!?]++\s++){0,4}?".join(parts)
-    # What may begin with any letters is looked for at the beginning of words only: from there it finds itself.
+    # A phrase that may begin with any letters is tried at the beginning of words only, and finds itself from there.
     begin = r"(?<!\w)" if phrase[0].isalnum() or phrase[0] == "*" else ""
     end = r"(?!\w)" if phrase[-1].isalnum() else ""
     return f"{begin}{joined}{end}"

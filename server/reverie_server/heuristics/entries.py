@@ -1,7 +1,7 @@
-"""The entries of a note: what of it may become long-term memory. Pure.
+"""The entries of a note: the texts that may become long-term memory. Pure.
 
-An entry is a list item or a paragraph, without the words that ask to remember it; of a line of the daily log it is what
-the user stated there that a person would note. Headings, questions, code, tables, quotations and secrets are none.
+An entry is a list item or a paragraph, without the words that ask to remember it. A line of the daily log gives the
+user's statements that a person would note. Headings, questions, code, tables, quotations and secrets are no entries.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.markdown_blocks import blocks_of, text_of
 from reverie_server.text.markdown_edit import lines_of
 
-# What is longer is no entry but a text, of which the sentences are.
+# Of a longer text each sentence is an entry.
 MAX_ENTRY_CHARS = 500
-# Days at the end of a line: when it was said.
+# Days in brackets at the end of a line: those on which it was said.
 _DATED = re.compile(r"\((?P<days>\d{4}-\d\d-\d\d(?:, \d{4}-\d\d-\d\d)*)\)\W*$")
 _ASSISTANT = "Assistant: "
-# What makes an entry more than an observation.
+# The kinds of cues that make an entry more than an observation.
 NOTEWORTHY_KINDS = frozenset({"remember", "decision", "preference"})
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry at some lines (1-based, inclusive) of a file, said on some days.
+    """An entry: its lines in a file (1-based, inclusive), and the days on which it was said.
 
-    `kinds` are the cues that it has (`cues`); `raw` is the text of its lines.
+    `kinds` are the kinds of cues in it (`cues`); `raw` is the text of its lines.
     """
 
     path: str
@@ -45,15 +45,15 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Where it stands."""
+        """The file and first line, as `path:line`."""
         return f"{self.path}:{self.start_line}"
 
 
 def entries_of(path: str, text: str, day: date, language: str = "english") -> list[Entry]:
-    """The entries of a note of a day, in order. What memory had put into the note is left out.
+    """The entries of a note, in order, without text that the memory had injected into it.
 
-    A line that ends with days in brackets was said on these, any other on the day of the note. `language` is the one
-    that the note is most likely in.
+    An entry that ends with days in brackets has these as its days, any other has `day`, the day of the note. `language`
+    is the most likely language of the note.
     """
     lines = lines_of(text)
     expected = cues_in(text, language)
@@ -62,7 +62,7 @@ def entries_of(path: str, text: str, day: date, language: str = "english") -> li
         if block.kind not in ("item", "paragraph"):
             continue
         block_lines = [line.rstrip("\r\n") for line in text_of(block, lines)]
-        # Lines of a log may stand below each other, and each is one for itself.
+        # In a log each line of a paragraph is an entry of its own.
         spans = _spans(block_lines) if block.kind == "paragraph" else [(0, len(block_lines))]
         for start, end in spans:
             raw = "".join(lines[block.start + start : block.start + end]).strip("\r\n")
@@ -79,12 +79,12 @@ def entries_of(path: str, text: str, day: date, language: str = "english") -> li
 
 
 def cues_in(text: str, language: str) -> Cues | None:
-    """The cues of the language that a text is in: short ones of one have words that are common in another."""
+    """The cues of a text's language, for use with its sentences: a short one alone may look like another language."""
     return cues_of(folded(text), all_cues().get(language))
 
 
 def kinds_of(statement: str, expected: Cues | None = None) -> frozenset[str]:
-    """The cues that a statement has, in its language, or the expected one; none where neither is known."""
+    """The kinds of cues in a statement, in its language or else the expected one; none where neither is known."""
     text = folded(statement)
     cues = cues_of(text, expected)
     return frozenset(kind for kind, pattern in cues.kinds.items() if pattern.search(text)) if cues else frozenset()
@@ -97,7 +97,7 @@ def fact_of(statement: str, expected: Cues | None = None) -> str:
 
 
 def undated(statement: str) -> tuple[str, tuple[date, ...]]:
-    """A statement without the days that it ends with, and these; days that never were are none."""
+    """A statement without the days in brackets at its end, and these days. Days that do not exist stay in the text."""
     found = _DATED.search(statement)
     if found is None:
         return statement.strip(), ()
@@ -121,20 +121,22 @@ def scored_statements(text: str, expected: Cues | None = None) -> list[tuple[str
 
 
 def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The ranges of lines that are one entry each: every line of a log, else all lines together."""
     if any(parts_of(line) for line in lines):
         return [(number, number + 1) for number in range(len(lines))]
     return [(0, len(lines))]
 
 
 def _statements(text: str, expected: Cues | None) -> Iterator[str]:
+    """The statements in a text of one entry; of a log's line those of the user, and none of the assistant's."""
     logged = parts_of(text)
     if logged is not None:
-        # What the log cut in the middle says nothing whole.
+        # A sentence that the log cut off is not complete.
         of_user = scored_statements(logged[0], expected)
         yield from (piece for piece, score in of_user if score >= NOTABLE and not piece.endswith("…"))
         return
     if text.startswith(_ASSISTANT):
-        # Its "I" is not the owner's.
+        # The "I" of the assistant is not the owner.
         return
     pieces = sentences(text)
     cues = cues_of(folded(text), expected)

@@ -16,16 +16,16 @@ CountTokens = Callable[[str], int]
 
 MAX_LINE_CHARS = 300
 MAX_LINES = 20
-# How many of the best are compared with each other, which takes time with their square.
+# At most this many of the best sentences are compared with each other, which takes quadratic time.
 _CANDIDATES = 200
-# How much of a conversation is read: of many long messages the beginning of each, in equal shares, and of very many at
-# least `_FEWEST_CHARS_EACH`.
+# A conversation is read up to _MAX_CHARS characters: each message gets an equal share from its beginning, and at least
+# _FEWEST_CHARS_EACH.
 _MAX_CHARS = 1_000_000
 _FEWEST_CHARS_EACH = 500
-# Words that two lines share, of all words of both, from which on they say the same.
+# Two lines say the same from this share of common words on, of all words of both.
 _SAME_SHARE = 0.75
 _UNSPACED_ENDS = ("。", "！", "？", "」", "』")
-# What is left of a sentence without its lead, and says nothing without it.
+# A sentence with fewer characters behind its lead keeps the lead, without which it says nothing.
 _FEWEST_CHARS = 6
 _NOT_CUT = ("to ", "me ", "when ", "how ", "what ")
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
@@ -33,7 +33,7 @@ _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line for a note, and the message that says it."""
+    """A line for a note, and the message that it is from."""
 
     line: str
     message: Message
@@ -41,7 +41,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class UserStatement:
-    """A statement of a user that is to be kept: as a line of its own, with the sentence that it is from."""
+    """A user's statement to keep: `text` is a line of its own, `sentence` the sentence that it is from."""
 
     text: str
     category: Literal["preferences", "profile", "notes"]
@@ -51,9 +51,9 @@ class UserStatement:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence, or a few that follow each other. `at`: the number of its message, and its own within that.
+    """A sentence, or a few that follow each other. `at`: the number of its message, and its number in the message.
 
-    `cues` are those of its message's language, `kinds` the ones that speak for it.
+    `cues` are those of its message's language, `kinds` the kinds of cues in it.
     """
 
     message: Message
@@ -71,11 +71,11 @@ def notable_lines(messages: Sequence[Message]) -> list[str]:
 
 
 def notes_of(messages: Sequence[Message], *, without: Collection[str] = ()) -> list[Note]:
-    """Lines for a daily note: what the user stated, and what the assistant states as agreed; in order, distinct.
+    """Lines for a daily note: the user's notable statements and the assistant's decisions; in order, distinct.
 
-    At most 20 of at most 300 characters, the best where there are more; nothing notable: empty. Questions, greetings,
-    code blocks, tool output and what memory had injected are never among them, nor the sentences `without`. A line that
-    was said on another day (UTC) than the last message ends with its date.
+    At most MAX_LINES of at most MAX_LINE_CHARS characters, the best where there are more. Questions, greetings, code
+    blocks, tool output and text that the memory had injected are never among them, nor the sentences `without`. A line
+    from another day (UTC) than the last message ends with its date.
     """
     worth = [
         piece
@@ -90,10 +90,10 @@ def notes_of(messages: Sequence[Message], *, without: Collection[str] = ()) -> l
 
 
 def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
-    """What the user asked to remember, and preferences that are notable, in order, distinct.
+    """The statements that the user asked to remember, and notable preferences, in order, distinct.
 
-    Without the words that ask to remember, where a language has some that can be left out; with the day (UTC) it was
-    said, where that decides what it means.
+    The words that ask to remember are left out where the language allows it. A statement with a cue of time ends with
+    the day (UTC) on which it was said.
     """
     found = [
         piece
@@ -109,7 +109,7 @@ def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
 
 
 def profile_of(messages: Sequence[Message]) -> list[UserStatement]:
-    """What the user said of themselves that holds for long (name, home, work, family), in order, distinct."""
+    """The user's statements about themselves that hold for long (name, home, work, family), in order, distinct."""
     found = [
         piece
         for piece in _pieces(messages)
@@ -134,7 +134,7 @@ def asks_to_remember(text: str) -> bool:
 def without_request(sentence: str, cues: Cues | None) -> str:
     """A sentence on one line without the words that ask to remember it, where it can stand without them."""
     cut = sentence[_lead_end(sentence, cues) if cues else 0 :]
-    # "Remember to call" is no lead and a fact.
+    # "Remember to call" stays whole: "to call" alone is no fact.
     whole = len(cut) < _FEWEST_CHARS or folded(cut).startswith(_NOT_CUT)
     return sentence if whole else cut[0].upper() + cut[1:]
 
@@ -142,8 +142,8 @@ def without_request(sentence: str, cues: Cues | None) -> str:
 def summarise(messages: Sequence[Message], previous: str, *, max_tokens: int, count: CountTokens) -> str:
     """A summary of at most `max_tokens` by `count`: the best sentences of both sides, as lines `- User: …`, in order.
 
-    The previous summary keeps its best lines within half of that. A question that nobody answered yet stays. "" when
-    there is nothing to say or no room for a line of it.
+    The best lines of the previous summary stay, within half of `max_tokens`. A question of the user that nobody
+    answered yet stays. "" when no sentence is worth a line, or no line fits.
     """
     pieces = _pieces(messages)
     last_number = max((piece.at[0] for piece in pieces), default=-1)
@@ -185,8 +185,8 @@ def _pieces(messages: Sequence[Message]) -> list[_Piece]:
 
 
 def _cues_of(found: Sequence[str], common: Cues | None) -> Cues | None:
-    """The cues of the language of some sentences; where they are too short to tell, of one in which they begin as one
-    that asks to remember."""
+    """The cues of the sentences' language. Where they are too short to tell: of the first language in which one of
+    them begins with words that ask to remember. None where there is none."""
     known = cues_of(folded("\n".join(found)), common)
     if known is not None:
         return known
@@ -194,7 +194,7 @@ def _cues_of(found: Sequence[str], common: Cues | None) -> Cues | None:
 
 
 def _kinds(sentence: str, cues: Cues | None) -> frozenset[str]:
-    """The kinds of cues that a sentence has; a lead asks to remember, also where its words alone do not."""
+    """The kinds of cues in a sentence; one with a lead has the kind `remember` too."""
     if cues is None:
         return frozenset()
     text = folded(sentence)
@@ -203,7 +203,7 @@ def _kinds(sentence: str, cues: Cues | None) -> frozenset[str]:
 
 
 def _lead_end(sentence: str, cues: Cues) -> int:
-    """Where what is to be remembered begins, behind the words that ask for it; 0: there are none that can be cut."""
+    """Where the fact begins, behind the words that ask to remember it; 0 where there are none that can be cut."""
     text = folded(sentence)
     if cues.lead is None or len(text) != len(sentence):
         return 0
@@ -230,7 +230,7 @@ def _best(pieces: Sequence[_Piece], count: int) -> list[_Piece]:
 
 
 def _joined(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
-    """Pieces that follow each other in a message as one, as long as they fit a line; longer ones cut to it."""
+    """The pieces, with those that follow each other in a message joined into one while they fit a line."""
     pending: _Piece | None = None
     after = (-1, -1)
     for piece in pieces:
@@ -248,7 +248,7 @@ def _joined(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 
 def _distinct(pieces: Sequence[_Piece] | Iterator[_Piece]) -> list[_Piece]:
-    """The pieces without those that say again, in the same words, what an earlier one says."""
+    """The pieces without those that share _SAME_SHARE of their words with an earlier one."""
     kept: list[tuple[_Piece, frozenset[str]]] = []
     for piece in pieces:
         words = frozenset(folded(piece.text).split())
@@ -258,9 +258,9 @@ def _distinct(pieces: Sequence[_Piece] | Iterator[_Piece]) -> list[_Piece]:
 
 
 def _share(words: frozenset[str], seen: frozenset[str]) -> float:
-    """How many words two pieces share, of all words of both."""
+    """The share of common words, of all words of both pieces."""
     most, all_words = min(len(words), len(seen)), len(words) + len(seen)
-    # Of very different numbers of words never enough: nothing is to be counted.
+    # Where the numbers of words are very different, the share cannot be enough.
     if most < _SAME_SHARE * max(len(words), len(seen)):
         return 0.0
     shared = len(words & seen)
@@ -268,7 +268,7 @@ def _share(words: frozenset[str], seen: frozenset[str]) -> float:
 
 
 def _best_lines(previous: str, max_tokens: int, count: CountTokens) -> list[str]:
-    """The lines of a summary that fit, the ones with the best scores, in their order; of equals the newer."""
+    """The lines of a summary with the best scores that fit into `max_tokens`, in their order; of equals the newer."""
     lines = [line.strip() for line in previous.splitlines() if line.strip()][-_CANDIDATES:]
     cues = cues_of(folded(previous))
     rare = rarity(lines)

@@ -1,8 +1,8 @@
 """Pure. Whether a line that a model wrote follows from its sources, as far as words can tell.
 
-Names, numbers, identifiers, days and times must stand there, a name near what is said of it; an address must be one
-that a user said; of the other words most must stand there or say the same as one that does, in whatever language. What
-the assistant alone said speaks for nothing about the user, unless the user agreed with it in the next message.
+The sources must have its names, numbers, identifiers, days and times, and a name near the statement about it. An
+address must come from a user. The sources must have most of the other words, or words that say the same in any
+language. A message of the assistant is no source about the user, unless the user agreed with it in the next message.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from reverie_server.text.redact import essence
 GROUNDED_SHARE = 0.6
 # A pair of characters of a script without spaces is about half a word.
 _PAIR_WEIGHT = 0.5
-# `tomorrow` and `next month` become days around the one on which they are said.
+# `tomorrow` and `next month` become a day at most this far before or after the day on which they were said.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 62
 # The label of a line: `City: ` of `City: Bergen`.
 _LABEL = re.compile(r"[\s*_]{0,8}[^\W\d]{2,24}(?: [^\W\d]{2,24}){0,2}[*_]{0,3}[:：]\s")
 _UNKNOWN_ADDRESS = "it has an address that no user said"
-# Names that each language has its own word for.
+# Concepts that are names, with another word in each language.
 _CONCEPTS_OF_NAMES = frozenset({"english", "german", "spanish", "chinese"})
 
 
 class Sources:
-    """The sources of lines: messages of users and assistants, and texts that were there already."""
+    """The sources of lines: messages of users and assistants, and texts that the memory had already."""
 
     def __init__(self, messages: Iterable[Message], texts: Iterable[str] = (), names: Iterable[str] = ()) -> None:
         """`names` are those of the people who wrote the `messages`."""
@@ -75,7 +75,7 @@ class Sources:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], days: Iterable[date] = ()) -> Sources:
-        """Texts that speak for themselves, whoever said them."""
+        """Sources of texts alone, which count as said by users."""
         sources = cls((), texts)
         sources._days = frozenset(days)
         return sources
@@ -101,7 +101,7 @@ class Sources:
     def why_not(self, line: str, *, about_user: bool) -> str | None:
         """Why a line does not follow, None where it does.
 
-        `about_user`: what the assistant alone said does not count.
+        `about_user`: messages of the assistant that the user did not agree with are no sources.
         """
         content = content_of(line)
         known = self._user if about_user else self._all
@@ -118,14 +118,15 @@ class Sources:
         return None
 
     def why_addressed(self, text: str) -> str | None:
-        """Why a text leads elsewhere than the sources: by an address that is in none of them; else None."""
+        """Why a text has an address that is not from a user; else None."""
         return _UNKNOWN_ADDRESS if content_of(text).addresses - self.addresses else None
 
     def why_invented(self, text: str) -> str | None:
-        """Why a text says more than the sources: an address, an identifier, a number, a day or a time; else None."""
+        """Why a text has an address, identifier, number, day or time that the sources lack; None where it has none."""
         return self._unknown(text, content_of(text), self._all, with_names=False)
 
     def _unknown(self, line: str, content: Content, known: Content, *, with_names: bool) -> str | None:
+        """Why an address, day, time or strict word of the line is unknown, None where all are known."""
         if not all(address in self.addresses for address in content.addresses):
             return _UNKNOWN_ADDRESS
         if refused := self._unknown_time(content, known):
@@ -174,7 +175,7 @@ class Sources:
 
 
 def _is_strict(word: Word, has_nouns_capitalised: bool) -> bool:
-    """Whether the word itself must have been said."""
+    """Whether the sources must have this very word: an identifier, or a name."""
     if is_weekday(word.folded) or month_of(word.folded) is not None:
         return False
     if word.is_exact:
@@ -185,11 +186,12 @@ def _is_strict(word: Word, has_nouns_capitalised: bool) -> bool:
 
 
 def _is_known(word: Word, known: Content, years: frozenset[str], line: Content) -> bool:
+    """Whether the sources have a strict word: itself, its numbers, all its parts, or the name in another language."""
     if word.folded in years:
         return True
     numbers = list(numbers_of(word.folded))
     if numbers and not any(character.isalpha() for character in word.folded):
-        # Those of the line were looked at already.
+        # The days of the line were checked already.
         days = {str(day) for _, day in known.days | line.days}
         return all(n in known.numbers or n in days or _is_day(n, known) for n in numbers)
     exact = {form for form in forms_of(word.folded) if not form.endswith("*")}
@@ -207,7 +209,7 @@ def _without_label(line: str, content: Content) -> Content:
 
 
 def _is_day(number: str, known: Content) -> bool:
-    """Whether what looks like a number is a day that was named: `2.5`."""
+    """Whether a number such as `2.5` is a day that the sources name."""
     day, _, month = number.partition(".")
     return day.isdigit() and month.isdigit() and (int(month), int(day)) in known.days
 
@@ -218,7 +220,7 @@ def _parts(word: str) -> list[str]:
 
 def _weights(content: Content, known: Content) -> tuple[float, float]:
     """The weight of the contents that need a source, and the weight of those that have one."""
-    # Days, times and addresses were looked at already: each is known.
+    # Days, times and addresses were checked already: each is known.
     total = found = float(len(content.days) + len(content.times) + len(content.addresses))
     for word in content.words:
         if is_weekday(word.folded) or month_of(word.folded) is not None:
@@ -260,14 +262,14 @@ def _speaks(content: Content, known: Content) -> bool:
 
 
 def refusal(line: str, sources: Sources, *, about_user: bool) -> str | None:
-    """Why a line of a model's may not be kept, None where it may: it is an order to the agent, or nobody said it."""
+    """Why a line of a model may not be kept (an order to the agent, or not grounded), None where it may."""
     return why_order(line) or sources.why_not(line, about_user=about_user)
 
 
 def without_refused(text: str, before: str, sources: Sources, *, about_user: bool) -> tuple[str, list[tuple[str, str]]]:
-    """A file that a model wrote anew without the entries that it may not add, and these, each with why.
+    """The file `text` that a model wrote without its refused entries, and these entries, each with the reason.
 
-    What stood in the file before is no addition. An entry goes as a whole.
+    Only entries that `before` lacks are checked. An entry is removed as a whole.
     """
     lines, lines_before = lines_of(text), lines_of(before)
     own = {essence(line) for line in before.splitlines()}

@@ -49,7 +49,7 @@ _IS = frozenset(("is", "ist", "es", "est", "è"))
 
 
 class Neighbourhoods:
-    """Sentences in their order, and the contents near each name in them."""
+    """The sentences of the sources in order, and the contents near each name in them."""
 
     def __init__(self) -> None:
         self._sentences: list[Content] = []
@@ -62,7 +62,7 @@ class Neighbourhoods:
         self._near: dict[str, Content] = {}
 
     def add(self, text: str, *, is_users: bool) -> None:
-        """Add the text that follows those before; `is_users`: the user is the `I` in it."""
+        """Add the next text. `is_users`: its `I` is the user."""
         has_nouns = capitalises_nouns(text)
         for piece in _pieces(text):
             number = len(self._sentences)
@@ -82,7 +82,7 @@ class Neighbourhoods:
                 self._speakers |= _introduced(content.words)
 
     def add_speaker(self, name: str) -> None:
-        """Add a name of somebody who speaks."""
+        """Add the name of a speaker."""
         self._speakers |= {word.folded for word in content_of(name).words}
 
     def are_strangers(self, line: Content) -> bool:
@@ -170,7 +170,7 @@ def _introduced(words: Sequence[Word]) -> set[str]:
 
 
 def _groups(names: Sequence[Word]) -> list[list[Word]]:
-    """Names that stand behind each other are one: `Tom Hargreaves`."""
+    """The names as groups of words: words that follow each other are one name, `Tom Hargreaves`."""
     groups: list[list[Word]] = []
     for word in names:
         if groups and word.previous == groups[-1][-1].folded:

@@ -32,12 +32,12 @@ def forms_of(word: str) -> frozenset[str]:
 
 
 def concepts_of(word: str) -> frozenset[str]:
-    """What a folded word stands for besides itself."""
+    """The concepts that a folded word stands for, in any language."""
     return _concepts(word)
 
 
 def is_neutral(word: str) -> bool:
-    """Whether a folded word says nothing by itself that needs a source."""
+    """Whether a folded word needs no source."""
     return len(word) < 2 or _is_neutral(word)
 
 
@@ -47,12 +47,12 @@ def is_negative(word: str) -> bool:
 
 
 def neutral_parts() -> re.Pattern[str]:
-    """What of a run without spaces says nothing that needs a source."""
+    """A pattern for the parts of a run without spaces that need no source."""
     return vocabulary().neutral_parts
 
 
 def agrees(text: str) -> bool:
-    """Whether a message begins by agreeing with what was said just before."""
+    """Whether a message begins by agreeing with the message before it."""
     folded = " ".join(unicodedata.normalize("NFKC", text[:200]).casefold().split()).lstrip("¡¿ ")
     return vocabulary().agreement.match(folded) is not None
 
@@ -149,7 +149,7 @@ _STEMMERS = _Stemmers()
 
 @lru_cache(maxsize=65536)
 def _forms(word: str) -> frozenset[str]:
-    # What is no word of a language has no stem.
+    # A token that is too long for a word has no stem.
     stems = () if len(word) > _LONGEST_WORD else (stemmer.stemWord(word) for stemmer in _STEMMERS.each)
     found = {word, *stems}
     plain = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))

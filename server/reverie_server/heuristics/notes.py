@@ -1,4 +1,4 @@
-"""Lines of a note: without marks, without what the note holds already. Pure."""
+"""Lines of a note, without markdown marks and without lines that the note has already. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.redact import essence
 
 _SPACE = re.compile(r"\s+")
-# What a line may begin with that is no part of what it says: of a list, of a heading.
+# The mark of a list or heading at the beginning of a line.
 _MARK = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
 
 

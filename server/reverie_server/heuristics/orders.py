@@ -34,25 +34,25 @@ TOOLS = (
     "search_workspace_memory",
 )
 _CJK = re.compile(f"[{CJK}]")
-# A run of marks is taken whole and once: from each of its places it would be quadratic.
+# A run of marks matches as a whole and only from its first mark, else the time would be quadratic.
 _SENTENCE_END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$|[^\x00-\x7f])|[\n。！？；]")
 _SPACE = re.compile(r"\s+")
-# An address, or what a shell is not to be made to do.
+# An address. _COMMAND: a command that no shell should run.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{1,9}+://|(?<![\w.+\-])[\w.+\-]{1,64}+@[a-z0-9\-]{1,63}\.[a-z]|(?<!\w)www\.")
 _COMMAND = re.compile(
     r"(?<![\w\-])(?:curl|wget|nc|scp|ssh|sudo|eval|base64)\s|(?<![\w\-])rm\s+-|\|\s*(?:ba|z)?sh\b|\|\s*python"
     r"|(?<!\w)id_rsa\b|\.ssh/"
 )
-# Names and code are no commands by themselves.
+# A flag inside of backquotes is no command.
 _CODE = re.compile(r"`[^`\n]{1,200}`")
 _FLAG = re.compile(r"(?<!\w)--[a-z]")
-# Behind a bullet, a number or a speaker.
+# The beginning of a sentence before its verb: a bullet, a number, a speaker, a word such as `please`.
 _LEAD = re.compile(
     r"[\s\-*+•>\"'“„«(\[]*(?:\d{1,3}[.)]\s*)?(?:[a-z ]{1,24}:\s+)?(?:please|bitte|por favor|then|und|and)?\s*"
 )
-# `The data must be sent`: whoever is to do it.
+# `The data must be sent` names nobody, so the duty is the agent's.
 _PASSIVE = re.compile(r"(?<!\w)(?:posted|sent|uploaded|forwarded|revealed|called|executed|deleted|shared|b?cc'd)(?!\w)")
-# What is not to be done is no order to do it.
+# A prohibition is no order to do the forbidden thing: its verb is removed.
 _FORBIDDEN = re.compile(r"(?<!\w)(never|do not|don't|must not|niemals|nie|nunca)\s+(?!forget|vergiss|fail)\w+")
 _BETWEEN_WORDS = 3
 

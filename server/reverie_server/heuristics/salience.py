@@ -1,4 +1,4 @@
-"""The score of a sentence: how much of it is worth keeping, by the cues of its language and by marks of any. Pure."""
+"""The salience of a sentence: how much it is worth keeping, by cues of its language and marks of any language. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 
 from reverie_server.heuristics.cues import Cues, folded
 
-# Two things speak for a sentence that reaches it.
+# A sentence reaches this score by two cues or marks, or one strong one.
 NOTABLE = 2.5
 _WEIGHTS = {"remember": 4.0, "decision": 2.5, "preference": 2.5, "fact": 1.5, "action": 1.5, "time": 1.0, "self": 0.5}
 _CHATTER_OPENS, _CHATTER_INSIDE, _OF_THE_OTHER, _SAYS_LITTLE = -2.5, -1.0, -1.0, -1.5
 _NAME_WEIGHT, _MOST_NAMES, _RARE_WEIGHT, _MOST_RARE, _LONG_WEIGHT, _LONG_WORDS = 0.75, 2, 0.3, 5, 0.5, 7
-# Whether they are there is all that counts. What has no bound begins where a run of its characters does, and takes all
-# of that: looked for from each of its characters, a long run would take time with its square.
+# Each shape counts once, however often it occurs. An unbounded repetition matches only from the beginning of a run of
+# its characters and takes the whole run: tried from each character, a long run would take quadratic time.
 _SHAPES = (
     # Addresses.
     (re.compile(r"https?://\S|\bwww\.\S|(?<![\w.+-])[\w.+-]++@[\w-]++\.\w"), 2.5),
@@ -23,7 +23,7 @@ _SHAPES = (
         re.compile(r"(?<![\w/])(?:~|\.{1,2})?/[\w@-]|\b[A-Z]:\\\S|(?<![\w.-])[\w.-]++/[\w.-]+\.\w{1,5}\b"),
         2.0,
     ),
-    # Identifiers, names of files, what stands in backquotes.
+    # Identifiers, names of files, text in backquotes.
     (
         re.compile(
             r"`[^`\n]{2,80}`|\b[a-z]++(?:[A-Z][a-z0-9]++)++\b|\w_\w|\b[A-Z]{2,}+-\d++\b"
@@ -42,7 +42,7 @@ _SHAPES = (
     (re.compile(r"\bv?\d++(?:\.\d+)+\b|\b\d{1,2}:\d\d\b|[$€£¥₽]\s?\d|\d\s?[%$€£¥₽]|:\d{2,5}\b"), 1.0),
     (re.compile(r"\d"), 0.75),
 )
-# Keys and passwords are nobody's notes.
+# A line with a key or password is never noted.
 _SECRET = re.compile(
     r"\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp]|rv)[-_][A-Za-z0-9_-]{12,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{10}"
     r"|PRIVATE KEY|(?i:password|passwort|kennwort|contraseña|mot de passe|senha|wachtwoord|пароль|hasło|密码|密碼"
@@ -61,16 +61,16 @@ _ASKS = re.compile(r"[?？؟][\s\"'’”»)\]!！]*$|^\s*¿")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯЁ][\w'’-]+|\b[A-Z]{2,}\b")
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 _LONG_WORD_CHARS = 5
-# What is longer is pasted, and no sentence of a conversation.
+# Longer texts and sentences are pasted: only their beginning is read.
 MAX_TEXT_CHARS, _MAX_SENTENCE_CHARS = 20_000, 1_000
 _SHORT_FORM_CHARS = 12
 _FEWEST_WORDS, _FEWEST_CHARS_UNSPACED = 3, 6
 
 
 def sentences(text: str, max_chars: int = MAX_TEXT_CHARS) -> list[str]:
-    """The sentences of a text in order, list markers taken off; code blocks, quotations, tables and data left out.
+    """The sentences of a text in order, without list markers, code blocks, quotations, tables, data and secrets.
 
-    Of a long text only the beginning is looked at, `max_chars` beside its code blocks, and of a long sentence.
+    Only the first `max_chars` characters outside of code blocks are read. A long sentence is cut.
     """
     found: list[str] = []
     for line in _CODE.sub("\n", text)[:max_chars].splitlines():
@@ -81,19 +81,22 @@ def sentences(text: str, max_chars: int = MAX_TEXT_CHARS) -> list[str]:
 
 
 def asks(sentence: str, cues: Cues | None) -> bool:
-    """Whether a sentence is a question, by its mark or by how it begins."""
+    """Whether a sentence is a question, by its question mark or its first words."""
     if _ASKS.search(sentence):
         return True
     return cues is not None and not cues.unspaced and cues.question.match(folded(_bare(sentence, cues))) is not None
 
 
 def rarity(texts: Iterable[str]) -> Counter[str]:
-    """In how many of the texts each longer word stands, folded."""
+    """For each long word, folded, the number of the texts that have it."""
     return Counter(word for text in texts for word in _long_words(text))
 
 
 def salience(sentence: str, cues: Cues | None, rare: Counter[str]) -> float:
-    """The score of a sentence: from NOTABLE on a person would note it. `cues` None: by what tells in any language."""
+    """The score of a sentence: from NOTABLE on a person would note it. `cues` None: by marks of any language alone.
+
+    `rare` is the `rarity` of the conversation's words.
+    """
     score = sum(weight for shape, weight in _SHAPES if shape.search(sentence))
     if cues is None or not cues.nouns_capitalised:
         score += _NAME_WEIGHT * min(_MOST_NAMES, len(set(_NAME.findall(sentence))))
@@ -114,6 +117,7 @@ def salience(sentence: str, cues: Cues | None, rare: Counter[str]) -> float:
 
 
 def _length_score(bare: str, cues: Cues) -> float:
+    """The part of the score for the length: negative for a very short sentence, positive for a long one."""
     if cues.unspaced:
         letters = sum(character.isalnum() for character in bare)
         return _SAYS_LITTLE if letters < _FEWEST_CHARS_UNSPACED else 0.0
@@ -122,14 +126,14 @@ def _length_score(bare: str, cues: Cues) -> float:
 
 
 def _bare(sentence: str, cues: Cues) -> str:
-    """The sentence without the words at its beginning that say nothing."""
-    # Folding may change lengths: the pattern is looked for in what is folded, and that much is cut off by words.
+    """The folded sentence without the filler words at its beginning."""
     text = folded(sentence)
     filler = cues.filler.match(text)
     return text[filler.end() :] if filler else text
 
 
 def _split(line: str) -> Iterator[str]:
+    """The sentences of a line; the point of an abbreviation ends none."""
     start = 0
     for end in _END.finditer(line):
         before = line[max(start, end.start() - _SHORT_FORM_CHARS) : end.start()]

@@ -1,7 +1,7 @@
 """Whether no memory can help with a message: greetings, thanks, assent, "go on", and messages that say next to nothing.
 
-Pure but for its data, `small_talk.toml`, read once. A message counts as a question rather too often than too seldom: a
-search that finds nothing costs little, and one that is not made finds nothing for certain.
+Pure but for its data, `small_talk.toml`, read once. A doubtful message counts as a question: a search that finds
+nothing costs little, while without a search nothing can be found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 _HAS_RUN = re.compile(f"(?![{_HANGUL}])[{CJK}{SOUTH_EAST}]")
 _ACCENT = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0640]")
 _REPEATED = re.compile(r"(.)\1{2,}")
-# Characters to a word, in scripts that do not part them.
+# Characters per word, in scripts without spaces.
 _WORD_CHARS = {"cjk": 2, "south_east": 4}
 # A run of marks is taken whole (possessive): tried at every length it would be quadratic.
 _FENCED = re.compile(
@@ -38,7 +38,7 @@ _FRAME = re.compile(
     r"\s*(?:Traceback \(most recent call last\):|File \"[^\"]*\", line \d+|at [\w$.<>/]+\s?\([^()]*\)|at \S+:\d+:\d+"
     r"|\.\.\. \d+ more|goroutine \d+ \[|Caused by: \S|During handling of the above exception)"
 )
-# What stands among the frames of a stack trace: indented source, and the error itself.
+# Lines between the frames of a stack trace: indented source, and the error itself.
 _AMONG_FRAMES = re.compile(
     r"(?: {4}|\t)\s*\S|\s*(?:[\w$]+\.)*\w*(?:Error|Exception|Warning|Interrupt)(?::|\s*$)|\s*panic:"
     r"|[\w./*]+\([^()]*\)\s*$"
@@ -47,7 +47,7 @@ _AMONG_FRAMES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Lexicon:
-    """Phrases by their first word, the longest first, each a tuple of words; and single words."""
+    """Phrases by their first word, the longest first, each a tuple of words; and `stop`, single words."""
 
     phatic: Mapping[str, Sequence[tuple[str, ...]]]
     asks: Mapping[str, Sequence[tuple[str, ...]]]
@@ -67,8 +67,8 @@ class _Clause:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text holds: a question or a request to look something up, about something; a name to the letter (an
-    identifier, a quoted phrase); and how many distinct words with a meaning."""
+    """The contents of a text. `asks`: a question about something, or a request to look it up. `names`: an identifier
+    or a quoted phrase. `words`: the number of distinct words with a meaning."""
 
     asks: bool
     names: bool
@@ -77,7 +77,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class MeaninglessWords:
-    """Bare words: `anywhere` have no meaning, `at_start` only ask where a sentence begins with them."""
+    """Bare words: those in `anywhere` have no meaning, those in `at_start` none at the beginning of a sentence."""
 
     anywhere: frozenset[str]
     at_start: frozenset[str]
@@ -86,16 +86,16 @@ class MeaninglessWords:
 def is_small_talk(message: str, language: str = "english") -> bool:
     """Whether no memory can help with the message; `language` is the agent's, by name or code.
 
-    Small talk neither asks nor names anything and has fewer than MIN_WORDS words with a meaning; of code and stack
-    traces nothing counts.
+    Small talk neither asks nor names anything and has fewer than MIN_WORDS words with a meaning. Code blocks and stack
+    traces do not count.
     """
     reading = read(outside_code(message), language)
     return not reading.asks and not reading.names and reading.words < MIN_WORDS
 
 
 def read(text: str, language: str = "english") -> Reading:
-    """What the text holds. No meaning have the stop words of the language and of the one that knows most of the text's
-    words, and what `small_talk.toml` has as phatic. ValidationFailed for an unknown language."""
+    """The reading of a text. Words without a meaning are the phatic words of `small_talk.toml` and the stop words of
+    two languages: `language` and the one that knows most of the text's words. ValidationFailed for an unknown one."""
     agent_language = language_name(language)
     clauses = _clauses(bare(text))
     words = [token for clause in clauses for token, is_run in clause.tokens if not is_run]
@@ -121,8 +121,9 @@ def outside_code(message: str) -> str:
 
 
 def _asks(kinds: Sequence[tuple[Kind, str]], content: Sequence[str]) -> bool:
+    """Whether a clause has an asking word, and content or, behind that word, a phatic word."""
     at = next((i for i, (kind, _) in enumerate(kinds) if kind == "asks"), None)
-    # Behind an asking word a phatic one is a word like any other: "when does it start".
+    # Behind an asking word a phatic word has a meaning: "when does it start".
     return at is not None and (bool(content) or any(kind == "phatic" for kind, _ in kinds[at:]))
 
 
@@ -137,12 +138,13 @@ def _names_something(text: str, lexicon: _Lexicon) -> bool:
 
 
 def bare(text: str) -> str:
-    """The text as the lexicon has its words: folded, without accents and vowel points, which people leave out."""
+    """The text in the form of the lexicon's words: folded, without accents and vowel points, which people leave out."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed)).casefold()
 
 
 def _clauses(folded: str) -> list[_Clause]:
+    """The clauses of a bare text, in order; a question mark marks all clauses of its sentence."""
     clauses = [_Clause([])]
     first_of_sentence = 0
     for token in _TOKEN.finditer(folded):
@@ -176,6 +178,7 @@ def _kinds(clause: _Clause, lexicon: _Lexicon) -> Iterator[tuple[Kind, str]]:
 
 
 def _kind_at(words: Sequence[str], i: int, lexicon: _Lexicon, *, at_start: bool) -> tuple[Kind, int]:
+    """The kind of the word or longest phrase at index `i`, and its number of words."""
     phatic = max(_longest(lexicon.phatic, words, i), int(_is_laughter(words[i])))
     asks = _longest(lexicon.asks_anywhere, words, i)
     marks = _longest(lexicon.marks, words, i)
@@ -195,7 +198,7 @@ def _kind_at(words: Sequence[str], i: int, lexicon: _Lexicon, *, at_start: bool)
     shortened = {_REPEATED.sub(r"\1\1", word), _REPEATED.sub(r"\1", word)} - {word}
     if any((form,) in lexicon.phatic.get(form, ()) for form in shortened):
         return "phatic", 1
-    # A single letter is a list's or an emoticon's.
+    # A single letter belongs to a list or an emoticon.
     is_stop = word in lexicon.stop or (len(word) == 1 and word.isascii() and word.isalpha())
     return ("stop" if is_stop else "content"), 1
 
@@ -205,7 +208,7 @@ def _holds_asking(phrase: Sequence[str], lexicon: _Lexicon) -> bool:
 
 
 def _longest(phrases: Mapping[str, Sequence[tuple[str, ...]]], words: Sequence[str], i: int) -> int:
-    """How many words the longest phrase has that stands at a place; 0 for none."""
+    """How many words the longest phrase at index `i` has; 0 where there is none."""
     for phrase in phrases.get(words[i], ()):
         if tuple(words[i : i + len(phrase)]) == phrase:
             return len(phrase)
@@ -233,7 +236,7 @@ def _segments(run: str) -> Iterator[tuple[Kind, str]]:
 
 
 def _pieces(content: str) -> list[str]:
-    """A word as it is; a run without spaces gives about one piece a word."""
+    """The word as it is; of a run without spaces, pieces about as long as a word."""
     if not _HAS_RUN.match(content):
         return [content]
     size = _WORD_CHARS["south_east" if re.match(f"[{SOUTH_EAST}]", content) else "cjk"]
@@ -249,7 +252,7 @@ def _data() -> dict[str, dict[str, list[str]]]:
 @cache
 def _laughter() -> re.Pattern[str]:
     pieces = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["laughter"]
-    # Possessive: every way of cutting it is as good as the first.
+    # Possessive, since every other way of cutting the word would match as well.
     return re.compile(rf"(?:{'|'.join(re.escape(bare(piece)) for piece in pieces)}){{2,}}+\w?")
 
 
@@ -258,7 +261,7 @@ def _is_laughter(word: str) -> bool:
 
 
 def _is_asking_hangul(word: str) -> bool:
-    """Endings stand close to an asking word in Korean."""
+    """Whether a word begins with a Korean asking word, to which endings are attached."""
     return word.startswith(_asking_hangul())
 
 
@@ -281,7 +284,7 @@ def _known_in_runs() -> Mapping[str, Sequence[tuple[str, Kind]]]:
         for table in _data().values():
             kinds.update((bare(word), kind) for word in table.get(key, ()) if _HAS_RUN.match(bare(word)))
     asking = [word for word, kind in kinds.items() if kind in ("asks", "marks")]
-    # As in `_kind_at`.
+    # A greeting with an asking word in it marks a question, as in `_kind_at`.
     greetings = [
         word
         for word, kind in kinds.items()
@@ -296,7 +299,7 @@ def _known_in_runs() -> Mapping[str, Sequence[tuple[str, Kind]]]:
 
 @cache
 def _vocabulary(language: str) -> frozenset[str]:
-    """Every word that says of a message that it is in the language."""
+    """Every word that is a sign of the language."""
     table = _data().get(language, {})
     phrases = [phrase for key in ("phatic", "asks", "asks_anywhere", "opens", "stop") for phrase in table.get(key, ())]
     return frozenset(word for phrase in phrases for word in _words(phrase)) | _stop(language)
@@ -313,14 +316,14 @@ def _words(phrase: str) -> tuple[str, ...]:
 
 
 def _language_of(words: Sequence[str], agent_language: str) -> str:
-    """The language that knows most of the words; among equals the agent's own, then by the order of the data."""
+    """The language that knows most of the words; of equals the agent's, then the first in the data."""
     languages = [agent_language, *_data()]
     return max(languages, key=lambda language: sum(word in _vocabulary(language) for word in words))
 
 
 @lru_cache(maxsize=128)
 def _lexicon_for(agent_language: str, spoken: str) -> _Lexicon:
-    """The phrases and words of two languages together; greetings in English are understood everywhere."""
+    """The phrases and words of two languages together, with the phatic phrases of English and of `others`."""
     names = list(dict.fromkeys([agent_language, spoken]))
 
     def phrases(key: str, languages: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
@@ -341,7 +344,7 @@ def _lexicon_for(agent_language: str, spoken: str) -> _Lexicon:
 
 
 def meaningless_words(text: str, language: str = "english") -> MeaninglessWords:
-    """The words without a meaning, bare, of the language and of the one that knows most of the text's words.
+    """The bare words without a meaning of two languages: `language`, and the one that knows most of the text's words.
 
     ValidationFailed for an unknown language.
     """
@@ -353,5 +356,5 @@ def meaningless_words(text: str, language: str = "english") -> MeaninglessWords:
 
 
 def content_runs(run: str) -> list[str]:
-    """The pieces of content in a bare run without spaces, between asking words, particles and the like."""
+    """The pieces of a bare run without spaces that are content: those between asking words, particles and the like."""
     return [piece for kind, piece in _segments(run) if kind == "content"]

@@ -1,7 +1,7 @@
-"""Which of many statements are worth comparing with one, so that nobody compares all with all. Pure.
+"""Indexes that find the statements worth comparing with a given one, in place of comparing all with all. Pure.
 
-An index finds candidates, by number; `statements` decides. A look-up takes a bounded time, whatever the statements are:
-of very many that look the same it finds some and not all. To add a statement takes time in proportion to its length.
+An index finds candidates, by number; `statements` decides. A look-up takes bounded time: of very many statements that
+look the same it finds some and not all. To add a statement takes time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from reverie_server.heuristics.statements import FRAME_WORDS, SAME_SHARE, SPOT_WORDS, Statement, undenied
 
 MAX_CANDIDATES = 32
-# How many statements of terms a look-up counts at most, those of the rarest terms first.
+# The limit of (term, statement) pairs that a look-up counts, those of the rarest terms first.
 _MAX_POSTINGS = 1000
-# Of a longer statement one half of what stands around a spot is enough to know it by.
+# A longer statement is found by one half of the words around a spot.
 _MAX_FRAMED_WORDS = 32
 
 
 class TermIndex:
-    """Finds what may say the same as a statement, hold it, or be held by it: those share most terms of one of both."""
+    """Finds statements that may equal another, entail it or be entailed: the two share most terms of one of them."""
 
     def __init__(self, statements: Iterable[Statement] = ()) -> None:
         self._sizes: list[int] = []
@@ -43,7 +43,7 @@ class TermIndex:
         shared: Counter[int] = Counter()
         budget = _MAX_POSTINGS
         for term in sorted(statement.terms & self._numbers.keys(), key=lambda term: (len(self._numbers[term]), term)):
-            # Of too many the newest.
+            # Over the budget: the newest.
             numbers = self._numbers[term][-budget:]
             shared.update(numbers)
             budget -= len(numbers)
@@ -51,7 +51,7 @@ class TermIndex:
                 break
         equal = self._first_of.get(statement.essence)
         shared.pop(-1 if equal is None else equal, None)
-        # Where not all numbers were looked at, nobody knows what else is shared.
+        # With the budget spent, the counts are too low: any share will do.
         share = SAME_SHARE if budget else 0.0
         best = sorted(
             (-count, number)
@@ -62,7 +62,7 @@ class TermIndex:
 
 
 class FrameIndex:
-    """Finds what may contradict a statement: the same words but for a denial, or for one spot, or in another order."""
+    """Finds statements that may contradict another: equal but for a denial, one spot, or the order of words."""
 
     def __init__(self, statements: Iterable[Statement] = ()) -> None:
         self._by_key: dict[int, list[int]] = defaultdict(list)
@@ -86,7 +86,7 @@ class FrameIndex:
 
 
 def _keys(statement: Statement, *, denies: bool) -> Iterator[int]:
-    """Hashes, of which two statements that contradict each other have one in common: see `statements.contradicts`."""
+    """Hashes of a statement. Two statements that contradict each other share one: see `statements.contradicts`."""
     words = statement.words
     yield hash(("denied", denies, tuple(undenied(statement))))
     yield hash(("order", *sorted(words)))

@@ -1,9 +1,9 @@
 """Whether two statements say the same or contradict each other, and whether one follows from others. Pure.
 
-Their words alone decide, in any language, and rather too seldom than too often.
+Their words alone decide, in any language. A doubtful pair counts as neither the same nor contradictory.
 
-A value is what a statement may be about: a name (a capital inside a sentence, where a language does not give every noun
-one), a number, an identifier. Two statements that name different values never say the same.
+A value is a name (a word with a capital inside a sentence, unless the language capitalises every noun), a number or an
+identifier. Two statements that name different values never say the same.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from reverie_indexer.text.analyse import CJK, SOUTH_EAST, analyse, fold
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.text.redact import essence
 
-# Terms of both by terms of either, from which on two statements say the same.
+# Two statements say the same from this share of common terms on: terms of both by terms of either.
 SAME_SHARE = 0.75
-# The share of a statement's terms that must stand in what it follows from.
+# The share of a statement's terms that its sources must have.
 GROUNDED_SHARE = 0.6
-# A statement of fewer terms stands in another one by chance.
+# A statement of fewer terms may be part of another one by chance.
 MIN_ENTAILED_TERMS = 3
-# How many words, and which share of all, two statements must have in common around the one spot where they differ; how
-# many words the spot may have.
+# Two statements contradict each other in one spot of at most SPOT_WORDS words. Around it at least FRAME_WORDS words
+# must be equal, and this share of the longer statement's.
 FRAME_WORDS, _FRAME_SHARE, SPOT_WORDS = 3, 0.5, 4
-# A word of a script with spaces has marks in it, and none at its end.
+# Marks that a word of a script with spaces may have inside, but not at its end.
 _INNER_MARKS = "'’.@/-"
 _WORD = re.compile(rf"[{CJK}{SOUTH_EAST}]|(?:(?![{CJK}{SOUTH_EAST}])[\w{_INNER_MARKS}])++")
-# Between two words: the end of a sentence.
+# The end of a sentence, looked for between two words.
 _SENTENCE_END = re.compile(r"[.!?…:。！？]['\"”’»)]*+\s")
-# Whoever is spoken of needs no source.
+# The speakers are no values: a statement about them needs no source for the name.
 _ROLES = frozenset({"user", "assistant", "i"})
-# What there is one of, so that whatever else is named takes its place.
+# Words for a thing that a person has one of (a favourite, a home, a name): another one replaces it.
 _SINGULAR = re.compile(
     r"favou?rit|prefer|lieblings|bevorzug|préf|prefier|preferid|preferit|предпоч|любим|ulubion|lieveling|最喜|一番"
     r"|住在|住んで|叫做|名字|名前"
 )
-# What says how things are rather than what happened: there, another name or number takes the place.
+# Words for a state rather than an event: in a state, another name or number replaces the first.
 _STATE = re.compile(
     r"\b(?:is|are|am|i'm|live[sd]?|living|works?|working|located|based|called|named|due|deadline|uses?|using|runs|leads"
     r"|ist|sind|wohn\w*|arbeit\w*|heiß\w*|nutz\w*|verwend\w*|es|está|viv\w*|trabaj\w*|llam\w*|us[ao]"
     r"|est|habit\w*|travaill\w*|appel\w*|utilis\w*|è|abit\w*|lavor\w*|chiam\w*|é|mor\w*|trabalh\w*|cham\w*"
     r"|woon\w*|werk\w*|heet|jest|mieszk\w*|prac\w*|жив\w*|работа\w*|зовут)\b|[=:]"
 )
-# Few on purpose: words that mean something else in another language are left out.
+# A short list on purpose: it leaves out words that mean something else in another language.
 _NEGATIONS = frozenset(
     {
         *("not", "no", "never", "cannot", "don't", "doesn't", "isn't", "aren't", "won't", "can't", "didn't", "anymore"),
@@ -53,7 +53,7 @@ _NEGATIONS = frozenset(
         *("не", "нет", "никогда", "不", "没", "沒", "無"),
     }
 )
-# Words that come with a negation, and go when it is taken away.
+# Words that accompany a negation: without it they go too.
 _WITH_NEGATIONS = frozenset(
     ("do", "does", "did", "any", "longer", "more", "mehr", "ya", "ne", "plus", "più", "mais", "meer", "już", "больше")
 )
@@ -61,7 +61,7 @@ _WITH_NEGATIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement as it is compared: its words in order, its search terms, its values (folded), and what it denies."""
+    """A statement as it is compared: its words in order, search terms, values (folded) and negation words."""
 
     text: str
     essence: str
@@ -72,7 +72,7 @@ class Statement:
 
 
 def statement(text: str, language: str) -> Statement:
-    """A text as it is compared; `language` is the one that its terms are analysed in, and most likely its own."""
+    """The statement of a text. `language` is the one to analyse its terms in, and most likely the text's own."""
     composed = unicodedata.normalize("NFKC", text)
     cues = cues_of(folded(composed), all_cues().get(language))
     has_capital_nouns = cues is not None and cues.nouns_capitalised
@@ -95,7 +95,7 @@ def statement(text: str, language: str) -> Statement:
 
 
 def is_duplicate(a: Statement, b: Statement) -> bool:
-    """Whether two statements say the same: equal, or of about the same terms and no different values or denials."""
+    """Whether two statements say the same: equal, or about the same terms, without different values or denials."""
     if a.essence == b.essence:
         return True
     if (a.values - b.values and b.values - a.values) or bool(a.denials) != bool(b.denials):
@@ -106,7 +106,7 @@ def is_duplicate(a: Statement, b: Statement) -> bool:
 
 
 def entails(a: Statement, b: Statement) -> bool:
-    """Whether statement `a` says what `b` does, and maybe more."""
+    """Whether statement `a` says all that `b` says, and maybe more."""
     if is_duplicate(a, b):
         return True
     is_part = len(b.terms) >= MIN_ENTAILED_TERMS and b.terms <= a.terms and b.values <= a.values
@@ -114,10 +114,10 @@ def entails(a: Statement, b: Statement) -> bool:
 
 
 def contradicts(a: Statement, b: Statement) -> bool:
-    """Whether two statements cannot both hold: one denies the other, or they differ in one value alone.
+    """Whether two statements cannot both be true: one denies the other, or they differ in one value alone.
 
-    `I live in Oslo` and `I live in Bergen` do; `I like tea` and `I like coffee` do not. What only knowledge of the
-    world tells is not seen.
+    `I live in Oslo` contradicts `I live in Bergen`; `I like tea` does not contradict `I like coffee`. A contradiction
+    that takes knowledge of the world is not found.
     """
     if bool(a.denials) != bool(b.denials):
         return undenied(a) == undenied(b)
@@ -135,14 +135,14 @@ def contradicts(a: Statement, b: Statement) -> bool:
         return False
     around = [*a.words[:start], *a.words[len(a.words) - end :]]
     are_values = bool(a.values & set(spots[0])) and bool(b.values & set(spots[1]))
-    # In scripts without spaces a word is several of these.
+    # In scripts without spaces each character is a word here, so they are joined without spaces.
     if _SINGULAR.search("".join(around)):
         return True
     return are_values and _STATE.search(" ".join(around)) is not None
 
 
 class Ground:
-    """What statements may follow from: the terms and words of others. Made once for many questions."""
+    """The terms and words of the source statements that a claim may follow from. Made once for many claims."""
 
     def __init__(self, sources: Iterable[Statement]) -> None:
         terms: set[str] = set()
@@ -150,13 +150,13 @@ class Ground:
         for source in sources:
             terms |= source.terms
             words.update(source.words)
-        # A set for each part of what was joined.
+        # One set for each of the grounds that were joined.
         self._terms: list[set[str]] = [terms]
         self._words: list[set[str]] = [words]
 
     @classmethod
     def joined(cls, parts: Iterable[Ground]) -> Ground:
-        """All of several, without a copy of them."""
+        """One ground of several, which shares their sets."""
         whole = cls(())
         for part in parts:
             whole._terms += part._terms
@@ -164,7 +164,7 @@ class Ground:
         return whole
 
     def supports(self, claim: Statement) -> bool:
-        """Whether a statement follows as far as words tell: its values stand here, and most of its terms."""
+        """Whether a claim follows, as far as words tell: the sources have all its values and most of its terms."""
         if not claim.terms or not all(self._has(value) for value in claim.values):
             return False
         known_terms = sum(any(term in terms for terms in self._terms) for term in claim.terms)
@@ -189,7 +189,7 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_in_order(a: Statement, b: Statement) -> bool:
-    """Whether two statements name what they both name in the same order, where the order says what is preferred."""
+    """Whether two statements have their common words in the same order; True where neither states a preference."""
     if not _SINGULAR.search(a.essence) or len(a.terms & b.terms) < MIN_ENTAILED_TERMS:
         return True
     shared = set(a.words) & set(b.words)
@@ -198,9 +198,10 @@ def _is_in_order(a: Statement, b: Statement) -> bool:
 
 
 def undenied(denial: Statement) -> list[str]:
-    """The words of a statement without those that deny it."""
+    """The words of a statement without its negation words."""
     return [word for word in denial.words if word not in _NEGATIONS and word not in _WITH_NEGATIONS]
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:
+    """How many words both begin with."""
     return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -34,7 +34,7 @@ _NAME_FORMAT = "MEMORY_backup_%Y-%m-%d_%H-%M-%S.md"
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of MEMORY.md from before a compaction, made `at`. `size` is in bytes."""
+    """A copy of MEMORY.md from before a compaction. `at` is when it was made, `size` is in bytes."""
 
     name: str
     at: datetime
@@ -43,9 +43,9 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a compaction did, or in `reason` why it did nothing. Sizes are in bytes, `version` is the file's.
+    """The result of a compaction; `reason` is why it changed nothing. Sizes are in bytes, `version` is the file's.
 
-    `fallback` is why a configured model was not used, or what it proposed was refused.
+    `fallback` is why a configured model was not used, or why its proposal was refused.
     """
 
     compacted: bool
@@ -60,10 +60,10 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The compacted text, or None and why the memory stays as it is; how it was made, and what goes with it.
+    """The compacted text, or None and in `reason` why the memory stays as it is; `made` is how the text was generated.
 
-    `more` are further changes of the same write, `within` runs in its transaction and may raise StaleVersion to begin
-    again.
+    `more` are further changes of the same write. `within` runs in its transaction; when it raises StaleVersion, the
+    compaction begins again.
     """
 
     text: str | None
@@ -74,12 +74,12 @@ class Proposed:
     within: Within | None = None
 
 
-# What becomes of a memory: of its place, its file and text, and how often others were faster already.
+# Proposes the new text: from the memory's place, its document and text, and the number of the attempt (from 0).
 Propose = Callable[[Place, Document, str, int], Awaitable[Proposed]]
 
 
 async def propose_extractively(place: Place, document: Document, text: str, attempt: int) -> Proposed:
-    """Without a model: equal entries merged, everything in its section."""
+    """The text compacted without a model: equal entries merged, each entry in its section."""
     del place, document, attempt
     return Proposed(*await asyncio.to_thread(compacted, text))
 
@@ -105,11 +105,11 @@ class Compaction:
         self.now = now
 
     async def compact(self, place: Place, *, by: str) -> Compacted:
-        """Merge what says the same and sort the rest into its sections, however short the memory is.
+        """Merge equal entries and sort the rest into sections, however short the memory is.
 
-        Backup, new text and the removal of old backups are one transaction, and it takes place only if the memory
-        still is what was compacted; otherwise the new text is compacted. NotFound where there is no memory,
-        Conflict when others wrote it every time.
+        One transaction writes the backup and the new text and removes old backups. Where others changed the memory
+        since it was read, the compaction begins again with their text. NotFound where there is no memory, Conflict
+        when others changed it at every attempt.
         """
         numbers = count()
 
@@ -138,8 +138,8 @@ class Compaction:
             return [backup for _, backup in await _backups(connection, place, await own_slices(connection, place))]
 
     async def restore(self, place: Place, name: str, *, by: str) -> Written:
-        """Make a backup's text the memory's, as a new version. NotFound for no such backup, ValidationFailed for a
-        blank one, Conflict when the backup is changed all the time."""
+        """Write a backup's text to the memory, as a new version. NotFound for no such backup, ValidationFailed for a
+        blank one, Conflict when the backup changed at every attempt."""
 
         async def attempt() -> Written:
             text = await self._backup_text(place, name)
@@ -151,7 +151,7 @@ class Compaction:
             path = current[0].path if current else MEMORY
             change = overwrite(path, text, by=by, reason=f"restore of {name}")
             async with self._pipeline.unit_of_work(place, [change]) as unit:
-                # What is restored may have been forgotten or cleared since it was read.
+                # The backup may have been forgotten or cleared since it was read.
                 if await _living_text(unit.connection, place, [unit.slice_.slice_id], name) != text:
                     raise Superseded
             return unit.written[0]
@@ -159,13 +159,14 @@ class Compaction:
         return await until_stable(attempt, attempts=_ATTEMPTS, what=f"the backup {name}")
 
     async def _backup_text(self, place: Place, name: str) -> str | None:
+        """The text of a backup, or None where there is none of that name."""
         if not _time_of(name):
             return None
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             return await _living_text(connection, place, await own_slices(connection, place), name)
 
     async def _free_name(self, place: Place) -> str:
-        """The name of a backup made now, or in the next second that has none yet."""
+        """The name of a backup made now; where it is taken, that of the next second without a backup."""
         taken = {backup.name for backup in await self.backups(place)}
         at = self.now().astimezone(UTC)
         while (name := at.strftime(_NAME_FORMAT)) in taken:
@@ -176,7 +177,7 @@ class Compaction:
         self, place: Place, present: tuple[Document, str], proposed: Proposed, name: str, by: str
     ) -> Written:
         (document, before), after = present, proposed.text or ""
-        # What a model leaves out was not a person's decision, whoever asked for the compaction.
+        # A text from a model was not the decision of the person who asked for the compaction.
         author = AUTHOR if proposed.made.method == "llm" else by
         reason = f"backup of version {document.version} before compaction"
         backup = Change(name, lambda _: before, by, reason, enabled=False, overwrites=True, reserved=True)
@@ -193,6 +194,7 @@ class Compaction:
 
 
 async def _living_text(connection: Connection, place: Place, slice_ids: Sequence[int], path: str) -> str | None:
+    """The text of the file at a path, or None where there is none or it is deleted."""
     found = await store.read_documents(connection, place.tenant_id, slice_ids, [path])
     return found[0][1] if found and found[0][0].deleted_at is None else None
 
@@ -211,16 +213,16 @@ def compacted(text: str) -> tuple[str | None, str | None]:
 
 
 async def _backups(connection: Connection, place: Place, slice_ids: Sequence[int]) -> list[tuple[int, Backup]]:
-    """The backups in some slices with the ids of their documents, newest first."""
+    """The backups in the given slices, each behind the id of its document, newest first."""
     params = {"tenant_id": place.tenant_id, "slice_ids": list(slice_ids), "pattern": BACKUP}
     rows = await (await connection.execute(SQL["backups"], params)).fetchall()
-    # A name may have the form of a time that there never was.
+    # A name may match the pattern with a time that does not exist, such as February 30.
     timed = [(row, _time_of(row["name"])) for row in rows]
     return [(row["document_id"], Backup(row["name"], at, row["size"])) for row, at in timed if at is not None]
 
 
 def _time_of(name: str) -> datetime | None:
-    """When a backup was made, by its name; None for what is not the name of one."""
+    """When a backup was made, by its name; None for any other name."""
     try:
         return datetime.strptime(name, _NAME_FORMAT).replace(tzinfo=UTC) if re.search(BACKUP, name) else None
     except ValueError:

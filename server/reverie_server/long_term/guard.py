@@ -1,7 +1,7 @@
 """The guard over files that a model proposes to replace whole: MEMORY.md and PROFILE.md. Pure.
 
-A proposal that is too short, lacks the header, is over the caps or drops too much is refused. What a person wrote is
-never a model's to change: it is put back, word for word, where the proposal leaves it out.
+A proposal that is too short, lacks the header, is over the caps or drops too much is refused. A model may not change
+the entries of a person: those that the proposal leaves out are put back, word for word.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from reverie_server.text.redact import essence
 
 MAX_CHARS = 8000
 MAX_GROWTH = 0.5
-# Up to here a memory may grow at once, however little there was: half of nothing is nothing.
+# A memory may grow to this size at once, however short it was: MAX_GROWTH of an empty file is nothing.
 FREE_CHARS = 1000
-# An entry that a proposal adds, and that has so much in common with one of a person's that it leaves out, is the same
-# in other words. Of pairs of letters, those of both by those of either.
+# An added entry whose pairs of letters overlap by this share (those of both by those of either) with an entry of a
+# person that the proposal leaves out is that entry in other words.
 _REWORDED_SHARE = 0.55
-# So many pairs are compared in all: what is left then goes back as it is.
+# At most this many pairs of entries are compared in all; the missing entries that remain go back as they are.
 _MAX_COMPARED = 20_000
-# Below so many headings of a person's something may be missing: each is a new look at the whole file.
+# Entries of a person may be missing below at most this many headings: each one parses the whole file again.
 _MAX_HOMES = 50
-# A shorter entry says something else under another heading.
+# An entry of at most this length means something else under another heading.
 _MAX_DEPENDENT_CHARS = 20
 _TOO_SHORT = f"the result has under {MIN_RESULT_CHARS} characters"
 
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """What a proposal must hold to. Characters are code points, shares are of the file before.
+    """The limits of a proposal. Characters are code points, shares are of the file before.
 
-    A file that is over `max_chars` already may stay so, but not grow. `max_growth` None: no limit but that. `title` is
-    the header that must be there (None: none). `explained` are the essences of entries that may leave, since another
-    one contradicts them: they do not count as lost, but a person's stay all the same.
+    A file that is over `max_chars` already may keep its size, but not grow. `max_growth` None: only `max_chars` limits
+    the growth. `title` is the required header (None: none). `explained` are the essences of entries that another entry
+    contradicts: they do not count as lost when they leave. An entry of a person stays even then.
     """
 
     max_chars: int = MAX_CHARS
@@ -50,8 +50,8 @@ class GuardRules:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """The file as it may be written, or None and why not. `dropped` are the entries that leave it, as written, without
-    their bullets; none of them is a person's."""
+    """The text to write, or None and in `reason` why it is refused. `dropped` are the entries that leave the file, as
+    written, without their bullets; none of them is a person's."""
 
     text: str | None
     reason: str
@@ -60,7 +60,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A block that says something, below its headings (level and title, outermost first)."""
+    """A block with words, and the headings above it (level and title, outermost first)."""
 
     block: Block
     raw: tuple[str, ...]
@@ -73,29 +73,29 @@ class _Entry:
 
     @property
     def verbatim(self) -> tuple[str, ...]:
-        """What must stay of a person's entry: everything but its bullet and the white space around its lines."""
+        """The lines that must stay of a person's entry: all of them, without the bullet and the white space around."""
         return tuple(line.strip() for line in self.text if line.strip())
 
 
 def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str], bool]) -> Guarded:
-    """The proposed file `after` as it may replace `before`, or why it may not.
+    """The text that may replace `before`, made of the proposal `after`; or why the proposal is refused.
 
-    `is_machine` says of a line whether the server wrote it. An entry with one line of a person's is that person's; of
-    such entries that are equal, case and white space aside, one stays. A person's entry that the proposal has in other
-    words takes their place; any other goes back below its heading.
+    `is_machine` returns whether the server wrote a line. An entry with one line of a person is that person's; of
+    several that are equal, case and white space aside, one stays. Where the proposal has a person's entry in other
+    words, the entry replaces these; any other missing entry goes back below its heading.
     """
     if _is_too_short(after, before):
         return Guarded(None, _TOO_SHORT)
     newline = "\r\n" if "\r\n" in before else "\n"
     proposed = "\n".join(line.rstrip("\r\n") for line in lines_of(after.removeprefix("\ufeff"))) + "\n"
     if not _has_title(proposed, rules.title):
-        # Which one is the memory's, and no matter of logs.
+        # Reasons are logged: this one does not quote the header, which may be a line of the file.
         return Guarded(None, "the result lacks the header")
     old = _entries(before)
     new = _entries(proposed)
     if refused := _drops_too_much(old, _left_out(old, new, proposed), rules):
         return Guarded(None, refused)
-    # A line without a word, such as that below the head of a table, is nobody's.
+    # A line without a word, such as the one below the head of a table, has no author.
     of_person = [entry for entry in old if not all(is_machine(line) for line in entry.text if essence(line))]
     missing = _missing(of_person, _entries(proposed))
     if len({entry.headings for entry in missing}) > _MAX_HOMES:
@@ -108,14 +108,14 @@ def check(before: str, after: str, rules: GuardRules, is_machine: Callable[[str]
     if refused := _out_of_bounds(before, result, rules):
         return Guarded(None, refused)
     dropped = _left_out(old, kept, result)
-    # What stood in other words for an entry that is back may have held another one as well.
+    # Checked again: a proposed entry that a person's entry replaced may have held a second old entry, now dropped.
     if refused := _drops_too_much(old, dropped, rules):
         return Guarded(None, refused)
     return Guarded(result, "", tuple("\n".join(entry.text) for entry in dropped))
 
 
 def _drops_too_much(old: Sequence[_Entry], left_out: Sequence[_Entry], rules: GuardRules) -> str | None:
-    """Why what a text leaves out is too much, or None."""
+    """Why too many entries are left out, or None. Entries that the rules explain do not count."""
     lost = sum(essence("\n".join(entry.text)) not in rules.explained for entry in left_out)
     count = len({entry.words for entry in old})
     return f"the result drops {lost} of {count} entries" if lost > rules.max_loss * count else None
@@ -133,7 +133,7 @@ def _out_of_bounds(before: str, result: str, rules: GuardRules) -> str | None:
 
 
 def _is_too_short(result: str, before: str) -> bool:
-    """Whether a result says too little: of a file that is short itself, or new, no more than that it says something."""
+    """Whether a result says too little: under MIN_RESULT_CHARS; where the file before is as short, no entry at all."""
     if len(before.strip()) < MIN_RESULT_CHARS:
         return not _entries(result)
     return len(result.strip()) < MIN_RESULT_CHARS
@@ -164,9 +164,9 @@ def _entries(text: str) -> list[_Entry]:
 
 
 def _left_out(old: Sequence[_Entry], new: Sequence[_Entry], text: str) -> list[_Entry]:
-    """The entries of which a sentence stands nowhere in the new text, each once."""
+    """The old entries with a sentence that the new text lacks, each once."""
     whole = folded([text])
-    # Most are found among these at once, without a search through the text.
+    # Most sentences are in this set, which saves the search through the text.
     kept = {piece for entry in new for piece in pieces_of(entry.text)}
     gone = {
         entry.words: entry
@@ -177,7 +177,7 @@ def _left_out(old: Sequence[_Entry], new: Sequence[_Entry], text: str) -> list[_
 
 
 def _missing(of_person: Sequence[_Entry], new: Sequence[_Entry]) -> list[_Entry]:
-    """A person's entries that the new text has not word for word; of equal ones one is enough."""
+    """A person's entries that the new text lacks word for word. Of equal entries one is enough."""
     verbatim = {entry.verbatim for entry in new}
     present = {_key(entry) for entry in of_person if entry.verbatim in verbatim}
     missing: dict[tuple[str, str], _Entry] = {}
@@ -188,13 +188,14 @@ def _missing(of_person: Sequence[_Entry], new: Sequence[_Entry]) -> list[_Entry]
 
 
 def _key(entry: _Entry) -> tuple[str, str]:
+    """The key of equal entries: their words, and of a short entry the heading too."""
     words = entry.words
     dependent = len(words) <= _MAX_DEPENDENT_CHARS and entry.headings
     return words, folded([entry.headings[-1][1]]) if dependent else ""
 
 
 def _with_front_matter(before: str, proposed: str) -> str:
-    """The proposal with the front matter of the file before; a model's own goes."""
+    """The proposal with the front matter of `before`; front matter of the proposal is removed."""
     old, new = ([b for b in blocks_of(text)[:1] if b.kind == "front_matter"] for text in (before, proposed))
     rest = "".join(lines_of(proposed)[new[0].end :]) if new else proposed
     if not old:
@@ -204,7 +205,7 @@ def _with_front_matter(before: str, proposed: str) -> str:
 
 
 def _with_entries_of_person(text: str, missing: Sequence[_Entry], old: Sequence[_Entry]) -> str:
-    """The text with a person's entries in place of what the proposal made of them, or below their headings."""
+    """The text with the missing entries: each in place of its rewording in the proposal, else below its heading."""
     if not missing:
         return text
     lines = [line.rstrip("\r\n") for line in lines_of(text)]
@@ -227,24 +228,24 @@ def _with_entries_of_person(text: str, missing: Sequence[_Entry], old: Sequence[
 
 
 class _Free:
-    """Entries of a proposal that may stand for one of a person's in other words, each for one."""
+    """Entries of a proposal that may be a person's entry in other words, each for one entry only."""
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
         self._pairs = {id(entry): (entry, _pairs(entry.words)) for entry in entries}
         self._compared = 0
 
     def take(self, entry: _Entry) -> None:
-        """Leave out what stands for something already."""
+        """Remove an entry that stands for a person's entry already."""
         self._pairs.pop(id(entry), None)
 
     def reworded(self, entry: _Entry) -> _Entry | None:
-        """The one that says the same as an entry in other words, if there is one."""
+        """The free entry that is most alike the given one, or None where the best share is under _REWORDED_SHARE."""
         pairs_of_entry = _pairs(entry.words)
         best, best_share = None, 0.0
         for other, pairs in self._pairs.values():
             if self._compared >= _MAX_COMPARED:
                 break
-            # Of what is much longer than the other no share is large enough.
+            # Where one is much longer than the other, no share can be large enough.
             sizes = sorted((len(entry.words), len(other.words)))
             if sizes[0] < _REWORDED_SHARE * (sizes[1] - 1):
                 continue
@@ -259,12 +260,13 @@ def _pairs(words: str) -> Counter[str]:
 
 
 def _share(a: Counter[str], b: Counter[str]) -> float:
+    """The pairs that both have, by those that either has; 0 where neither has any."""
     either = (a | b).total()
     return (a & b).total() / either if either else 0.0
 
 
 def _settled(text: str, entries: Sequence[_Entry]) -> str:
-    """The text with entries at the end of what stands directly below their headings, which are made where missing."""
+    """The text with each entry added at the end of the text directly below its headings. Missing headings are added."""
     for headings in dict.fromkeys(entry.headings for entry in entries):
         group = [entry for entry in entries if entry.headings == headings]
         lines, blocks = [line.rstrip("\r\n") for line in lines_of(text)], blocks_of(text)
@@ -283,8 +285,8 @@ def _settled(text: str, entries: Sequence[_Entry]) -> str:
 
 
 def _home(blocks: Sequence[Block], headings: Sequence[tuple[int, str]], line_count: int) -> tuple[int, int, bool]:
-    """Before which line what stands below some headings goes, how many of them are there already, and whether an item
-    comes before it."""
+    """The line before which an entry below some headings goes, how many of these the text has, and whether a list item
+    comes before that line."""
     found = [block for block in blocks if block.kind == "heading"]
     for depth in range(len(headings), 0, -1):
         level, title = headings[depth - 1]
@@ -292,7 +294,7 @@ def _home(blocks: Sequence[Block], headings: Sequence[tuple[int, str]], line_cou
         if home is None:
             continue
         later = (b for b in found if b.start > home.start)
-        # A heading that is to be made ends what stands directly below the one that is there.
+        # Where headings are still to be added, they go behind the sub-sections of the one that is there.
         end = next((b.start for b in later if depth == len(headings) or b.level <= level), line_count)
         return end, depth, _follows_item(blocks, end)
     if headings:
@@ -308,12 +310,12 @@ def _follows_item(blocks: Sequence[Block], line: int) -> bool:
 
 
 def _joined(group: Sequence[_Entry]) -> Iterator[str]:
-    """The entries' lines: items of a list beneath each other, anything else between blank lines."""
+    """The entries' lines: list items without a gap, other entries parted by blank lines."""
     previous: _Entry | None = None
     for entry in group:
         if previous is not None and not previous.block.kind == entry.block.kind == "item":
             yield ""
-        # Indented, it would belong to an item above it.
+        # An indented paragraph would belong to the list item above it.
         yield entry.raw[0].lstrip(" ") if entry.block.kind == "paragraph" else entry.raw[0]
         yield from entry.raw[1:]
         previous = entry

@@ -1,7 +1,7 @@
-"""The lines of files: what counts as one, by what it is known, and where it is said to come from. Pure.
+"""The identity of the lines of files, by which their provenance is recorded. Pure.
 
-A line is known by the hash of its essence, so that it keeps its origin when the file is sorted anew. Headings and blank
-lines are no lines here.
+A line is identified by the hash of its essence, so that it keeps its origin when the file is sorted anew. Headings and
+blank lines are no lines here.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Derived:
 
 
 def line_sha256(line: str) -> bytes:
-    """By what a line is known: whatever its case, white space, bullet and marks at its edges."""
+    """The identity of a line: a hash that ignores case, white space, the bullet and marks at the line's edges."""
     return hashlib.sha256(essence(line).encode()).digest()
 
 
 def entry_lines(text: str) -> list[str]:
-    """The lines of a markdown text that say something: no headings, nothing blank, no rules."""
+    """The lines of a markdown text with content: no headings, blank lines or rules."""
     lines = (line.rstrip("\r\n") for line in lines_of(text))
     return [line for line in lines if essence(line) and not _HEADING.match(line)]
 
 
 def added_lines(before: str, after: str) -> list[str]:
-    """The lines that a text has and the one before it had not, however they are written there."""
+    """The lines of `after` that `before` lacks; case, white space and bullets do not count."""
     known = {essence(line) for line in entry_lines(before)}
     return [line for line in entry_lines(after) if essence(line) not in known]

@@ -1,7 +1,7 @@
-"""Where the lines of files come from that the server wrote by itself.
+"""The provenance of the lines of files that the server wrote by itself.
 
-What a person changes is another line, and a line that is not recorded is a person's. What a line is stands in `lines`.
-Every function works inside the caller's transaction, in which the slice is open.
+A line that a person changes becomes another line. A line without a record is a person's. `line_identity` says what a
+line is. Every function works inside the caller's transaction, in which the slice is open.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ SQL = Queries(__file__)
 async def record(
     connection: Connection, tenant_id: str, slice_id: int, derived: Iterable[Derived], *, at: datetime | None = None
 ) -> None:
-    """Keep where lines come from that were written in this transaction, in one statement; `at` None is now.
+    """Record the provenance of lines written in this transaction, in one statement; `at` None is now.
 
-    Files that the slice does not have are left out, and what is no line.
+    Files that the slice does not have, and texts that are no lines, are left out.
     """
     rows = [
         (item.path, line_sha256(line), item, sources)
@@ -73,7 +73,7 @@ async def machine_lines(connection: Connection, tenant_id: str, slice_id: int, p
 async def origins(
     connection: Connection, tenant_id: str, document_id: int, lines: Iterable[str]
 ) -> dict[bytes, list[DictRow]]:
-    """What is recorded of some lines of a file, by their hashes, oldest first; nothing for those of a person."""
+    """The provenance rows of lines of a file, by the lines' hashes, oldest first. A person's line has none."""
     params = {"tenant_id": tenant_id, "document_id": document_id, "hashes": [line_sha256(line) for line in lines]}
     found: dict[bytes, list[DictRow]] = {}
     for row in await (await connection.execute(SQL["origins"], params)).fetchall():
@@ -86,8 +86,8 @@ async def forget_lines(
 ) -> None:
     """Delete the provenance of the lines of a document that hold nothing but the given texts.
 
-    `before` is the version of the document that still holds them. A line of which something is left keeps its
-    provenance, under the hash of what is left. Raises TextTooCostly where a long version takes too much CPU time.
+    `before` is the version of the document that still holds them. A line with a rest keeps its provenance, under the
+    hash of the rest. Raises TextTooCostly where a long version takes too much CPU time.
     """
     gone, moved = await isolated(lines_without, before, texts, chars=len(before))
     if not gone and not moved:
@@ -111,7 +111,7 @@ def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[
     targets = Targets(erased.found)
     left = {line_sha256(line): _hash_without(targets, line) for line in dict.fromkeys(entry_lines(before))}
     changed = {sha256: rest for sha256, rest in left.items() if rest != sha256}
-    # What spans lines: none of them may stay by its hash.
+    # Of a target that spans several lines, no line may stay by its hash.
     still = {line_sha256(line) for line in entry_lines(erased.text)} | {rest for rest in changed.values() if rest}
     gone = [sha256 for sha256 in left if sha256 not in still and not changed.get(sha256)]
     return gone, [(sha256, rest) for sha256, rest in changed.items() if rest]

@@ -1,4 +1,4 @@
--- record: where lines come from, of files of a slice that are there
+-- record: the provenance of lines, of existing files of a slice
 INSERT INTO derivations (tenant_id, slice_id, document_id, line_sha256, stage, method, prompt, prompt_version, model, sources, at)
 SELECT d.tenant_id, d.slice_id, d.document_id, x.line_sha256, x.stage, x.method, x.prompt, x.prompt_version, x.model,
        x.sources::jsonb, coalesce(%(at)s::timestamptz, now())
@@ -15,17 +15,17 @@ JOIN derivations v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_i
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s AND d.session_key IS NULL
 ORDER BY v.line_sha256;
 
--- origins: where some lines of a file come from, oldest first
+-- origins: the provenance of some lines of a file, oldest first
 SELECT line_sha256, stage, method, prompt, prompt_version, model, sources, at
 FROM derivations
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(hashes)s::bytea[])
 ORDER BY derivation_id;
 
--- delete_lines: lines of a file of which nothing is left
+-- delete_lines: the provenance of lines of a file that are gone
 DELETE FROM derivations
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(gone)s::bytea[]);
 
--- change_lines: lines of a file of which a part is left
+-- change_lines: the new hashes of lines of a file of which a part is left
 UPDATE derivations v SET line_sha256 = x.new
 FROM unnest(%(old)s::bytea[], %(new)s::bytea[]) AS x(old, new)
 WHERE v.tenant_id = %(tenant_id)s AND v.document_id = %(document_id)s AND v.line_sha256 = x.old;

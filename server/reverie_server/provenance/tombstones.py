@@ -1,4 +1,4 @@
-"""Tombstones: forgotten texts that may not come back by themselves, kept as keyed hashes that reveal nothing."""
+"""Tombstones: keyed hashes of forgotten texts, which reveal nothing and keep background work from restoring them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SQL = Queries(__file__)
 
 
 class Tombstones:
-    """The tombstones of places. A person may write a forgotten text anew; what runs by itself may not."""
+    """The tombstones of places. A person may write a forgotten text anew; background work may not."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,7 +49,7 @@ class Tombstones:
         return int((await cursor.fetchone() or {"count": 0})["count"])
 
     async def without_forgotten(self, place: Place) -> Callable[[str], str]:
-        """A pure function that takes out of a markdown text the passages and lines that were forgotten in the place."""
+        """A pure function that removes the passages and lines forgotten in the place from a markdown text."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
             cursor = await connection.execute(SQL["tombstones"], {"tenant_id": place.tenant_id, "slice_ids": slice_ids})
@@ -60,9 +60,9 @@ class Tombstones:
         return lambda text: without_forgotten(text, lambda kept: _hmac(secret, kept) in forgotten)
 
     async def of_transcripts(self, place: Place) -> Callable[[str, datetime], str]:
-        """A pure function of a text and of when it was said: it takes out what was forgotten in the place since then.
+        """A pure function of a text and its time: removes from the text what was forgotten in the place since then.
 
-        Whole passages and lines, and within a line the words that were forgotten.
+        It removes whole passages and lines, and forgotten words within a line.
         """
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)

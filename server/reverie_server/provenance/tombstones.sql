@@ -17,5 +17,5 @@ ORDER BY text_hmac;
 SELECT max(at) || ' ' || count(*) AS at FROM tombstones
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
 
--- secret: what the hashes are keyed with
+-- secret: the key of the hashes
 SELECT secret FROM tombstone_key;

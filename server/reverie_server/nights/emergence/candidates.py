@@ -10,7 +10,7 @@
 
 Recalls count for as long as an entry may be old. One search that finds an entry in several places is one recall. In a
 focused run a person asks for the topic, which is a recall of now by a query of its own: so an entry that nobody asked
-for before can pass, while its age, what it contradicts and what was corrected hold there as everywhere.
+for before can pass. The gates for its age, for contradictions and for corrections hold there as everywhere.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ WEIGHTS: Mapping[str, float] = {
 FULL_RECALLS = 10
 FULL_QUERIES = 5
 FULL_DAYS = 7
-# An entry of one day may be an observation.
+# An entry of fewer days may be a single observation.
 LASTING_DAYS = 2
 _DAY = timedelta(days=1)
-# In this order: the first one that a candidate does not pass is the one that stopped it.
+# In the order in which they are checked: the first one that a candidate fails is the one that stopped it.
 GATES = (
     "not_known",
     "not_corrected",
@@ -49,7 +49,7 @@ GATES = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a candidate needs."""
+    """The thresholds of the gates, and the half-life and weights of the score."""
 
     min_score: float = 0.4
     min_recalls: int = 3
@@ -61,7 +61,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """One time that somebody was shown an entry: for which query (a hash of it), and when."""
+    """One search that showed an entry to somebody: the hash of its query, and when."""
 
     query: bytes
     at: datetime
@@ -69,10 +69,10 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of an entry. `days` are those on which it was noted, at least one.
+    """The facts that an entry is scored by. `days` are those on which it was noted, at least one.
 
-    `is_asked` is a person's question for it, now. `is_telling` says that it was stated to be kept: a decision, a
-    preference, something to remember, or what came up in several conversations.
+    `is_asked`: a person asks for its topic in this run. `is_telling`: it is noteworthy, that is a decision, a
+    preference, something to remember, or a topic of several conversations.
     """
 
     days: Sequence[date]
@@ -86,7 +86,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a candidate has, what it needs, and whether that is enough."""
+    """One gate of a candidate: its value, the value needed, and whether the candidate passes."""
 
     value: float | bool
     needed: float | bool
@@ -95,7 +95,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate's score, its parts and its gates. `stopped_by` is the first gate that it does not pass, or None."""
+    """A candidate's score, the score's parts by name, and the gates by name."""
 
     score: float
     parts: Mapping[str, float]
@@ -103,12 +103,12 @@ class Scored:
 
     @property
     def stopped_by(self) -> str | None:
-        """The first gate, in the order of GATES, that the candidate does not pass."""
+        """The first gate, in the order of GATES, that the candidate does not pass; None where it passes all."""
         return next((name for name in GATES if not self.gates[name].passed), None)
 
 
 def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Scored:
-    """Score an entry. Days are those of the agent's time zone."""
+    """The score and gates of an entry at `now`. Days are those of `time_zone`, the agent's."""
     zone = ZoneInfo(time_zone)
     today = now.astimezone(zone).date()
     since = now - rules.max_age_days * _DAY
@@ -128,7 +128,7 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
         "consolidation": min(1.0, max(0, len(days) - 1) / (FULL_DAYS - 1)),
     }
     total = sum(rules.weights[name] * part for name, part in parts.items())
-    # Somebody who asks says by that that it matters.
+    # A person who asks for the topic shows that it matters: no recalls are needed.
     needed = (0, 0) if evidence.is_asked else (rules.min_recalls, rules.min_queries)
     lasts = evidence.is_telling or evidence.is_asked or len(days) >= LASTING_DAYS
     gates = {
@@ -145,4 +145,5 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
 
 
 def _is_not(found: bool) -> Gate:
+    """The gate that passes where the flag is False."""
     return Gate(not found, True, not found)
