@@ -1,7 +1,7 @@
 """Deferring background work in the transaction that causes it.
 
-A job is a row of procrastinate's queue, deferred by the database's function `defer_job`; which jobs follow from an
-event is said here and nowhere else. `jobs.worker` runs them.
+A job is a row of procrastinate's queue, deferred by the database's function `defer_job`. This module alone decides
+which jobs follow from an event. `jobs.worker` runs them.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Delays:
 async def defer(connection: Connection, work: Work, *, after_seconds: float = 0.0) -> Deferred:
     """Defer a job in the caller's transaction, which acts for the work's tenant; it runs once that has committed.
 
-    Where one of the same stage and unit already waits, that one is enough, and comes no later than asked for.
-    ValueError for work with a topic, which is what somebody said: forgetting does not look into jobs.
+    Where a job of the same stage and unit waits already, there is no second one, and it runs no later than this one
+    would. ValueError for work with a topic, which is a person's words: forgetting does not look into jobs.
     """
     if work.topic is not None:
         raise ValueError("a job holds ids, never what anybody said")
-    # By it the log of the job is found from that of the request. Of several that wait for one job it is the first's.
+    # Connects the log of the job with that of the request; where several requests share a job, of the first.
     request_id = current_request_id()
     args = {**work.args, **({"request_id": request_id} if request_id else {})}
     params = {"stage": work.stage, "unit": work.unit, "args": Jsonb(args), "after_seconds": after_seconds}
@@ -90,7 +90,7 @@ async def _following(connection: Connection, event: Event, delays: Delays) -> Se
 
 
 async def _cooldown(connection: Connection, event: Event, seconds: float) -> float:
-    """What is left of the time in which extraction does not run again for a slice."""
+    """The seconds for which extraction does not run again for a slice."""
     params = {"tenant_id": event.tenant_id, "slice_id": event.slice_id, "stage": "extraction", "seconds": seconds}
     row = await (await connection.execute(SQL["cooldown"], params)).fetchone()
     return max(0.0, float(row["left"])) if row and row["left"] is not None else 0.0

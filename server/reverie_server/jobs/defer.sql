@@ -5,11 +5,11 @@ SELECT defer_job(%(stage)s, %(unit)s, %(args)s::jsonb, %(after_seconds)s::float8
 SELECT defer_job(%(stage)s, unit, args, 0) FROM unnest(%(units)s::text[], %(args)s::jsonb[]) AS u (unit, args)
 ORDER BY unit;
 
--- publish: that something happened
+-- publish: add an event
 INSERT INTO events (tenant_id, slice_id, agent_id, kind, payload)
 VALUES (%(tenant_id)s, %(slice_id)s, %(agent_id)s, %(kind)s, %(payload)s)
 RETURNING event_id;
 
--- cooldown: how many seconds are left until so many have passed since a stage last began on a slice
+-- cooldown: how many of the given seconds since a stage last began on a slice are left
 SELECT extract(epoch FROM last_started_at - clock_timestamp()) + %(seconds)s::float8 AS left FROM stages
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND stage = %(stage)s;

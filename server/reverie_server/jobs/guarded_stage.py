@@ -1,6 +1,6 @@
-"""The first half of every stage's frame: whether it may work on a slice at all, before it reads anything of it.
+"""The first half of every stage's frame: checks whether the stage may work on a slice, before it reads the slice.
 
-The other half is the runner's (`jobs/runner`): the time limit, the attempts, what is said of the outcome.
+The other half is the runner's (`jobs/runner`): the time limit, the attempts, the record of the outcome.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Stage(Protocol):
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Run a piece of work to its end.
 
-        At least once and maybe twice at the same time, so that whatever it writes is one transaction that finds out
-        whether somebody was faster. Raises ReverieError for what may pass, and is then run again later.
+        The same work may run twice, even at the same time: a run writes in one transaction that checks whether another
+        one was faster. Raises ReverieError for a failure that may pass; the work is then run again later.
         """
 
 
@@ -40,7 +40,7 @@ class GuardedStage:
         self._by_hand_anyway = by_hand_anyway
 
     async def run(self, work: Work) -> Outcome:
-        """What the stage came to, or why it was skipped. Raises what the stage raises."""
+        """The outcome of the stage, or a skipped one with the reason. Raises what the stage raises."""
         try:
             grant, place = await self._gate.for_stage(work.tenant_id, work.agent_id, work.owner_key)
         except NotFound:

@@ -1,4 +1,4 @@
-"""How the background work is doing: what waits, runs and has failed, and trying again what failed for good."""
+"""The health of the background work: jobs that wait, run or have failed; and retries of jobs that failed for good."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MAX_LISTED = 10_000
 
 @dataclass(slots=True)
 class StageHealth:
-    """One stage: jobs by state, and what it last did, for whichever of the slices it did it last.
+    """One stage: its jobs by state, and its newest run on any of the slices.
 
-    A job is `scheduled` that waits for its time, debounced or after a failure, and `failed` after its last attempt.
+    A job is `scheduled` while it waits for its time, debounced or after a failure, and `failed` after its last attempt.
     """
 
     pending: int = 0
@@ -58,7 +58,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class PipelineHealth:
-    """The stages by name, the newest dead letters, and for who sees all owners' how the language model did."""
+    """The stages by name, the newest dead letters, and, for who sees all owners' memory, the use of the model."""
 
     stages: Mapping[Stage, StageHealth]
     dead_letters: Sequence[DeadLetter]
@@ -67,7 +67,7 @@ class PipelineHealth:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Unfinished jobs of all tenants by (stage, state), how many workers live, and how the language model did."""
+    """Unfinished jobs of all tenants by (stage, state), the number of living workers, and the use of the model."""
 
     jobs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     workers: int = 0
@@ -95,7 +95,7 @@ class Listed:
 
 
 class Health:
-    """Looks at the queue: for a principal at what is the principal's own and the team's, for the operator at all."""
+    """Reads the queue: for a principal the jobs of the principal and of the team, for the operator all jobs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -114,9 +114,9 @@ class Health:
         return PipelineHealth(_healths(counts, stages, errors), [DeadLetter(**row) for row in dead], use)
 
     async def retry(self, principal: Principal, *, stage: Stage | None, job_id: int | None) -> int:
-        """Try again, at once, what failed for good of a stage, of one job, or (None) all; how many jobs.
+        """Try jobs again at once that failed for good: those of a stage, one job, or (None) all; how many jobs.
 
-        Of what the principal sees, which includes the team's unless the key is bound to its owner.
+        Only jobs that the principal sees, which include the team's unless the key is bound to its owner.
         """
         async with self._database.tenant(principal.tenant_id) as connection:
             await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
@@ -133,7 +133,7 @@ class Health:
         return Totals(by_state, workers[0]["workers"], await self._outcomes.totals())
 
     async def runs(self) -> list[StageRuns]:
-        """What all workers ran since the database was made."""
+        """The runs of all workers since the database was made."""
         return [StageRuns(**row) for row in await self._database.maintenance_query(SQL["runs"], {})]
 
     async def listing(self, *, failed_only: bool, agent_id: str | None, stage: str | None) -> list[Listed]:
@@ -162,7 +162,7 @@ def _healths(
     for row in errors:
         health = found.get(row["stage"])
         if health is not None and (health.last_failed_at is None or row["failed_at"] > health.last_failed_at):
-            # Of a worker that died nothing was written but this.
+            # A worker that died has left no other record of its failure.
             health.last_failed_at, health.last_error = row["failed_at"], row["error"]
     return found
 

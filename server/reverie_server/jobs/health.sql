@@ -13,7 +13,7 @@ ORDER BY job_id DESC LIMIT %(limit)s;
 SELECT DISTINCT ON (stage) stage, error, failed_at FROM own_jobs() WHERE error IS NOT NULL
 ORDER BY stage, failed_at DESC, job_id DESC;
 
--- stages: what each stage last did for the slices that the transaction sees
+-- stages: the last runs of each stage on the slices that the transaction sees
 SELECT stage, last_started_at, last_success_at, last_failed_at, last_status, last_reason, last_error, last_method
 FROM stages WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND last_started_at IS NOT NULL
 ORDER BY stage, last_started_at DESC, slice_id;
@@ -33,7 +33,7 @@ SELECT task_name AS stage, CASE status WHEN 'doing' THEN 'running' WHEN 'failed'
 FROM procrastinate_jobs WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status IN ('todo', 'doing', 'failed')
 GROUP BY 1, 2 ORDER BY 1, 2;
 
--- runs: what all workers ran, by stage, by what came of it and how
+-- runs: the runs of all workers, by stage, status and method
 SELECT stage, status, method, runs, seconds, buckets FROM stage_runs ORDER BY stage, status, method;
 
 -- workers: how many workers live

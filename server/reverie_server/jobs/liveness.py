@@ -1,6 +1,6 @@
 """Whether a worker lives: it holds a lock of its id, which PostgreSQL releases at once when the worker's process dies.
 
-A heartbeat would say the same half a minute late.
+A heartbeat would show a death half a minute late.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Liveness:
         return self._worker_id
 
     async def renew(self) -> None:
-        """Hold the lock again where its connection is lost; DatabaseUnavailable when that cannot be.
+        """Take the lock again where its connection is lost; DatabaseUnavailable where that fails.
 
-        Until then others take the worker for dead and may run its jobs a second time, which every stage bears.
+        Until then others take the worker for dead and may run its jobs a second time, which every stage allows.
         """
         if self._worker_id is None:
             return

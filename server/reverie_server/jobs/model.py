@@ -21,7 +21,7 @@ class Work:
 
     `owner_key` is the slice's: None is the team's memory, also of an agent without isolation. `session_key` is set for
     `episodic`, and for an `extraction` of one conversation by hand; `episode_id` for `semantic`; `topic` for a focused
-    `emergence`. `trigger` is why it runs; `is_last_attempt` that a failure now is for good; `request_id` the
+    `emergence`. `trigger` is why it runs; `is_last_attempt` says that a failure now is for good; `request_id` is the
     request that it follows from.
     """
 
@@ -38,7 +38,7 @@ class Work:
 
     @property
     def unit(self) -> str:
-        """What jobs of a stage run for one at a time: the session, the episode, or the slice."""
+        """The session, episode or slice of the work: jobs of a stage run one at a time for each unit."""
         if self.stage == "episodic" and self.session_key is not None:
             return f"{self.tenant_id}/session/{self.session_key}"
         if self.episode_id is not None:
@@ -47,16 +47,16 @@ class Work:
 
     @property
     def args(self) -> dict[str, Any]:
-        """As a job keeps it."""
+        """The arguments of its job."""
         named = ("tenant_id", "agent_id", "owner_key", "session_key", "episode_id", "trigger", "topic")
         return {name: getattr(self, name) for name in named}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run of a stage came to. `reason` is for people and holds no memory text.
+    """The outcome of a run of a stage. `reason` is for people and holds no memory text.
 
-    `method` is None where nothing was made; `fallback` is the code of why a configured model was not used.
+    `method` is None where nothing was made; `fallback` is a code: why a configured model was not used.
     """
 
     status: Status
@@ -92,8 +92,8 @@ class Runs(Protocol):
     async def run(self, work: Work) -> Outcome:
         """Run a piece of work to its end.
 
-        At least once and maybe twice at the same time, so that whatever it writes is one transaction that finds out
-        whether somebody was faster. Raises ReverieError for what may pass, and is then run again later.
+        The same work may run twice, even at the same time: a run writes in one transaction that checks whether another
+        one was faster. Raises ReverieError for a failure that may pass; the work is then run again later.
         """
 
 
@@ -117,5 +117,5 @@ def episode_source(episode_id: int, session_id: str) -> dict[str, Any]:
 
 
 def episode_name(episode_id: int) -> str:
-    """The id of an episode as everybody outside sees it; passages have ids of digits alone."""
+    """The public id of an episode; passages have ids of digits alone."""
     return f"ep-{episode_id}"

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-# Unless the settings say otherwise.
+# The hour of the night unless the settings have another.
 NIGHTLY_HOUR = 2
 
 
 def nightly_at(day: date, zone: str, hour: int = NIGHTLY_HOUR) -> datetime:
     """The instant, in UTC, at which the night of a local day begins; `zone` is a name of the IANA database."""
-    # Of an hour that is skipped, `fold=0` reads the clock as it was before: that is the instant of the skip or later.
+    # For a skipped hour, `fold=0` takes the clock's offset of before the skip: the instant of the skip or later.
     return datetime.combine(day, time(hour), ZoneInfo(zone)).astimezone(UTC)
 
 
@@ -32,7 +32,7 @@ def next_nightly(now: datetime, zone: str, hour: int = NIGHTLY_HOUR) -> datetime
 
 
 def nightly_days(now: datetime, zones: Iterable[str], hour: int = NIGHTLY_HOUR) -> dict[str, date]:
-    """`nightly_day` of several zones; one that is in no database of zones any more counts as UTC."""
+    """`nightly_day` of several zones; a zone that the IANA database lacks counts as UTC."""
     return {zone: nightly_day(now, zone if _is_known(zone) else "UTC", hour) for zone in zones}
 
 

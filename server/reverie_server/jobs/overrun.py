@@ -1,4 +1,4 @@
-"""The end of a worker's process one of whose jobs is over its time and does not stop."""
+"""Ends a worker's process when one of its jobs is over its time and does not stop."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from reverie_server.jobs.threads import JobThreads
 
 log = structlog.get_logger()
 LOOK_SECONDS = 1.0
-# How often a job is seen that is over its time, before it is taken for one that does not stop. No time is measured: a
-# machine that was suspended meanwhile is no reason.
+# A job that is seen over its time more often than this does not stop. Looks are counted, not seconds, so that a machine
+# that was suspended meanwhile ends no process.
 PATIENT_LOOKS = 5
 NOTE_SECONDS = 5.0
 
 
 async def end_when_overrun(runner: StageRunner, queue: Queue, threads: JobThreads, end: Callable[[], None]) -> None:
-    """Until a job, or a thread that one left, does not stop when its time is over: note that, and call `end`.
+    """Wait for a job, or a thread that one left, that does not stop when its time is over: record it and call `end`.
 
-    `end` ends the process, and with it the other jobs, which are put back.
+    `end` ends the process and its other jobs, which are put back.
     """
     began: dict[int, float] = {}
     looks: Counter[int] = Counter()
@@ -44,7 +44,7 @@ async def end_when_overrun(runner: StageRunner, queue: Queue, threads: JobThread
 
 
 async def _note(runner: StageRunner, queue: Queue, job_id: int) -> None:
-    """Write down which job it was; where that cannot be done in time, the rescue finds it out."""
+    """Record which job does not stop; where that fails or takes too long, the rescue finds it out."""
     job = runner.running.get(job_id)
     log.error("job_does_not_stop", job=job_id, **({} if job is None else {"stage": job.stage}))
     if job is None:

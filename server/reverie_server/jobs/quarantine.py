@@ -1,4 +1,4 @@
-"""Jobs that a process died with, one after the other in a process of their own: the next death has one cause."""
+"""Runs the jobs that a process died with, one at a time in a process of their own: the next death has one cause."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from reverie_server.text.cancelled import is_cancelled
 log = structlog.get_logger()
 LOOK_SECONDS = 1.0
 RENEW_SECONDS = 5.0
-# Another job may become due that waits after a death.
+# The process waits this long for another job to become due: jobs wait after a death.
 IDLE_SECONDS = 30.0
 
 
 async def run_quarantined(database: Database, queue: Queue, runner: StageRunner) -> None:
-    """Run what is due in quarantine, until there has been nothing for a while. Raises DatabaseUnavailable."""
+    """Run the due jobs in quarantine, until none has been due for IDLE_SECONDS. Raises DatabaseUnavailable."""
     liveness = Liveness(database.conninfo)
     worker_id = await liveness.enter()
     renewing = asyncio.create_task(_renew(liveness), name="renew-liveness")

@@ -18,10 +18,10 @@ from reverie_server.jobs.stage_runs import bucket_of
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
-# The stages of consolidation, and what runs by the clock.
+# The queue of stages, and the queue of periodic jobs.
 STAGE_QUEUE = "reverie"
 CRON_QUEUE = "reverie-cron"
-# Jobs that a process died with. Each runs alone in a process of its own, so that another death is nobody else's fault.
+# Jobs that a process died with. Each runs alone in a process of its own, so that another death has one cause.
 QUARANTINE_QUEUE = "reverie-quarantine"
 QUEUES = (STAGE_QUEUE, CRON_QUEUE)
 ALL_QUEUES = (*QUEUES, QUARANTINE_QUEUE)
@@ -33,7 +33,7 @@ Settled = Literal["done", "failed", "put_back"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job that a worker has taken. `attempts` is how often it was tried before."""
+    """A job that a worker has taken. `attempts` is the number of attempts before."""
 
     job_id: int
     stage: str
@@ -45,8 +45,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobRules:
-    """How often a job is tried altogether, how long it waits before its second attempt and may run, in seconds, and how
-    many processes may die of it.
+    """The limits of a job: attempts in all, seconds before the second attempt, seconds of a run, and how many processes
+    may die of it.
     """
 
     max_attempts: int = 6
@@ -55,11 +55,11 @@ class JobRules:
     max_deaths: int = 3
 
     def is_last(self, attempts: int) -> bool:
-        """Whether the attempt after so many is the last."""
+        """Whether the attempt that follows after `attempts` is the last."""
         return attempts + 1 >= self.max_attempts
 
     def wait_seconds(self, attempts: int) -> float:
-        """How long a job waits that has failed again after so many attempts: each time twice as long, a day at most."""
+        """The seconds to wait after a failure that `attempts` came before: doubled each time, a day at most."""
         return min(self.retry_seconds * 2.0 ** min(attempts, 30), 86_400.0)
 
 
@@ -85,7 +85,7 @@ class Queue:
             await connection.execute(SQL["started"], _whose(work))
 
     async def done(self, job: Job, work: Work, outcome: Outcome, seconds: float = 0.0) -> bool:
-        """Note what a run came to and how long it took, which ends the job; whether it was still this worker's."""
+        """Record the outcome and time of a run, which ends the job; whether the job was still this worker's."""
         async with self._database.maintenance() as connection:
             ending = {"status": outcome.status, "reason": outcome.reason, "method": outcome.method}
             error = outcome.reason if outcome.status == "failed" else None
@@ -97,9 +97,9 @@ class Queue:
             return was_ours
 
     async def failed(self, job: Job, work: Work | None, error: str, seconds: float = 0.0) -> bool:
-        """Note that a run failed: the job is tried again later, or, after its last attempt, stays as failed.
+        """Record that a run failed: the job is tried again later, or, after its last attempt, stays as failed.
 
-        `work` is None for a job that nothing can be made of.
+        `work` is None for a job that this server cannot read.
         """
         async with self._database.maintenance() as connection:
             if work is not None:
@@ -115,12 +115,12 @@ class Queue:
             return was_ours
 
     async def put_back(self, job: Job) -> bool:
-        """Give a job back that was not run to its end, as if it had never been taken."""
+        """Put an unfinished job back, as if it had never been taken."""
         async with self._database.maintenance() as connection:
             return await self._settle(connection, "put_back", job, {})
 
     async def rescue(self) -> int:
-        """Put back at once what workers that have died left; how many jobs. One rescue at a time is enough."""
+        """Put back the jobs of dead workers at once; how many jobs. 0 while another rescue runs."""
         async with self._database.maintenance() as connection:
             row = await (await connection.execute(SQL["lock_rescue"])).fetchone()
             if not (row or {})["held"]:
@@ -136,7 +136,7 @@ class Queue:
         return len(rows)
 
     async def overran(self, job: Job) -> None:
-        """Note that this worker dies of a job that cannot be stopped, and put back what else it runs."""
+        """Record that this worker dies of a job that cannot be stopped, and put back its other jobs."""
         async with self._database.maintenance() as connection:
             rules = {"max_deaths": self.rules.max_deaths, "retry_seconds": self.rules.retry_seconds}
             params = {"job_id": job.job_id, "worker_id": job.worker_id, **rules}
@@ -145,18 +145,18 @@ class Queue:
             await connection.execute(SQL["wake_all"])
 
     async def has_quarantined(self) -> bool:
-        """Whether a job is due that is to run alone."""
+        """Whether a job in quarantine is due."""
         async with self._database.maintenance() as connection:
             row = await (await connection.execute(SQL["quarantined"])).fetchone()
         return bool((row or {})["due"])
 
     async def remove_dead_workers(self) -> None:
-        """Remove the rows of workers that have died, once what they ran is rescued."""
+        """Remove the rows of dead workers whose jobs were rescued."""
         async with self._database.maintenance() as connection:
             await connection.execute(SQL["remove_dead_workers"])
 
     async def bring_forward(self, until: datetime) -> None:
-        """Make due what is scheduled up to a time."""
+        """Make the jobs due that are scheduled up to a time."""
         async with self._database.maintenance() as connection:
             await connection.execute(SQL["bring_forward"], {"until": until})
 

@@ -6,14 +6,14 @@ FROM take_job(%(queues)s::text[], %(worker_id)s);
 UPDATE procrastinate_jobs SET scheduled_at = NULL
 WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status = 'todo' AND scheduled_at <= %(until)s;
 
--- started: that a stage begins on a slice, where that is still there
+-- started: record that a stage begins on a slice, where the slice still exists
 INSERT INTO stages (tenant_id, slice_id, stage, last_started_at)
 SELECT tenant_id, slice_id, %(stage)s, clock_timestamp() FROM slices
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND NOT past
 ON CONFLICT (tenant_id, slice_id, stage) DO UPDATE SET last_started_at = clock_timestamp();
 
--- ended: what a run of a stage came to
+-- ended: record the outcome of a run of a stage
 INSERT INTO stages (tenant_id, slice_id, stage, last_success_at, last_failed_at, last_status, last_reason, last_error,
                     last_method)
 SELECT tenant_id, slice_id, %(stage)s, CASE WHEN %(status)s <> 'failed' THEN clock_timestamp() END,
@@ -30,7 +30,7 @@ SET last_success_at = coalesce(excluded.last_success_at, stages.last_success_at)
     last_error = coalesce(excluded.last_error, stages.last_error),
     last_method = coalesce(excluded.last_method, stages.last_method);
 
--- done: that a worker's job has succeeded; no row where it is that worker's no longer
+-- done: record that a worker's job has succeeded; no row where the job is no longer that worker's
 WITH done AS (
     UPDATE procrastinate_jobs SET status = 'succeeded', attempts = attempts + 1, abort_requested = false
     WHERE id = %(job_id)s AND worker_id = %(worker_id)s AND status = 'doing'
@@ -40,7 +40,7 @@ WITH done AS (
 )
 SELECT id FROM done;
 
--- failed: that a worker's job has failed: it waits for its next attempt, or has had its last
+-- failed: record that a worker's job has failed: it waits for its next attempt, or has had its last
 WITH failed AS (
     UPDATE procrastinate_jobs SET
         status = (CASE WHEN %(is_last)s THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
@@ -53,12 +53,12 @@ INSERT INTO job_errors (job_id, error) SELECT id, %(error)s FROM failed
 ON CONFLICT (job_id) DO UPDATE SET error = excluded.error, at = excluded.at
 RETURNING job_id AS id;
 
--- put_back: a worker's job that it could not finish, as if it had not begun
+-- put_back: put back a worker's job that it could not finish, as if it had not begun
 UPDATE procrastinate_jobs SET status = 'todo', scheduled_at = NULL, abort_requested = false, worker_id = NULL
 WHERE id = %(job_id)s AND worker_id = %(worker_id)s AND status = 'doing'
 RETURNING id;
 
--- wake: the workers, for what waited for a job to end
+-- wake: wake the workers for jobs that waited for this one to end
 SELECT wake_workers() FROM procrastinate_jobs WHERE lock = %(lock)s AND status = 'todo' LIMIT 1;
 
 -- lock_rescue: one rescue at a time; false while there is another. In a statement before it, for a snapshot of after it
@@ -97,7 +97,7 @@ WITH living AS MATERIALIZED (
 )
 SELECT id, task_name, status, args, deaths FROM rescued ORDER BY id;
 
--- overran: that a worker is about to die of this job, which has run too long and cannot be stopped
+-- overran: record that a worker is about to die of this job, which has run too long and cannot be stopped
 WITH overran AS (
     UPDATE procrastinate_jobs j SET
         status = (CASE WHEN coalesce(e.deaths, 0) + 1 >= %(max_deaths)s THEN 'failed' ELSE 'todo' END
@@ -113,11 +113,11 @@ INSERT INTO job_errors (job_id, error, deaths) SELECT id, 'worker_died', deaths 
 ON CONFLICT (job_id) DO UPDATE SET error = excluded.error, deaths = excluded.deaths, at = excluded.at
 RETURNING job_id AS id;
 
--- put_all_back: all that a worker runs, as if it had not begun: it is about to die of something else
+-- put_all_back: put back the other jobs of a worker that is about to die of one, as if they had not begun
 UPDATE procrastinate_jobs SET status = 'todo', scheduled_at = NULL, abort_requested = false, worker_id = NULL
 WHERE worker_id = %(worker_id)s AND status = 'doing';
 
--- quarantined: whether a job is due that is to run alone
+-- quarantined: whether a job in quarantine is due
 SELECT EXISTS (
     SELECT FROM procrastinate_jobs WHERE queue_name = 'reverie-quarantine' AND status = 'todo'
       AND (scheduled_at IS NULL OR scheduled_at <= clock_timestamp())) AS due;
@@ -129,7 +129,7 @@ ON CONFLICT (stage, status, method) DO UPDATE
 SET runs = r.runs + 1, seconds = r.seconds + excluded.seconds,
     buckets = ARRAY(SELECT a + b FROM unnest(r.buckets, excluded.buckets) WITH ORDINALITY AS t (a, b, n) ORDER BY n);
 
--- wake_all: the workers, for what was put back
+-- wake_all: wake the workers for the jobs that were put back
 SELECT wake_workers();
 
 -- remove_dead_workers: the rows of workers that have died and have been rescued from
@@ -140,7 +140,7 @@ WHERE mod(id, 2147483647) NOT IN (
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
   AND NOT EXISTS (SELECT FROM procrastinate_jobs j WHERE j.worker_id = w.id AND j.status = 'doing');
 
--- prune: jobs that ended so many days ago, some at a time; those that failed stay until they are tried again
+-- prune: delete jobs that ended `keep_days` ago, `limit` at a time; those that failed stay until they are tried again
 WITH old AS (
     SELECT j.id FROM procrastinate_jobs j
     WHERE j.status IN ('succeeded', 'cancelled', 'aborted')
@@ -151,7 +151,7 @@ WITH old AS (
 )
 DELETE FROM procrastinate_jobs j USING old WHERE j.id = old.id RETURNING j.id;
 
--- prune_events: what happened so many days ago, some at a time
+-- prune_events: delete events older than `keep_days`, `limit` at a time
 WITH old AS (
     SELECT tenant_id, event_id FROM events WHERE at < now() - make_interval(days => %(keep_days)s)
     ORDER BY at LIMIT %(limit)s

@@ -1,4 +1,4 @@
-"""Running one job of a stage to its end, whoever took it: a worker, or `drain`."""
+"""Runs one job of a stage to its end, for a worker, the quarantine or `app.pending_jobs`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StageRunner:
     def __init__(self, queue: Queue, stages: Mapping[Stage, Runs]) -> None:
         self._queue = queue
         self._stages = stages
-        # The threads of jobs, where somebody counts them: a process of a worker.
+        # The threads of jobs, which the process of a worker sets.
         self.threads: JobThreads | None = None
         self.running: dict[int, Job] = {}
 
@@ -64,11 +64,11 @@ class StageRunner:
         except TimeoutError:
             error = "timeout"
             if self.threads is not None:
-                # A thread cannot be stopped. While it goes on, the job does; when it does not end, its process must.
+                # A thread cannot be stopped: the job lasts until it ends. If it never ends, `overrun` ends the process.
                 await self.threads.ended(job.job_id)
-        except Exception as caught:  # noqa: BLE001  # the edge of a job: what failed is said without its words
+        except Exception as caught:  # noqa: BLE001  # the edge of a job: errors are recorded without their messages
             error = f"{code_of(caught)}: {error_site(caught)}"
-        # Outside the handlers: what is raised from here on brings no exception along that may hold memory text.
+        # Outside the handlers, so that a later exception has no context, which may hold memory text.
         await self._record_failed(job, work, error, time.monotonic() - began)
 
     async def _attempt(self, work: Work) -> Outcome:

@@ -1,4 +1,4 @@
-"""What begins by the clock: the nightly stages of every slice, and the removal of what is kept no longer."""
+"""The schedule: defers the nightly stages of every slice, and removes data that is kept no longer."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Nightly = Literal["emergence", "compaction"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyDefaults:
-    """What holds for agents that set nothing themselves; the hour of the night, and from how many characters on a
-    MEMORY.md is compacted, hold for all."""
+    """The settings for agents without their own. For all agents hold the hour of the night and `from_chars`, the
+    characters from which on a MEMORY.md is compacted."""
 
     from_chars: int
     time_zone: str = "UTC"
@@ -37,7 +37,7 @@ class NightlyDefaults:
 
 
 class Cron:
-    """Begins what the clock makes due, of all tenants. `now` gives the time, with its zone."""
+    """Starts the scheduled work of all tenants. `now` gives the time, with its zone."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Cron:
     async def defer_nightly(self) -> int:
         """Defer the nightly stages of all slices whose night has begun and that had none yet; how many jobs.
 
-        A night in which nothing ran is made up for once. May be called at any time, and by several at once: a slice is
-        marked in the transaction that defers its job.
+        After nights in which nothing ran, one run makes up for all. May be called at any time, and by several at once:
+        a slice is marked in the transaction that defers its job.
         """
         params: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
         rows = await self._database.maintenance_query(SQL["zones"], params)

@@ -1,4 +1,4 @@
-"""How often stages ran and how long that took, as all workers together have counted it."""
+"""The numbers and times of the runs of stages, as all workers together have counted them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class StageRuns:
 
 
 def bucket_of(seconds: float) -> list[int]:
-    """The buckets with one run of so many seconds in them."""
+    """The buckets with one run that took `seconds`."""
     index = sum(seconds > bound for bound in BUCKETS)
     return [int(each == index) for each in range(len(BUCKETS) + 1)]

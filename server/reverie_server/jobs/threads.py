@@ -1,4 +1,4 @@
-"""The threads of jobs: a thread cannot be stopped, so it must be known which job one works for, and since when."""
+"""The threads of jobs. A thread cannot be stopped, so this module knows for which job each one works, since when."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 LOOK_SECONDS = 0.05
-# The id of the job that a task, and what it hands to threads, works for.
+# The id of the job that a task works for, and with it the calls that the task hands to threads.
 current_job: ContextVar[int | None] = ContextVar("current_job", default=None)
 
 
@@ -28,7 +28,7 @@ class JobThreads(ThreadPoolExecutor):
         job_id = current_job.get()
         if job_id is not None:
             self._calls[call] = (job_id, time.monotonic())
-            # Called at once where the call has ended by now, and never before it has, also when nobody waits any more.
+            # Runs when the call has ended, at once where it has already, also when nobody waits for it any more.
             call.add_done_callback(lambda done: self._calls.pop(done, None))
         return call
 

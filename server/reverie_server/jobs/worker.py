@@ -33,15 +33,15 @@ log = structlog.get_logger()
 SHUTDOWN_SECONDS = 5.0
 RESTART_SECONDS = 0.5
 MAX_RESTART_SECONDS = 15.0
-# A worker that lived so long was well: its successor is started without further delay.
+# A worker that lived longer was well: the delay before its successor begins at RESTART_SECONDS again.
 WELL_SECONDS = 60.0
-# What is due by the clock is deferred late rather than never: a worker may be started at any time of the day.
+# Periodic jobs are deferred up to this late rather than never: a worker may be started at any time of the day.
 CRON_MAX_DELAY_SECONDS = 6 * 3600.0 + 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """What runs by the clock: at the times of `cron` (in UTC), once for however many workers."""
+    """A periodic job: runs at the times of `cron` (in UTC), once for all workers together."""
 
     name: str
     cron: str
@@ -50,9 +50,9 @@ class Periodic:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRules:
-    """How many jobs run at once, and how often the queue is looked at where nothing wakes the worker, in seconds.
+    """How many jobs run at once, and how often, in seconds, the worker reads the queue where nothing wakes it.
 
-    Jobs that still run `shutdown_seconds` after the worker is to end are cancelled and put back.
+    Jobs that still run `shutdown_seconds` after the worker was told to end are cancelled and put back.
     """
 
     concurrency: int = 2
@@ -61,7 +61,7 @@ class WorkerRules:
 
 
 class Worker:
-    """Runs jobs until it is cancelled, through whatever happens to PostgreSQL."""
+    """Runs jobs until it is cancelled, also through failures of PostgreSQL."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Worker:
         rules: WorkerRules,
         start_quarantine: Callable[[], None] | None = None,
     ) -> None:
-        """`start_quarantine` starts a process that runs what is in quarantine. Without it that runs here."""
+        """`start_quarantine` starts a process that runs the jobs in quarantine. Without it they run here."""
         self._database = database
         self._queue = queue
         self._runner = runner
@@ -83,7 +83,7 @@ class Worker:
         self._running: QueueWorker | None = None
 
     async def run(self) -> None:
-        """Until cancelled; what runs then is given a little time and put back after it."""
+        """Run until cancelled. Jobs that run then get `shutdown_seconds`, and are put back after that."""
         silence_library()
         wait_seconds = RESTART_SECONDS
         while not is_cancelled():
@@ -152,7 +152,7 @@ class Worker:
         try:
             await self._runner.run(Job(taken.id, taken.task_name, args, taken.attempts, taken.lock, taken.worker_id))
         except DatabaseUnavailable:
-            # What came of the job is not written down, and it is this worker's while that lives: begin anew as another.
+            # The outcome is not recorded, and the job stays this worker's while it lives: restart as another worker.
             log.warning("job_not_settled", job=taken.id, stage=taken.task_name)
             if self._running is not None:
                 self._running.stop()  # type: ignore[no-untyped-call]  # the library's
@@ -164,7 +164,7 @@ class Worker:
         await self._queue.remove_dead_workers()
 
     async def _tend(self) -> None:
-        """Stay alive to others, and take over what dead ones leave."""
+        """Renew the lock that shows that this worker lives, and rescue the jobs of dead workers."""
         while True:
             await asyncio.sleep(self._rules.poll_seconds)
             try:
@@ -227,10 +227,10 @@ def _by_clock(each: Periodic) -> Callable[..., Awaitable[None]]:
 
 
 class _Forwarded(logging.Handler):
-    """Says in our log what the library says of trouble, without its words: those quote arguments and errors."""
+    """Forwards the library's warnings to our log without their messages, which quote arguments and errors."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One line: what it did, and the class of the error."""
+        """Log one line: what the library did, and the class of the error."""
         error = record.exc_info[1] if record.exc_info else None
         log.warning(
             "queue_trouble",

@@ -1,1 +1,1 @@
-"""The language model, its prompts and answers; and what is done without one."""
+"""The language model: its endpoint, prompts, answers and budget."""

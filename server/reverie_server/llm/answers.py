@@ -10,14 +10,14 @@ from pydantic.json_schema import SkipJsonSchema
 
 from reverie_server.text.graph_terms import ENTITY_TYPES, RELATION_NAMES
 
-# What a model writes beyond it is cut off by nobody: it is asked to write shorter.
+# A longer line is not cut: it does not validate, and the model is asked again.
 MAX_LINE_CHARS = 500
 MAX_LINES = 50
 
-# A line of dots is the prompt's own example given back.
+# A line must have a word: a line of dots is a copy of the prompt's example.
 NoteLine = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\w", max_length=MAX_LINE_CHARS)]
-# Names and lists that nobody bounds are bounded for those endpoints alone that write after a schema: in a text without
-# a bound a weak model never closes its quotes.
+# These names and lists are bounded in the schema alone, for endpoints that follow it: in a text without a bound a weak
+# model never closes its quotes.
 _Name = Annotated[str, Field(json_schema_extra={"maxLength": 200})]
 _FEW = Field(json_schema_extra={"maxItems": 20})
 _EntityType = Annotated[str, Field(json_schema_extra={"enum": list(ENTITY_TYPES)})]
@@ -25,7 +25,7 @@ _RelationName = Annotated[str, Field(json_schema_extra={"enum": list(RELATION_NA
 
 
 class Flush(BaseModel):
-    """What of a conversation is worth a line in the daily note; empty: nothing is."""
+    """The lines of a conversation for the daily note; empty: nothing is worth a line."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,7 +33,7 @@ class Flush(BaseModel):
 
 
 class SemanticEntity(BaseModel):
-    """An entity that a conversation speaks of. Its type is checked against the vocabulary by whoever asked."""
+    """An entity of a conversation. The caller checks its type against the vocabulary."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -43,7 +43,7 @@ class SemanticEntity(BaseModel):
     description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000)] = ""
     confidence: float
     aliases: Annotated[list[_Name], _FEW] = []
-    # Taken where a model gives them, but no prompt asks for them; and in a map nothing ends a weak model.
+    # Accepted, but no prompt asks for them, and the schema leaves them out: a weak model never ends a map.
     properties: SkipJsonSchema[dict[str, str | int | float | bool | None]] = {}
 
 
@@ -62,7 +62,7 @@ class SemanticRelation(BaseModel):
 
 
 class Semantic(BaseModel):
-    """Who and what a conversation speaks of, and how it hangs together."""
+    """The entities of a conversation, and the relations between them."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -71,7 +71,7 @@ class Semantic(BaseModel):
 
 
 class Episodic(BaseModel):
-    """What a conversation came to, and what it is about. What a model adds to that is no mistake."""
+    """The summary of a conversation, and its topics. Further fields of an answer are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -80,7 +80,7 @@ class Episodic(BaseModel):
 
 
 class DreamLine(BaseModel):
-    """What several conversations come to, in one line, and the numbers of those it follows from."""
+    """A line that follows from several conversations, and their numbers."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -90,7 +90,7 @@ class DreamLine(BaseModel):
 
 
 class Dreaming(BaseModel):
-    """What is worth keeping of some conversations; empty: nothing is."""
+    """The lines of some conversations that are worth keeping; empty: none is."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -98,7 +98,7 @@ class Dreaming(BaseModel):
 
 
 class Emergence(BaseModel):
-    """Whether the long-term memory is to change, why, and what it then is as a whole."""
+    """Whether the long-term memory should change, why, and its whole new text."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -108,7 +108,7 @@ class Emergence(BaseModel):
 
 
 def _as_text(value: object) -> object:
-    """None is nothing said, and a list of lines is a text: models write both."""
+    """The value as a text: None is "", a list of lines is joined. Models write both."""
     if value is None:
         return ""
     is_lines = isinstance(value, list) and all(isinstance(line, str) for line in value)
@@ -116,13 +116,13 @@ def _as_text(value: object) -> object:
 
 
 MaybeText = Annotated[str, BeforeValidator(_as_text), Field(max_length=20_000)]
-# Endpoints that hold a model to the schema end it there; an answer of another one may be longer.
+# Endpoints that enforce the schema end a text at `maxLength`; the answer of another endpoint may be longer.
 ShortText = Annotated[MaybeText, Field(json_schema_extra={"maxLength": 300})]
 EntryText = Annotated[MaybeText, Field(json_schema_extra={"maxLength": 1000})]
 
 
 class Extraction(BaseModel):
-    """What of a conversation goes into which file; an empty text leaves its file as it is."""
+    """The texts of a conversation for each file; an empty text leaves its file as it is."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -134,7 +134,7 @@ class Extraction(BaseModel):
 
 
 class Replaced(BaseModel):
-    """An entry that another one contradicts, and that one, both as they stand in the file."""
+    """An old entry and the new entry that contradicts it, both as the file has them."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -143,7 +143,7 @@ class Replaced(BaseModel):
 
 
 class Compaction(BaseModel):
-    """A long-term memory, or a part of it, written anew, and which entries contradictions explain the loss of."""
+    """A long-term memory, or a part of it, rewritten; and the entries that it loses to contradictions."""
 
     model_config = ConfigDict(extra="ignore")
 

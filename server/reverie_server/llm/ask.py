@@ -29,10 +29,10 @@ class ModelAnswer(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T]):
-    """A prompt by name, what is put into it, the answer it asks for, and what that may cost.
+    """A prompt by name, its inputs, the model of its answer, and the limits of tokens and time.
 
-    `check` says in words for the model what is wrong with an answer that validates (None: nothing); it is then asked
-    for once more, and the second one is taken as it is.
+    `check` returns the fault of an answer that validates, in words for the model (None: no fault). The model is then
+    asked once more, and its second answer is taken as it is.
     """
 
     prompt: str
@@ -44,9 +44,9 @@ class Question(Generic[T]):
 
 
 async def ask(model: LanguageModel | None, tenant_id: str, question: Question[T]) -> ModelAnswer[T]:
-    """Ask, holding no connection; the answer was repaired once where it did not validate.
+    """The model's answer to a question, asked once more where it did not validate. Holds no connection meanwhile.
 
-    A failure of the model is no error here: the stage then does without it. Raises DatabaseUnavailable.
+    A failure of the model is no error here: the stage then works without it. Raises DatabaseUnavailable.
     """
     if model is None:
         return ModelAnswer(None, EXTRACTIVE)

@@ -14,7 +14,7 @@ SQL = Queries(__file__)
 
 
 class CallBudget:
-    """Counts calls in the database, so that all processes share one budget. `outcomes`: what came of them."""
+    """Counts calls in the database, so that all processes share one budget. `outcomes` counts their results."""
 
     def __init__(self, database: Database, calls_per_day: int, today: Callable[[], date] = today_utc) -> None:
         self._database = database
@@ -23,9 +23,9 @@ class CallBudget:
         self.outcomes = Outcomes(database, today)
 
     async def spend(self, tenant_id: str) -> None:
-        """Take one call; LanguageModelUnavailable (`over_budget`) when the day has none left.
+        """Count one call before it is made; LanguageModelUnavailable (`over_budget`) when the day has none left.
 
-        It is taken before the call and stays taken, whatever comes of it: what the provider refuses counts too.
+        The call counts whatever its result, also when the provider refuses it.
         """
         params = {"tenant_id": tenant_id, "day": self._today(), "budget": self._calls_per_day}
         async with self._database.tenant(tenant_id) as connection:

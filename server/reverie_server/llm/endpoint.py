@@ -1,4 +1,4 @@
-"""One OpenAI-compatible endpoint through the `openai` package: single requests, and what their failures mean."""
+"""One OpenAI-compatible endpoint through the `openai` package: single requests, and the reasons of their failures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from reverie_server.llm.errors import LanguageModelUnavailable, Reason
 if TYPE_CHECKING:
     import openai
 
-# What clients of the protocol wait by default; the forwarded request is theirs.
+# The default time-out of clients of the protocol, whose requests are forwarded.
 FORWARD_TIMEOUT_SECONDS = 600.0
-# An answer that is passed on piece by piece comes to an end within.
+# The limit of a whole answer that is passed on piece by piece.
 _FORWARD_WHOLE_SECONDS = 1800.0
 _CONNECT_TIMEOUT_SECONDS = 10.0
 _TELLING_SECONDS = 1.0
@@ -40,11 +40,11 @@ _STATUS_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class EndpointConfig:
-    """Where the model is. `base_url` is what `/chat/completions` is appended to; no key: a server that wants none.
+    """The endpoint and its limits. `/chat/completions` is appended to `base_url`; a server may need no key.
 
     `timeout_seconds` bounds one whole call with its retries, of which there are at most `max_retries`. Of an answer at
-    most `max_response_bytes` are read. After `breaker_failures` in a row, or one time-out, nothing is asked for
-    `breaker_pause_seconds`, and for longer each time that the next request fails too.
+    most `max_response_bytes` are read. After `breaker_failures` in a row, or one time-out, no request is sent for
+    `breaker_pause_seconds`; the pause grows each time that the next request fails too.
     """
 
     base_url: str
@@ -90,13 +90,13 @@ class Failed:
     message: str = ""
 
     def error(self) -> LanguageModelUnavailable:
-        """The failure as callers meet it."""
+        """The failure as the error that callers get."""
         again = self.wait_seconds if self.reason == "paused" else None
         return LanguageModelUnavailable(self.reason, self.detail, self.status, again)
 
 
 class RawAnswer:
-    """What an endpoint answered, with errors as they are. Its body can be had once, whole or in pieces."""
+    """The unchanged answer of an endpoint, also an error. Its body can be read once, whole or in pieces."""
 
     def __init__(self, status: int, headers: Mapping[str, str], pieces: AsyncIterator[bytes]) -> None:
         self.status = status
@@ -123,7 +123,7 @@ class Endpoint:
         self._client: openai.AsyncOpenAI | None = None
 
     def paused(self) -> Failed | None:
-        """Why nothing is asked now, where the breaker is open; a call may still find another one probing."""
+        """The failure `paused` where the breaker is open, else None; a call may still find another one probing."""
         left = self.breaker.open_seconds
         return self._paused(left) if left > 0 else None
 
@@ -152,10 +152,10 @@ class Endpoint:
             return self._judge(error)
         except (TimeoutError, openai.APITimeoutError):
             if self.breaker.succeeded > answered:
-                # Others were answered meanwhile: it is this one that asks for much.
+                # Others were answered meanwhile: this request takes long, and the endpoint is not at fault.
                 self.breaker.give_up()
             else:
-                # A call that had hardly any time left says little.
+                # The time-out of a call that had hardly any time left tells little about the endpoint.
                 self.breaker.fail(timed_out=remaining >= _TELLING_SECONDS)
             return self._failed("timeout", "did not answer in time", may_pass=True)
         except (openai.APIConnectionError, httpx2.RequestError) as error:
@@ -199,7 +199,7 @@ class Endpoint:
             response = await sent.__aenter__()
         except openai.APIStatusError as error:
             answer = error.response
-            # What a request of somebody's makes fail, a 500 too, need not fail for others.
+            # An error of this one request, even a 500, need not concern others.
             self._note(has_failed=answer.status_code in _GATEWAY_STATUSES)
             yield RawAnswer(answer.status_code, answer.headers, _once(answer.content))
             return
@@ -271,7 +271,7 @@ class Endpoint:
             self.breaker.succeed()
 
     def _broken(self, error: Exception) -> Failed:
-        """No answer, or one that is too large: then the endpoint is there, and would answer the same again."""
+        """The failure of a broken connection. An answer that is too large is no outage, and would come again."""
         from reverie_indexer.bounded_http import is_too_large
 
         if is_too_large(error):
@@ -310,7 +310,7 @@ class Endpoint:
 
 
 def _wait_seconds(headers: Mapping[str, str]) -> float | None:
-    """What a failed answer asks to wait: `Retry-After-Ms`, else `Retry-After` in either of its forms."""
+    """The seconds that a failed answer asks to wait: `Retry-After-Ms`, else `Retry-After` in either form."""
     now = datetime.now(UTC)
     milliseconds = parse_retry_after(headers.get("retry-after-ms"), now)
     return milliseconds / 1000 if milliseconds is not None else parse_retry_after(headers.get("retry-after"), now)

@@ -1,4 +1,4 @@
-"""Why a language model gave nothing that can be used."""
+"""The errors of the language model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Reason = Literal[
 
 
 class LanguageModelUnavailable(ReverieError):
-    """No usable answer of the language model: what needs it goes its extractive way.
+    """No usable answer of the language model: the caller works without a model.
 
     `reason` says why: no connection (`unreachable`), out of time, HTTP 4xx (`rejected`), 429 (`rate_limited`), 5xx
     (`failed`), a body that is no completion or an answer that does not validate (`unusable`), cut off at the limit of

@@ -1,4 +1,4 @@
-"""How something was made: by which prompt and model, or without one. Pure."""
+"""The generation of a text: by which prompt and model, or without a model. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Method = Literal["llm", "extractive"]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How something was made: by which prompt and model (None: without a model)."""
+    """How a text was generated: the method, and the prompt and model (None: without a model)."""
 
     method: Method
     prompt: str | None = None

@@ -1,4 +1,4 @@
-"""What came of the uses of the language model: counted by day, in the database, because workers use it too."""
+"""The outcomes of the uses of the language model, counted by day in the database, because workers use it too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reverie_server.llm.errors import LanguageModelUnavailable
 log = structlog.get_logger()
 SQL = Queries(__file__)
 ANSWERED = "answered"
-# A model that answers with something that cannot be used is not down.
+# A model that answers is not down, also when its answer cannot be used.
 _UP = frozenset({ANSWERED, "unusable", "truncated", "refused", "empty"})
 KEEP_DAYS = 30
 
@@ -45,7 +45,7 @@ class ModelUse:
 
 
 class Outcomes:
-    """Writes and reads what came of the language model. No text of a prompt or an answer is kept."""
+    """Writes and reads the outcomes. No text of a prompt or an answer is stored."""
 
     def __init__(self, database: Database, today: Callable[[], date] = today_utc) -> None:
         self._database = database
@@ -53,7 +53,7 @@ class Outcomes:
 
     @asynccontextmanager
     async def noted(self, tenant_id: str) -> AsyncIterator[None]:
-        """Note what comes of a use of the model. A note that cannot be written is logged, and fails nothing."""
+        """Count the outcome of the use of the model inside the block. A failure to count is logged, not raised."""
         try:
             yield
         except LanguageModelUnavailable as error:

@@ -1,4 +1,4 @@
--- note_outcome: one more use of the language model on a tenant's day; what is too old goes
+-- note_outcome: one more use of the language model on a tenant's day; old rows are deleted
 WITH pruned AS (
     DELETE FROM model_outcomes
     WHERE tenant_id = %(tenant_id)s AND day < %(day)s::date - %(keep_days)s::integer
@@ -8,7 +8,7 @@ VALUES (%(tenant_id)s, %(day)s::date, %(outcome)s, 1, clock_timestamp())
 ON CONFLICT (tenant_id, day, outcome) DO UPDATE
     SET uses = model_outcomes.uses + 1, last_at = clock_timestamp();
 
--- outcomes: what came of a tenant's uses, by day; with no outcome the requests of a day
+-- outcomes: the outcomes of a tenant's uses, by day; without an outcome the requests of a day
 SELECT day, outcome, uses, last_at FROM model_outcomes WHERE tenant_id = %(tenant_id)s
 UNION ALL
 SELECT day, NULL, calls, NULL FROM model_calls WHERE tenant_id = %(tenant_id)s AND day = %(day)s::date

@@ -1,4 +1,4 @@
-"""What a provider answered, read tolerantly. Pure."""
+"""Tolerant parsing of a provider's answer. Pure."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from reverie_server.llm.errors import LanguageModelUnavailable
 
 T = TypeVar("T", bound=BaseModel)
 
-# Models that think aloud do it before the answer.
+# Some models write their thinking before the answer.
 _THINKING = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-# Escapes of JSON can stand for them.
+# Characters that PostgreSQL cannot store; escapes of JSON can produce them.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_PROBLEM_CHARS = 2000
 _MAX_CANDIDATES = 200
-# So much of a text is read as JSON in all, as a multiple of it: brackets inside of brackets are read again and again.
+# The limit of characters that are parsed as JSON, as a multiple of the text: nested brackets are parsed repeatedly.
 _MAX_READINGS = 8
 _FREE_CHARS = 20_000
-# No answer is nested deeper; what is may not be walked through by functions that call themselves.
+# No answer is nested deeper. Deeper values are refused, since recursive functions may not walk them.
 _MAX_DEPTH = 50
-# A model that begins to repeat itself goes on until something ends it, so that the end of its text shows it. Where an
-# endpoint writes after a schema, the bound of a text is what ends it, and what comes of it validates.
+# A model that repeats itself goes on until a limit ends it, so the end of its text shows the loop. Where an endpoint
+# follows a schema, the bound of a text is that limit, and the answer validates.
 _LOOP_TIMES = 4
 _MIN_LOOP_CHARS = 80
 _LOOP_WINDOW_CHARS = 2000
@@ -79,7 +79,7 @@ def read_completion(body: bytes) -> Answer:
 def parse_answer(text: str, answer: type[T]) -> T:
     """The first JSON object in the text that validates; InvalidAnswer when none does.
 
-    Code fences, and what stands before and after, are looked past. One of whose texts ends in a loop is not valid.
+    Code fences, and text around the object, are ignored. An object with a text that ends in a loop is invalid.
     """
     problem: str | None = None
     for candidate in _objects(text):
@@ -135,7 +135,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         except json.JSONDecodeError as error:
             end = error.pos
         except (ValueError, RecursionError):
-            # Numbers or brackets beyond all measure, which end nobody knows where.
+            # Numbers or brackets beyond the parser's limits: nothing tells where the object ends.
             end = len(text)
         left -= end - start
         if isinstance(value, dict) and _depth(value) <= _MAX_DEPTH:
@@ -145,7 +145,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _depth(value: Any) -> int:
-    """How deep a value of JSON is nested, as far as it matters."""
+    """How deep a value of JSON is nested, counted up to _MAX_DEPTH + 1."""
     level, depth = [value], 0
     while level and depth <= _MAX_DEPTH:
         inside = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
@@ -154,7 +154,7 @@ def _depth(value: Any) -> int:
 
 
 def _storable(value: Any) -> Any:
-    """A value of JSON without what no database holds as text."""
+    """A value of JSON, with characters that PostgreSQL cannot store replaced."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, list):

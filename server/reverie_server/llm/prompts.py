@@ -24,7 +24,7 @@ _FIELD = re.compile(r"(?P<key>name|version|inputs|output):(?: (?P<value>\S.*))?"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _PLACEHOLDER = re.compile(r"^\{\{(?P<text>[a-z][a-z0-9_]*)\}\}$|\{\{(?P<value>[a-z][a-z0-9_]*)\}\}", re.MULTILINE)
 _ANY_BRACES = re.compile(r"\{\{|\}\}")
-# A value stands among the instructions: nothing that could be one itself.
+# A value is put among the instructions, so it must not be able to be one.
 _VALUE = re.compile(r"[\w .:+-]{0,64}")
 
 
@@ -58,16 +58,16 @@ class Prompt:
                 raise ValueError(f"input {placeholder['value']!r} of prompt {self.name!r} is no short value")
             return value
 
-        # One pass: what was put in is not looked at for placeholders.
+        # In one pass: the inputs are not searched for placeholders.
         return _PLACEHOLDER.sub(put, template)
 
     def _fenced(self, text: str) -> str:
-        """The text without controls, and without what could be taken for the end, or the beginning, of an input."""
+        """The text without control characters, and without marks that look like the beginning or end of an input."""
         return without_tags(for_prompt(text), self.inputs)
 
 
 def parse_prompt(source: str) -> Prompt:
-    """The prompt in a file; ValueError for one that is not written as the module says."""
+    """The prompt in the source of a file; ValueError for a source without the form above."""
     parts = _FILE.fullmatch(source)
     if parts is None:
         raise ValueError("a prompt file is front matter, instructions and a user part, with lines `---` between")

@@ -28,12 +28,12 @@ T = TypeVar("T", bound=BaseModel)
 
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 8.0
-# What endpoints answer to a `response_format` that they do not know, or cannot use; and where they fail over it.
+# The statuses of endpoints that do not know a `response_format` or cannot use it; the words of a 500 because of it.
 _SCHEMA_STATUSES = frozenset({400, 422, 501})
 _SCHEMA_WORDS = ("response_format", "schema", "grammar")
-# Out of a loop that it falls into at one temperature, a model often finds at another.
+# A model that loops at one temperature often does not at another.
 _LOOP_TEMPERATURE = 0.6
-# Of an answer that was too long the model is shown the beginning: with all of it, there might be no room for another.
+# The model is shown this much of an answer that was too long: the whole might leave no room for another answer.
 _QUOTED_CHARS = 1000
 _TRUNCATED = "It was cut off at the limit of its length: write less."
 
@@ -60,7 +60,7 @@ class Structured(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What one use of the model may take. `deadline` is the event loop's time; `answer` is to have this form."""
+    """The limits of one use of the model. `deadline` is the event loop's time; `answer` the form of the answer."""
 
     tenant_id: str
     max_tokens: int
@@ -70,7 +70,7 @@ class _Call:
 
 
 class _SchemaRefused(Exception):
-    """A request with a schema was refused, or answered without a text, which may be the schema's fault."""
+    """A request with a schema was refused, or answered without a text; the schema may be the cause."""
 
 
 class LanguageModel:
@@ -80,7 +80,7 @@ class LanguageModel:
         self._endpoint = endpoint
         self._config = endpoint.config
         self._budget = budget
-        # What this model does not take, learned from its refusals.
+        # The parameters that this model does not take, learned from its refusals.
         self._renamed_limit = False
         self._without_temperature = False
         self._without_schema = False
@@ -97,7 +97,7 @@ class LanguageModel:
 
     @property
     def breaker(self) -> Breaker:
-        """Whether the endpoint is asked at all now."""
+        """The breaker, which says whether the endpoint is asked now."""
         return self._endpoint.breaker
 
     @property
@@ -115,7 +115,7 @@ class LanguageModel:
         temperature: float = 0.3,
         timeout_seconds: float | None = None,
     ) -> Completion:
-        """What the model writes to a prompt, stripped; never empty.
+        """The model's text for a prompt, stripped; never empty.
 
         `timeout_seconds` is for everything, retries included; None is the configured one. Raises
         LanguageModelUnavailable, also for a text that was cut off; DatabaseUnavailable when the budget cannot be asked.
@@ -139,13 +139,13 @@ class LanguageModel:
         timeout_seconds: float | None = None,
         check: Callable[[T], str | None] | None = None,
     ) -> Structured[T]:
-        """The model's answer as a value. One that does not validate is asked for once more, with what is wrong; one
-        that ends in a loop afresh. So is one that validates and of which `check`, run in a thread, says what is wrong;
-        the second is then taken whatever it says of it, and the first where the second cannot be had.
+        """The model's answer as a value. Where it does not validate, or `check` (run in a thread) names a fault, the
+        model is asked once more: with the fault, or afresh where the answer ended in a loop. After a fault by `check`
+        the second answer is taken unchecked, and the first one where the second fails.
 
-        The endpoint is given the answer's JSON schema, unless it has refused one: what it does with it is its affair.
-        Time-out and errors are those of `complete`; of two answers that do not validate the reason is `unusable`, or
-        `truncated` where the second was cut off.
+        The endpoint gets the answer's JSON schema, unless it has refused one. Time-out and errors are those of
+        `complete`; where both answers do not validate the reason is `unusable`, or `truncated` where the second was
+        cut off.
         """
         call = replace(self._call(tenant_id, max_tokens, temperature, timeout_seconds), answer=answer)
         messages = prompt.messages(inputs)
@@ -189,7 +189,7 @@ class LanguageModel:
         quoted = f"{first.text[:_QUOTED_CHARS]}…" if is_long else first.text
         conversation = [*messages, {"role": "assistant", "content": quoted or "…"}, repair]
         if invalid.is_loop:
-            # Shown its loop, a model goes on with it.
+            # A model that is shown its loop goes on with it, so it is asked afresh.
             conversation, call = list(messages), replace(call, temperature=max(call.temperature, _LOOP_TEMPERATURE))
         second = await self._ask(call, conversation)
         try:
@@ -202,7 +202,7 @@ class LanguageModel:
             raise LanguageModelUnavailable("unusable", detail) from None
 
     async def _ask(self, call: _Call, messages: Sequence[Mapping[str, str]]) -> Answer:
-        """The answer to messages. An endpoint that answers once its schema is left out gets none any more."""
+        """The answer to messages. An endpoint that answers only without a schema gets none from then on."""
         if call.answer is not None and not self._without_schema:
             try:
                 return await self._sent(call, messages)
@@ -214,7 +214,7 @@ class LanguageModel:
         return await self._sent(replace(call, answer=None), messages)
 
     async def _sent(self, call: _Call, messages: Sequence[Mapping[str, str]]) -> Answer:
-        """The answer to messages, after retries of what may pass, as long as the deadline has room for them."""
+        """The answer to messages, with retries of failures that may pass, while the deadline has room for them."""
         loop = asyncio.get_running_loop()
         pause, retries = _FIRST_PAUSE_SECONDS, 0
         while True:
@@ -254,7 +254,8 @@ class LanguageModel:
         return body
 
     def _learned(self, failed: Failed) -> bool:
-        """Whether a refusal says that this model wants a parameter under another name, or none, and it is news."""
+        """Whether a refusal names a parameter that this model does not take, or takes under another name, for the
+        first time."""
         if failed.status not in (400, 422):
             return False
         if not self._renamed_limit and "max_completion_tokens" in failed.message:
@@ -270,7 +271,7 @@ def _read(call: _Call, body: bytes) -> Answer:
     try:
         return read_completion(body)
     except LanguageModelUnavailable as error:
-        # Some servers put what a schema made into a field of their own.
+        # Some servers put an answer after a schema into a field of their own.
         if call.answer is not None and error.reason == "empty":
             raise _SchemaRefused from None
         raise

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 # Local servers compile the schema to a grammar in which a bound is that many repetitions, and some refuse 2,000 of
-# them altogether; a long text is better ended by the limit of tokens, which shows, than cut at a character.
+# them. A longer text had better end at the limit of tokens, which the endpoint reports.
 MAX_BOUND_CHARS = 1000
 # No `pattern`: some grammars take only anchored ones. No `description`: words for models are in `prompts/`.
 _KEPT = frozenset({"type", "enum", "const", "maxItems"})
@@ -17,10 +17,10 @@ _KEPT = frozenset({"type", "enum", "const", "maxItems"})
 
 @cache
 def response_format(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """What a chat completion takes as `response_format`; the same object each time, not to be changed.
+    """The `response_format` of a chat completion; the same object each time, not to be changed.
 
-    Not `strict`: the subset that this stands for with some providers has no maps and no bounds of length. Answers are
-    validated against the model itself in any case. The model must not contain itself.
+    It is not `strict`, which with some providers allows no maps and no bounds of length. Answers are validated against
+    `answer` in any case. `answer` must not contain itself.
     """
     source = answer.model_json_schema()
     schema = _plain(source, source.get("$defs", {}))
@@ -28,7 +28,7 @@ def response_format(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def _plain(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with its references put in place and without what is not kept."""
+    """The schema with its references resolved, and only the keywords in _KEPT."""
     if "$ref" in schema:
         return _plain(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     plain = {key: value for key, value in schema.items() if key in _KEPT}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)
-# What one event may hold before it is taken for something else, and what an answer may, in all its parts.
+# The limits of one event, and of an answer in all its parts.
 _MAX_EVENT_BYTES = 16 * 1024 * 1024
 _MAX_ANSWER_CHARS = 16 * 1024 * 1024
 _MAX_CALLS = 1000
@@ -17,7 +17,7 @@ _MAX_CALLS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the model answered, of the first choice: text, calls of tools as the protocol has them, or both."""
+    """The first choice of a completion: text, calls of tools in the protocol's form, or both."""
 
     content: str
     tool_calls: tuple[Mapping[str, Any], ...]
@@ -25,7 +25,7 @@ class Answered:
 
 @dataclass(slots=True)
 class _Call:
-    """A call of a tool as far as it has come: each field of its function in the parts that it came in."""
+    """A call of a tool, so far: each field of its function in the parts in which it arrived."""
 
     id: str = ""
     type: str = "function"
@@ -39,7 +39,7 @@ class _Call:
 class StreamedAnswer:
     """Collects an answer from server-sent events, in whatever pieces they come.
 
-    Takes time linear in the bytes, however small the pieces are. An answer that is too long to be one is none.
+    Takes time linear in the bytes, however small the pieces are. A stream over the limits gives no answer.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class StreamedAnswer:
         return self._ended
 
     def feed(self, piece: bytes) -> str:
-        """Take the next bytes of the stream; what they add to the text."""
+        """Take the next bytes of the stream; returns the text that they add."""
         known = len(self._content)
         ends_line = b"\n" in piece or b"\r" in piece or (self._rest and self._rest[-1].endswith(b"\r"))
         self._keep(piece)
@@ -75,7 +75,7 @@ class StreamedAnswer:
         return "".join(self._content[known:])
 
     def answer(self) -> Answered | None:
-        """The whole answer; None while it has not come to its end, or when nothing was said."""
+        """The whole answer; None before its end, or when it is empty."""
         if rest := self._taken():
             self._line(rest)
         self._event()
@@ -90,7 +90,7 @@ class StreamedAnswer:
             self._rest_bytes += len(piece)
 
     def _taken(self) -> bytes:
-        """What has come of a line that has not ended, which is then forgotten here."""
+        """Remove and return the bytes of the unfinished line."""
         text, self._rest, self._rest_bytes = b"".join(self._rest), [], 0
         return text
 
@@ -99,7 +99,7 @@ class StreamedAnswer:
             self._event()
         elif line.startswith(b"data:"):
             self._data_bytes += len(line)
-            # What is too long to be an event is let go, and its end with it.
+            # The data of an event over the limit are dropped.
             if self._data_bytes <= _MAX_EVENT_BYTES:
                 self._data.append(line[5:].removeprefix(b" "))
 
@@ -113,7 +113,7 @@ class StreamedAnswer:
             try:
                 self._chunk(json.loads(data))
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-                return  # a comment of somebody's, or an error: nothing that was said
+                return  # a comment or an error: no part of the answer
 
     def _chunk(self, chunk: Any) -> None:
         for choice in chunk["choices"]:
@@ -146,7 +146,7 @@ class StreamedAnswer:
 
 
 def whole_answer(body: bytes) -> Answered | None:
-    """The answer in the body of a completion; None where nothing was said."""
+    """The answer in the body of a completion; None where it is empty."""
     try:
         message = json.loads(body)["choices"][0]["message"]
         content = message.get("content") or message.get("refusal") or ""

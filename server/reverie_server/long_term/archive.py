@@ -1,4 +1,4 @@
-"""What leaves MEMORY.md goes to an archive of its month: found by search, in no prompt, and no daily note. Pure."""
+"""The archive of a month for entries that leave MEMORY.md: found by search, in no prompt, no daily note. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from reverie_server.text.markdown_blocks import bullet, escaped, folded, without
 
 
 def archive_path(day: date) -> str:
-    """The archive of a day's month."""
+    """The path of the archive of a day's month."""
     return f"memory/archive/{day:%Y-%m}.md"
 
 
 def archive_change(day: date, entries: Sequence[str], by: str) -> Change:
-    """The change that adds entries to the archive, below the day; what the archive holds already is not added again.
+    """The change that adds entries to the archive, below the day. Entries that the archive has are not added again.
 
-    To be part of the write by which they leave. An entry is a text of one or several lines, with or without its bullet.
+    Make it part of the write by which they leave. An entry is one or several lines, with or without its bullet.
     """
     path = archive_path(day)
 
@@ -43,6 +43,6 @@ def archived(text: str | None, day: date, entries: Sequence[str]) -> str:
         return present
     heading = f"## {day.isoformat()}"
     added = "\n".join(line for item in items.values() for line in item)
-    # Of the same day as the last ones: below their heading.
+    # Entries of the same day as the last ones go below their heading.
     last = next((line for line in reversed(present.splitlines()) if line.startswith("## ")), None)
     return sections.append(present, added if last == heading else f"{heading}\n\n{added}", archive_path(day))

@@ -1,6 +1,6 @@
 """Compaction of the text of a MEMORY.md without a model, and the guard over any compaction. Pure.
 
-The extractive way loses nothing: equal entries become one, everything else finds its section.
+Compaction without a model loses nothing: equal entries become one, all others move to their sections.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reverie_server.text.markdown_edit import lines_of
 THRESHOLD_CHARS = 3000
 MIN_RESULT_CHARS = 50
 MAX_LOSS = 0.25
-# Short entries say something else under another heading; longer ones stand for themselves.
+# An entry of at most this length means something else under another heading.
 _MAX_DEPENDENT_CHARS = 20
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _HEADER = f"# {TITLE}"
@@ -41,17 +41,16 @@ class _Section:
 
 
 def is_due(text: str, last: datetime | None, now: datetime, from_chars: int = THRESHOLD_CHARS) -> bool:
-    """Whether a memory is to be compacted without a request.
+    """Whether a memory is due for compaction: it has `from_chars` characters, and had no compaction today.
 
-    From `from_chars` characters on, and at most once a day of the time zone of `now`; `last` is when it last was, or
-    None.
+    `last` is the time of the last compaction or None; a day is one of the time zone of `now`.
     """
     was_today = last is not None and last.astimezone(now.tzinfo).date() >= now.date()
     return len(text) >= from_chars and not was_today
 
 
 def compact_text(text: str) -> str | None:
-    """The text with equal entries merged and everything in its section; None when that would change what it says.
+    """The text with equal entries merged and each in its section; None where that would change the meaning.
 
     Standard sections come first, in their order and without those that are empty; then all others, as they are. An
     entry keeps its section; of equal ones that in the first section stays. Entries above all sections go to Notes, and
@@ -66,17 +65,17 @@ def compact_text(text: str) -> str | None:
 
 
 def guard(before: str, after: str) -> str | None:
-    """Why a compaction is not to be trusted, or None.
+    """Why a compaction is refused, or None.
 
-    An entry of `before` counts as kept when each of its lines, or of its sentences, stands anywhere in `after`,
-    case-folded and with white space folded; entries that are equal count once.
+    An entry of `before` counts as kept when `after` has each of its lines or sentences anywhere, with case and white
+    space folded. Equal entries count once.
     """
     if len(after.strip()) < MIN_RESULT_CHARS:
         return f"the result has under {MIN_RESULT_CHARS} characters"
     if not any(block.kind == "heading" and _is_title(block) for block in blocks_of(after)):
         return f"the result lacks the header {_HEADER!r}"
     entries, whole = _entries(before), Searched(folded([after]))
-    # Most are found among these at once, without a search through the text.
+    # Most sentences are in this set, which saves the search through the text.
     kept = {piece for entry in _entries(after) for piece in entry}
     lost = sum(not all(piece in kept or whole.holds(piece) for piece in entry) for entry in entries)
     if lost > MAX_LOSS * len(entries):
@@ -115,7 +114,7 @@ class _Parts:
         yield from ("\n".join(part) for part in self._others)
 
     def _take(self, blocks: Sequence[Block]) -> None:
-        """Give each block its part. An unknown section goes on to the next heading that is not below it."""
+        """Sort each block into its part. An unknown section ends at the next heading that is not below it."""
         section: _Section | None = None
         as_it_is: list[str] | None = None
         level, end = 0, 0
@@ -128,7 +127,7 @@ class _Parts:
                 if _is_title(block) or name is not None:
                     section, as_it_is = self._standard[name] if name else None, None
                     continue
-                # Below a subheading everything stays, up to the next section; below another title up to the next one.
+                # Blocks below a subheading stay there up to the next section, below another title up to the next one.
                 as_it_is, level = raw, max(2, block.level) if block.level > 1 else 1
                 (self._others if section is None or block.level <= 2 else section.below).append(as_it_is)
             elif as_it_is is not None:
@@ -146,7 +145,7 @@ class _Parts:
             self._intro.append((block, raw))
 
     def _settle(self) -> None:
-        """Bring what stands above the first section into Notes: the entries, and of a text without sections all."""
+        """Move the entries above the first section into Notes; of a text without sections the other blocks, too."""
         is_structured = bool(self._others) or any(s.blocks or s.below for s in self._standard.values())
         moved: list[tuple[bool, list[str]]] = []
         for block, raw in self._intro:
@@ -188,7 +187,7 @@ def _is_title(block: Block) -> bool:
 
 
 def _contents(lines: Sequence[str], blocks: Sequence[Block]) -> set[tuple[str, int, str]]:
-    """What a memory says: its entries and other blocks, and the headings that compaction does not make itself."""
+    """The contents of a memory: its entries, other blocks, and the headings that compaction does not add itself."""
     found: set[tuple[str, int, str]] = set()
     for block in blocks:
         is_made = block.kind == "heading" and (
@@ -202,7 +201,7 @@ def _contents(lines: Sequence[str], blocks: Sequence[Block]) -> set[tuple[str, i
 
 
 def pieces_of(lines: Sequence[str]) -> Iterator[str]:
-    """What of an entry has to be found again: its sentences, without bullets and final marks."""
+    """The sentences of an entry, without bullets and final marks: all must be found in a new text."""
     for line in lines:
         for sentence in _SENTENCE_END.split(without_marker(line)):
             words = folded([sentence]).rstrip(".!?。！？ ")

@@ -1,4 +1,4 @@
-"""Long-term memory: saving to and correcting the MEMORY.md of a person or a team, whoever else does so meanwhile."""
+"""Long-term memory: saves to and corrects the MEMORY.md of a person or a team, also while others write it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did. `size_after` is in bytes, `version` the file's, `deleted` whether text was taken out."""
+    """The result of an update. `size_after` is in bytes, `version` the file's, `deleted` whether text was removed."""
 
     replacements: int
     size_after: int
@@ -42,8 +42,7 @@ class Updated:
 class LongTermMemory:
     """The MEMORY.md of places: the personal one of an owner, else the team's.
 
-    Where a place has `memory.md` alone, which is read in its stead, that file is the one that is written: a new
-    MEMORY.md beside it would hide it.
+    Where a place has only `memory.md`, that file is read and written: a new MEMORY.md would hide it.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -52,10 +51,10 @@ class LongTermMemory:
     async def save(
         self, place: Place, content: str, category: str | None, *, by: str, reason: str = "save_memory"
     ) -> Saved:
-        """Add an entry to the section of its category; everything that others save meanwhile arrives too.
+        """Add an entry to the section of its category; entries that others save meanwhile stay.
 
-        ValidationFailed for content that is empty or over 5,000 characters, DuplicateDetected for what the memory
-        holds already. Makes an unknown agent, and a memory that is not there.
+        Creates an unknown agent and a missing memory. ValidationFailed for content that is empty or over 5,000
+        characters, DuplicateDetected for an entry that the memory has already.
         """
         section = memory_text.section_of(category)
         entry = memory_text.entry_of(content)
@@ -86,7 +85,7 @@ class LongTermMemory:
         return found.get(MEMORY) or found.get(STAND_IN)
 
     async def _edit(self, place: Place, edit: Callable[[str | None], str], by: str, reason: str) -> Written:
-        """Edit the file that is the memory, also when that becomes another one while this looks for it."""
+        """Edit the file that is the memory; look for it again where it moves to its other name meanwhile."""
 
         async def attempt() -> Written:
             found = await self.current(place)
@@ -97,8 +96,8 @@ class LongTermMemory:
                     raise Superseded
                 return edit(text)
 
-            # MEMORY.md that is there is the memory, whatever else there is. Any other choice holds only as long as
-            # there is no file of the other name, which is looked at under the slice's lock.
+            # An existing MEMORY.md is always the memory. Any other choice holds only while there is no file of the
+            # other name, which is checked under the slice's lock.
             other = None if path == MEMORY and found else STAND_IN if path == MEMORY else MEMORY
             within = None if other is None else _absent(place, other)
             return await self._workspace.edit(place, Write(path, by, reason), of_this_file, within)

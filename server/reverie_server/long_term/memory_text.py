@@ -1,6 +1,6 @@
 """Edits of the text of a MEMORY.md: add an entry to its section, correct or delete a passage. Pure.
 
-An entry is an item of a bullet list. Its headings, fences and comments stay inside of it: it can neither open a
+An entry is an item of a bullet list. Its headings, fences and comments stay inside of it: an entry can neither open a
 section nor swallow the text after it.
 """
 
@@ -36,12 +36,12 @@ SECTIONS: Mapping[str, str] = {
 }
 STANDARD = tuple(SECTIONS.values())
 MAX_CONTENT_CHARS = 5000
-# A shorter content may well stand in another entry without saying the same.
+# A content of at most this length may be part of another entry without saying the same.
 MAX_UNCHECKED_CHARS = 20
 PREVIEW_CHARS = 500
 # A thousand sentences in a text of 100,000 characters, or fewer in a longer one.
 MAX_SEARCHED_CHARS = 100_000_000
-# The cost of a character where the words stand inside longer words first, and a pattern has to look for them.
+# The cost of a character where the words are first found inside longer words, so that a pattern has to search.
 _PATTERN_COST = 100
 
 _BLANK = " \t\r\n"

@@ -1,4 +1,4 @@
-"""The stage `compaction`: MEMORY.md is written anew by the model, in parts where it is long, or without it."""
+"""The stage `compaction`: rewrites MEMORY.md with the model, in parts where it is long, or without a model."""
 
 from __future__ import annotations
 
@@ -39,17 +39,16 @@ from reverie_server.text.tokens import CountTokens
 SQL = Queries(__file__)
 log = structlog.get_logger()
 STAGE = "compaction"
-# Writers who are faster every time get the memory compacted without the model, which would be asked each time.
+# After this many attempts that other writers superseded, compaction goes on without the model.
 _ASKED_ATTEMPTS = 2
-# An answer is about as long as what it is about.
+# The room for an answer, by the tokens of the part to rewrite: a share of them, and a constant.
 _ANSWER_SHARE, _ANSWER_TOKENS = 1.5, 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritingDependencies:
-    """What memories are rewritten with. `max_chars` is the most that MEMORY.md may have, `max_loss` the share of its
-    entries that may leave it, `timeout_seconds` is for each
-    part of it."""
+    """The dependencies and limits of rewriting. `max_chars` is the most that MEMORY.md may have, `max_loss` the share
+    of its entries that may leave it, `timeout_seconds` the limit for each part."""
 
     database: Database
     tombstones: Tombstones
@@ -62,16 +61,16 @@ class RewritingDependencies:
 
 
 class Rewriting:
-    """What becomes of a memory: the model's proposal where there is one that the guard lets pass."""
+    """Proposes the new text of a memory: the model's where the guard accepts it, else one without a model."""
 
     def __init__(self, dependencies: RewritingDependencies) -> None:
         self._dependencies = dependencies
 
     async def propose(self, place: Place, document: Document, text: str, attempt: int) -> Proposed:
-        """The proposal for a memory as it stands, and that it was made.
+        """The proposal for a memory: by the model, else (no usable answer, _ASKED_ATTEMPTS reached) without it.
 
-        Asks the model, holding no connection, unless others were faster too often. One that changes nothing is noted
-        here; one that does, in the transaction of its write.
+        Holds no connection while it asks the model. A proposal that changes nothing is recorded here; any other is
+        recorded in the transaction of its write.
         """
         before, machine = await self._state(place, document)
         rewritten, made, fallback = await self._rewritten_by_model(place, text, machine, attempt)
@@ -95,7 +94,7 @@ class Rewriting:
         return Proposed(result, None, EXTRACTIVE, fallback, (), making.within(before))
 
     async def _state(self, place: Place, document: Document) -> tuple[object, frozenset[bytes]]:
-        """What was forgotten so far, and which lines the server wrote."""
+        """The tombstone mark of the place, and the hashes of the lines that the server wrote."""
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
             machine = await machine_lines(connection, place.tenant_id, document.slice_id, document.path)
@@ -104,7 +103,7 @@ class Rewriting:
     async def _rewritten_by_model(
         self, place: Place, text: str, machine: frozenset[bytes], attempt: int
     ) -> tuple[Rewritten | None, Generation, str | None]:
-        """The text that the model made of the memory, or None and the reason why it made none."""
+        """The model's rewriting (or None), its generation, and the reason why a configured model was not used."""
         if self._dependencies.model is None or not text.strip():
             return None, EXTRACTIVE, None
         if attempt >= _ASKED_ATTEMPTS:
@@ -137,7 +136,7 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """A compaction on its way into the database. `texts` are before and after (None: it changes nothing)."""
+    """A compaction to be recorded. `texts` are the memory before and after (None: it changes nothing)."""
 
     dependencies: RewritingDependencies
     place: Place
@@ -147,9 +146,9 @@ class _Making:
     reason: str | None
 
     def within(self, before: object) -> Callable[[Connection, Slice], Awaitable[None]]:
-        """What belongs to the write: that nothing was forgotten since, where lines come from, and that it was made.
+        """The function to run in the transaction of the write: records the lines' provenance and the compaction.
 
-        StaleVersion to begin again.
+        It raises StaleVersion, to begin again, where something was forgotten since the mark `before`.
         """
 
         async def run(connection: Connection, slice_: Slice) -> None:
@@ -168,7 +167,7 @@ class _Making:
         return run
 
     async def note(self, connection: Connection) -> None:
-        """Keep that it was made, or tried."""
+        """Record the compaction, also one that changed nothing."""
         params = {
             "tenant_id": self.place.tenant_id,
             "slice_id": self.document.slice_id,
@@ -186,7 +185,7 @@ class _Making:
 
 
 class MemoryCompaction:
-    """The stage: from a length on, at most once a day of the agent, or by hand."""
+    """The stage: compacts a memory from a length on, at most once a day of the agent, or by hand."""
 
     def __init__(self, database: Database, memory: LongTermMemory, compaction: Compaction, *, from_chars: int) -> None:
         self._database = database

@@ -1,1 +1,1 @@
-"""What happens at night: emergence, dreaming, the diary and the reports."""
+"""The stages of the night: emergence and dreaming, their diary and reports."""

@@ -56,7 +56,7 @@ def archive_path(month: str) -> str:
 def render_entry(entry: DiaryEntry) -> str:
     """The markdown of an entry."""
     heading = f"## {entry.at:%Y-%m-%d %H:%M} {entry.stage}: {_line(entry.summary)} (report {entry.report_id})"
-    # One paragraph, which is one passage: as items of a list each conclusion would be found beside what it is about.
+    # One paragraph is one passage. As list items, each conclusion would be found next to the entry that it is about.
     body = "\n".join(f"{label}: {_line(text)}" for label, text in entry.details)
     return f"{heading}\n\n{body}\n" if body else f"{heading}\n"
 
@@ -91,11 +91,11 @@ def rolled(text: str, max_chars: int = MAX_CHARS) -> Rolled:
         if length <= target:
             break
         of_month = [entry_texts[at] for at in months[month]]
-        # The archive has those whole that moved just now.
+        # Entries that were shortened just now go to the archive whole already.
         moved.setdefault(month, []).extend(one.text for one in of_month if not one.is_archived and not one.is_month)
         line = _EntryText(_month_line(month, sum(one.count for one in of_month)))
         length += line.length - sum(one.length for one in of_month)
-        # In place of the first one.
+        # The month's line takes the place of its first entry; the others are removed.
         lines |= {**dict.fromkeys(months[month]), months[month][0]: line}
     remaining = [lines.get(at, old) for at, old in enumerate(entry_texts)]
     parts = [top.rstrip(), *(one.text.rstrip() for one in remaining if one is not None)]

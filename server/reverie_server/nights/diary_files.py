@@ -28,7 +28,7 @@ class DiaryFiles:
         self._max_chars = max_chars
 
     async def write(self, place: Place, changes: Sequence[Change], entry: DiaryEntry | None, within: Within) -> None:
-        """Write files of a place and an entry of its diary (None: none); what no longer fits it goes to archives.
+        """Write files of a place and an entry of its diary (None: none); older entries move to archives to make room.
 
         Raises what `Pipeline.unit_of_work` raises.
         """
@@ -63,7 +63,7 @@ class DiaryFiles:
         def edit(text: str | None) -> str:
             nonlocal rolled
             rolled = diary.written(text, rendered, max_chars=self._max_chars)
-            # The files of one write are named beforehand.
+            # The paths of a write are fixed beforehand, so other archives need a new attempt.
             if rolled.moved.keys() != planned.moved.keys():
                 raise _Rolled
             return rolled.text

@@ -20,7 +20,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class CardEntry:
-    """Something that entered the memory: a key by which to speak of it, the text, and where it comes from."""
+    """An entry of the card: a key to name it by, the text that entered the memory, and its source."""
 
     key: str
     text: str
@@ -28,7 +28,7 @@ class CardEntry:
 
 
 class MorningCards:
-    """The morning cards of places. `viewer` is whose card it is: of a team's memory each owner has one."""
+    """The morning cards of places. `viewer` is the owner whose card it is: each has one of a team's memory."""
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database

@@ -9,12 +9,12 @@ WHERE NOT EXISTS (SELECT FROM report_views v
                   WHERE v.tenant_id = %(tenant_id)s AND v.report_id = r.report_id AND v.viewer = %(viewer)s)
 ORDER BY r.report_id;
 
--- see: that a viewer has seen a report
+-- see: record that a viewer has seen a report
 INSERT INTO report_views (tenant_id, report_id, viewer, slice_id, at)
 VALUES (%(tenant_id)s, %(report_id)s, %(viewer)s, %(slice_id)s, %(at)s)
 ON CONFLICT DO NOTHING;
 
--- first_session: the session in which an owner's day began; none: nothing was said yet
+-- first_session: the session in which an owner's day began; no row before the first message
 SELECT s.session_id
 FROM sessions s
 JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key

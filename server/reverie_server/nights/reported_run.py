@@ -1,6 +1,6 @@
-"""The frame of a stage that leaves a report: emergence and dreaming begin one, try until nobody was faster, close it.
+"""The frame of a stage that leaves a report, emergence or dreaming: begin a run, retry what others superseded, report.
 
-A run that fails for good closes it, too.
+A run that fails for good leaves a report, too.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from reverie_server.nights.reports import Mode, Report, add_report, is_night_don
 from reverie_server.text.error_site import code_of, error_site
 
 log = structlog.get_logger()
-# How often others may write what a run works on while it does.
+# The attempts of a run, each of which others may supersede.
 _ATTEMPTS = 5
 
 
 class NightDone(Exception):
-    """The night has its report: somebody was faster."""
+    """The night has its report already, by another run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Run:
 
     @property
     def started_at(self) -> datetime:
-        """In the agent's time zone."""
+        """When the run began, in the agent's time zone."""
         return self.report.started_at.astimezone(ZoneInfo(self.grant.settings.time_zone))
 
     @property
     def is_nightly(self) -> bool:
-        """Whether this is the night's own run, which has one report and an entry in the diary whatever comes of it."""
+        """Whether this is the night's own run, which always leaves one report and one entry in the diary."""
         return self.work.trigger == "cron" and self.work.topic is None
 
     def diary_entry(self, summary: str, details: Sequence[tuple[str, str]] = ()) -> DiaryEntry:
@@ -78,7 +78,7 @@ class ReportedRuns:
         self._now = now
 
     def begin(self, stage: str, mode: Mode, work: Work, grant: Grant, place: Place) -> Run:
-        """A run that begins now. Its report is written when it has come to something."""
+        """A run that begins now. Its report is written at its end."""
         now = self._now()
         report = Report(
             report_id=new_report_id(),
@@ -94,16 +94,16 @@ class ReportedRuns:
         return Run(stage, work, grant, place, report)
 
     async def finish(self, run: Run, attempt: Callable[[], Awaitable[Outcome]], *, what: str) -> Outcome:
-        """What the first attempt comes to that nobody superseded; `what` names what others keep changing.
+        """The outcome of the first attempt that nobody superseded; `what` names the contested thing in the error.
 
-        A failure that is not tried again leaves a report, and is raised, except in a run by hand, whose answer it is.
+        A failure that is not tried again leaves a report. It is raised, too, except in a run by hand, which returns it.
         """
         try:
             return await until_stable(attempt, attempts=_ATTEMPTS, what=what)
         except NightDone:
             return Outcome("skipped", "this night has its report")
         except Exception as error:
-            # The edge of a run: it may not pass without a trace. Whoever runs jobs hears of it too, and tries again.
+            # The edge of a run: a final failure leaves a report. The runner of jobs gets every failure of a job.
             if run.work.trigger != "api" and not run.work.is_last_attempt:
                 raise
             report = await self._keep_failure(run, error)
@@ -129,7 +129,7 @@ class ReportedRuns:
             return await is_night_done(connection, run.place, run.report.night)
 
     async def _keep_failure(self, run: Run, error: Exception) -> Report:
-        """The cause is told by its kind alone: its words may be memory."""
+        """Write the report of a failure, which names the kind of the error alone: its message may be memory."""
         code = code_of(error)
         work = run.work
         log.warning(f"{run.stage}_failed", code=code, at=error_site(error), agent=work.agent_id, trigger=work.trigger)

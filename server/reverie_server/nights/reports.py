@@ -25,7 +25,7 @@ from reverie_server.llm.generation import Generation
 SQL = Queries(__file__)
 Mode = Literal["full", "focused", "dreaming"]
 Status = Literal["success", "skipped", "failed"]
-# Of rejected candidates the best are kept; how many there were is in `seen`.
+# A report keeps the best rejected candidates, and their number in `seen`.
 MAX_REJECTED = 50
 
 
@@ -85,7 +85,7 @@ _JSON = ("seen", "promoted", "rejected")
 
 
 def new_report_id() -> str:
-    """An id for a report that is still to be written: what is written with it names it."""
+    """An id for a report that is still to be written: the diary entry of the same write names it."""
     return secrets.token_hex(8)
 
 
@@ -124,7 +124,7 @@ class Reports:
         return _report(found[0])
 
     async def emergence_status(self, place: Place) -> EmergenceStatus:
-        """The last run of emergence, and how much all runs promoted."""
+        """The last run of emergence, and the number of entries that all runs promoted."""
         [row] = await self._rows(place, "standing", {})
         return EmergenceStatus(row["started_at"], row["status"], row["promoted"])
 

@@ -30,7 +30,7 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND 
 ORDER BY report_id
 LIMIT 1;
 
--- standing: the last run of emergence of some slices, and how much all of them concluded
+-- standing: the last run of emergence of some slices, and the number of entries that all runs promoted
 SELECT (SELECT count(*) FROM reports r, jsonb_array_elements(r.promoted) AS p
         WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s::bigint[]) AND r.mode <> 'dreaming') AS promoted,
        l.started_at, l.status

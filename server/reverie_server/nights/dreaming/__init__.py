@@ -1,1 +1,1 @@
-"""Dreaming: what several conversations come to goes into one file a day."""
+"""Dreaming: writes the lines that follow from several conversations into one file a day."""

@@ -1,4 +1,4 @@
-"""Dreaming: what several conversations come to goes into one file a day, and only then are they marked as taken."""
+"""Dreaming: writes the lines that follow from several episodes into one file a day, and marks these as taken."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class DreamingRules:
-    """From `min_episodes` on, at most `max_episodes` a run, the oldest first, come to `max_tokens` of lines at most."""
+    """A run takes between `min_episodes` and `max_episodes`, the oldest first, and writes at most `max_tokens`."""
 
     min_episodes: int = 5
     max_episodes: int = 10
@@ -70,7 +70,7 @@ class DreamingRules:
 
 @dataclass(frozen=True, slots=True)
 class DreamingDependencies:
-    """What dreaming works with."""
+    """The dependencies of dreaming."""
 
     database: Database
     pipeline: Pipeline
@@ -92,7 +92,7 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True)
 class _Conclusion:
-    """The lines that a batch comes to, and how they were generated; `fallback` says why not by the model."""
+    """The lines of a batch, and how they were generated; `fallback` says why not by the model."""
 
     lines: Sequence[Line]
     generation: Generation
@@ -150,7 +150,7 @@ class Dreaming:
         return _Batch(path, episodes, await asyncio.to_thread(without_forgotten, summaries, clean), present, forgotten)
 
     async def _conclude(self, run: Run, batch: _Batch) -> _Conclusion:
-        """The lines, by the model where there is one; one whose every line is invented is no better than none."""
+        """The lines, by the model where there is one; where all of its lines are invented, without it."""
         rules, language = self._rules, run.grant.settings.language
         inputs = {"episodes": as_data(batch.summaries)}
         question = Question("dreaming", inputs, answers.Dreaming, rules.max_tokens, rules.timeout_seconds)
@@ -167,7 +167,7 @@ class Dreaming:
         return _Conclusion(within_tokens(lines, rules.max_tokens, self._dependencies.count), EXTRACTIVE, fallback)
 
     async def _store(self, run: Run, batch: _Batch, conclusion: _Conclusion) -> Outcome:
-        """File, provenance, report, marks and the next run in one transaction."""
+        """Write file, provenance, report, marks and the next run in one transaction."""
         place, language = run.place, run.grant.settings.language
         day = run.started_at.date()
         planned_text, planned = await asyncio.to_thread(merged, batch.present, day, conclusion.lines, language)
@@ -192,7 +192,7 @@ class Dreaming:
             if waiting >= self._rules.min_episodes:
                 await defer(connection, replace(run.work, trigger="event", is_last_attempt=False))
 
-        # Who reserves a path is the server alone: nobody else writes below `_system/`.
+        # Only the server writes below `_system/`, with `reserved`.
         changes = [Change(batch.path, edit, "server", "dreaming", reserved=True)] if planned else []
         entry = self._diary_entry(run, report, planned) if planned else None
         await self._runs.write(place, changes, entry, within)
@@ -202,7 +202,7 @@ class Dreaming:
     async def _mark(
         self, connection: Connection, slice_: Slice, place: Place, batch: _Batch, *, has_lines: bool
     ) -> None:
-        """Mark the episodes, if they are what they were when they were read. Raises Superseded."""
+        """Mark the episodes as taken. Raises Superseded where they have changed since they were read."""
         ids = [episode.episode_id for episode in batch.episodes]
         now = self._now()
         found = await read_episodes(

@@ -1,4 +1,4 @@
-"""The lines that several conversations come to: found by cues, or proposed by a model and checked; and merged. Pure."""
+"""The lines that follow from several conversations: found by cues, or proposed by a model and checked; merged. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.tokens import CountTokens
 
 Kind = Literal["preference", "fact", "pattern", "decision"]
-# In the order in which they stand in the file.
+# In the order of the sections in the file.
 HEADINGS: dict[Kind, str] = {
     "preference": "Preferences",
     "fact": "Facts",
@@ -37,7 +37,7 @@ HEADINGS: dict[Kind, str] = {
     "decision": "Decisions",
 }
 MAX_LINE_CHARS = 500
-# Of the lines that a model proposes the first are read.
+# At most this many of a model's lines are read, the first ones.
 MAX_LINES = 500
 # The salience from which a recurring statement is no small talk.
 MIN_SALIENCE = 1.0
@@ -64,7 +64,7 @@ class Line:
 
     @property
     def written(self) -> str:
-        """As it stands in the file: with the days on which it was said."""
+        """The line as the file has it: with the days on which it was said."""
         return dated(self.statement.text, [episode.day for episode in self.episodes])
 
 
@@ -79,10 +79,10 @@ def as_data(episodes: Sequence[Summary]) -> str:
 def proposed(
     lines: Iterable[tuple[Kind, str, Sequence[int]]], episodes: Sequence[Summary], language: str
 ) -> list[Line]:
-    """The lines of a model (kind, text, numbers of episodes) that follow from the episodes they name, in order, once.
+    """Those lines of a model (kind, text, numbers of episodes) that follow from the episodes they name, in order, once.
 
-    A line that names no episode, or does not follow from those it names, was invented. One that a single conversation
-    mentions in passing is left out, too.
+    Lines that name no episode, or do not follow from those they name, are left out; so are orders to the agent, and
+    lines that a single conversation mentions in passing.
     """
     supported: list[Line] = []
     evidence = [_Evidence(episode, language) for episode in episodes]
@@ -125,10 +125,10 @@ class _Finding:
 
 
 def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
-    """What recurs in several conversations, or was stated as important, best first.
+    """The lines of statements that recur in several conversations, or are important, best first.
 
-    Important is something to remember, a decision or a preference that a person would note. What the assistant said is
-    nobody's: "I decided" would become the owner's. Of two statements that contradict each other the later one is kept.
+    Important is something to remember, a decision or a preference that a person would note. Statements of the assistant
+    are left out: its "I decided" would become the owner's. Of two that contradict each other the later one is kept.
     """
     findings = _findings(episodes, language)
     frames = FrameIndex(finding.statement for finding in findings)
@@ -153,7 +153,7 @@ def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
 
 
 def _findings(episodes: Sequence[Summary], language: str) -> list[_Finding]:
-    """What the episodes state, statements of one meaning together, in the order in which they are first made."""
+    """The statements of the episodes, those of one meaning as one finding, in the order of their first wording."""
     findings: list[_Finding] = []
     # Every wording is found by the index, and `finding_of` has the number of its finding.
     index, finding_of = TermIndex(), list[int]()
@@ -233,7 +233,7 @@ def _kind_of(kinds: frozenset[str], sessions: int) -> Kind:
 
 
 class _Evidence:
-    """An episode as lines are checked against it: the ground of what follows from it, and what it states to be kept."""
+    """An episode as evidence for lines: the ground that lines may follow from, and its noteworthy statements."""
 
     def __init__(self, episode: Summary, language: str) -> None:
         parts = [statement(part, language) for part in [_header(episode), *episode.text.splitlines()]]
@@ -242,7 +242,7 @@ class _Evidence:
         self._notable = [part for part in parts if kinds_of(part.text, expected) & NOTEWORTHY_KINDS]
 
     def stresses(self, line: Statement) -> bool:
-        """Whether the episode states something to be kept that has most terms of a line."""
+        """Whether one of the noteworthy statements has most terms of a line."""
         return any(len(part.terms & line.terms) >= GROUNDED_SHARE * len(line.terms) for part in self._notable)
 
 

@@ -1,4 +1,4 @@
-"""From notes to candidates: entries that say the same become one, with all that speaks for and against it. Pure."""
+"""From notes to candidates: entries that say the same become one candidate, with its evidence. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MessageKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A file that entries are taken from: a daily note, or what dreaming consolidated on a day (`is_consolidated`)."""
+    """A file with entries: a daily note, or a day's file of dreaming (`is_consolidated`)."""
 
     document_id: int
     path: str
@@ -69,7 +69,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class EmergenceInput:
-    """All that a run of emergence goes by, read in one snapshot.
+    """The input of a run of emergence, read in one snapshot.
 
     `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the callers'
     own ids of these messages. `corrections` are lines that a person took out of the memory, with the day.
@@ -88,7 +88,7 @@ class EmergenceInput:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What may enter the long-term memory: the best wording, all entries that say it, its score and its gates."""
+    """A statement that may enter the long-term memory: the best wording, all entries with it, its score and gates."""
 
     statement: Statement
     entries: tuple[Entry, ...]
@@ -97,17 +97,17 @@ class Candidate:
 
     @property
     def text(self) -> str:
-        """As it would enter."""
+        """The text that would enter the memory."""
         return self.statement.text
 
     @property
     def source(self) -> str:
-        """Where its wording stands."""
+        """The file and line of its wording."""
         return next(entry.source for entry in self.entries if entry.text == self.statement.text)
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The cues of its entries."""
+        """The kinds of cues in its entries."""
         return frozenset().union(*(entry.kinds for entry in self.entries))
 
 
@@ -164,7 +164,7 @@ def collect(
 
 
 class _CandidateBuilder:
-    """Makes candidates of groups, with what speaks for and against each."""
+    """Makes candidates of groups, each with its evidence."""
 
     def __init__(self, inputs: EmergenceInput, context: ScoringContext, groups: Sequence[_Group]) -> None:
         self._context = context
@@ -205,7 +205,7 @@ class _CandidateBuilder:
         return Candidate(wording, entries, evidence, score(evidence, context.rules, context.now, context.time_zone))
 
     def _days(self, entries: Sequence[Entry]) -> list[date]:
-        """The days on which it was said, in order. What the server wrote of a message is not said again by it."""
+        """The days on which the entries were said, in order. Several entries from one message count once."""
         counted: set[MessageKey] = set()
         days: set[date] = set()
         notes = [entry for entry in entries if entry.path not in self._consolidated]
@@ -214,13 +214,13 @@ class _CandidateBuilder:
             if not messages & counted:
                 days.update(entry.days)
             counted |= messages
-        # A conversation may end on the day after, and what it came to has that one.
+        # A conversation may end on the next day, which is then the day of dreaming's copy.
         near = {day + timedelta(days=away) for day in days for away in (-1, 0, 1)}
         copies = (day for entry in entries if entry not in notes for day in entry.days)
         return sorted(days | {day for day in copies if day not in near})
 
     def _is_contradicted(self, group: _Group, wording: Statement) -> bool:
-        """By what was noted later, or by what a person wrote into the memory, which is not for a stage to correct."""
+        """Whether a later entry, or a person's line in the memory (which no stage may correct), contradicts a group."""
         latest = group.latest
         of_person = (self._by_person[number] for number in self._by_person_index.opposed(wording))
         of_groups = (self._groups[number] for number in self._groups_index.opposed(wording))
@@ -248,7 +248,7 @@ def _grouped(entries: Sequence[Entry], language: str) -> list[_Group]:
 def _match_passages(
     groups: Sequence[_Group], passages: Iterable[Passage], inputs: EmergenceInput
 ) -> dict[int, list[Passage]]:
-    """The passages that are, or say, what a group says, by the group's `id`.
+    """The passages that say the same as a group, by the group's `id`.
 
     A passage of a file matches by the lines of the group's entries; one of a message by the messages that these come
     from, and by having all terms of an entry.
@@ -284,5 +284,5 @@ def _is_logged(entry: Entry) -> bool:
 
 
 def _age_key(entry: Entry) -> tuple[date, bool, str, int]:
-    """The order in which things were said, as far as files tell: of the same day what notes say comes last."""
+    """The sort key of an entry by when it was said; on the same day the entries of notes come last."""
     return max(entry.days), not entry.path.startswith("_system/"), entry.path, entry.start_line

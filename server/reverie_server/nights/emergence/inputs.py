@@ -25,7 +25,7 @@ from reverie_server.provenance.tombstones import tombstone_mark
 from reverie_server.text.redact import essence
 
 SQL = Queries(__file__)
-# What is compared of the memory's history: some hundred edits of an ordinary memory, and a second of work.
+# The limit of text of the memory's history to compare: some hundred edits of an ordinary memory, a second of work.
 _COMPARED_CHARS = 8_000_000
 # By the day of the place's zone; `dreaming` writes them.
 _CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.md")
@@ -46,17 +46,17 @@ class InputWindow:
 
 
 def consolidated_path(day: date) -> str:
-    """Where dreaming keeps what it consolidated on a day."""
+    """The path of dreaming's file of a day."""
     return f"_system/dreaming/{day:%Y%m%d}-consolidated.md"
 
 
 async def read_input(connection: Connection, place: Place, window: InputWindow) -> EmergenceInput:
-    """All that a run goes by; empty for a place without a slice."""
+    """The input of a run; empty for a place without a slice."""
     own = await own_slices(connection, place)
     if not own:
         return EmergenceInput()
     today = window.now.astimezone(ZoneInfo(window.time_zone)).date()
-    # A day more: what is exactly as old as may be still is.
+    # One day more, so that entries of exactly the maximal age are included.
     since = window.now - timedelta(days=window.max_age_days + 1)
     params: dict[str, Any] = {
         "tenant_id": place.tenant_id,
@@ -193,9 +193,9 @@ def _messages(sources: Sequence[Any]) -> list[tuple[MessageKey, str | None]]:
 
 
 async def _corrections(connection: Connection, params: dict[str, Any], time_zone: str) -> list[tuple[date, str]]:
-    """The lines that a person took out of the memory or changed, each with the day, the newest first.
+    """The lines that a person removed from the memory or changed, each with the day, the newest first.
 
-    No more of a long history is read than `collect` looks at, and of texts than `_COMPARED_CHARS`.
+    Of a long history only as much is read as `collect` uses, and at most `_COMPARED_CHARS` of text.
     """
     zone = ZoneInfo(time_zone)
     found: list[tuple[date, str]] = []

@@ -14,7 +14,7 @@ from reverie_server.nights.reports import Report
 from reverie_server.text.markdown_edit import unified_diff
 
 _DIGITS = 4
-# Of candidates that did not enter the best are listed.
+# At most this many candidates that did not enter are listed, the best ones.
 _MAX_REJECTED = 50
 
 
@@ -26,7 +26,7 @@ def candidate_line(candidate: Candidate) -> str:
 
 
 def seen_counts(inputs: EmergenceInput, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What a run read: names of files, and counts."""
+    """The input of a run for the report: names of files, and counts."""
     stopped = Counter(candidate.scored.stopped_by for candidate in candidates)
     return {
         "notes": [file.path for file in inputs.files if not file.is_consolidated],
@@ -63,7 +63,7 @@ def rejected(candidates: Sequence[Candidate], late: Sequence[tuple[Candidate, st
 def concluded(
     report: Report, inputs: EmergenceInput, candidates: Sequence[Candidate], proposal: Proposal
 ) -> tuple[Report, list[tuple[str, str]]]:
-    """The report of a run that changes the memory, and what the diary says of it."""
+    """The report of a run that changes the memory, and the details of its diary entry."""
     before = inputs.memory.text if inputs.memory else ""
     path = inputs.memory.path if inputs.memory else MEMORY
     version = inputs.memory.version if inputs.memory else None
@@ -105,5 +105,5 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def rounded(parts: Mapping[str, float]) -> dict[str, float]:
-    """The parts of a score as they are shown."""
+    """The parts of a score, rounded."""
     return {name: round(part, _DIGITS) for name, part in parts.items()}

@@ -1,7 +1,7 @@
-"""Emergence: what notes hold and people keep asking for enters the long-term memory, at night, by hand, or on a topic.
+"""Emergence: entries of notes that people keep asking for enter the long-term memory, at night, by hand, or on a topic.
 
-What dreaming consolidated is looked at beside the daily notes: a note leaves the view after a week, while what recurred
-in conversations stands in those files with the days on which it was said. The gates are the same for both.
+A run reads the files of dreaming as well as the daily notes. Only the newest notes are read, while the files of
+dreaming keep recurring statements with the days on which they were said. The gates are the same for both.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ANSWER_TOKENS = 4096
 
 @dataclass(frozen=True, slots=True)
 class EmergenceRules:
-    """`note_count` newest daily notes are looked at; what candidates need; how the memory may change."""
+    """How many of the newest daily notes are read, the rules of candidates, and the guard over the memory."""
 
     note_count: int = 7
     candidates: Rules = field(default_factory=Rules)
@@ -66,7 +66,7 @@ class EmergenceRules:
 
 @dataclass(frozen=True, slots=True)
 class EmergenceDependencies:
-    """What emergence works with."""
+    """The dependencies of emergence."""
 
     database: Database
     pipeline: Pipeline
@@ -77,7 +77,7 @@ class EmergenceDependencies:
 
 @dataclass(frozen=True, slots=True)
 class _Collected:
-    """What a run read, and the candidates that it holds, best first."""
+    """The input of a run, and its candidates, best first."""
 
     inputs: EmergenceInput
     candidates: list[Candidate]
@@ -115,9 +115,9 @@ class Emergence:
         self.diary = self._runs.diary
 
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
-        """Let emerge what is ready. What is decided leaves a report, and so does a run that failed for good.
+        """Write the candidates that pass into the memory. A run that decides, or fails for good, leaves a report.
 
-        A night that is done is done: run twice, or by two at once, it has one result.
+        A night has one result, also when it is run twice or by two at once.
         """
         mode: Mode = "full" if work.topic is None else "focused"
         run = self._runs.begin("emergence", mode, work, grant, place)
@@ -143,7 +143,7 @@ class Emergence:
         return await self._conclude(run, collected, proposed)
 
     async def _propose(self, run: Run, memory: MemoryFile | None, passing: Sequence[Candidate]) -> _Proposed:
-        """What the memory is to be: as the model proposes it, where there is one and its proposal may be written."""
+        """The new memory: the model's proposal where there is one that may be written, else one without a model."""
         rules, language = self._rules.guard, run.grant.settings.language
         fields = {
             "memory": memory.text if memory else "",
@@ -182,7 +182,7 @@ class Emergence:
         return Outcome("completed", report.reason, proposed.generation.method, proposed.fallback, report.report_id)
 
     async def _skip(self, run: Run, collected: _Collected, reason: str, proposed: _Proposed | None = None) -> Outcome:
-        """Leave the memory as it is, and say why: in the report, and of a night in the diary too."""
+        """Leave the memory as it is, and write the reason into the report; for a night into the diary, too."""
         late = proposed.proposal.left if proposed else ()
         report = replace(
             run.report,
@@ -200,7 +200,7 @@ class Emergence:
         return Outcome("skipped", reason, report.method, report.fallback, report.report_id)
 
     async def _collect(self, grant: Grant, place: Place, topic: str | None) -> _Collected:
-        """Read the notes and make candidates of them; with a topic of those alone that are about it."""
+        """Read the notes and make candidates of their entries; with a topic only of those about it."""
         settings, rules = grant.settings, self._rules
         now = self.now()
         note_count = rules.note_count if topic is None else None

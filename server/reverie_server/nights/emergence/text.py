@@ -1,4 +1,4 @@
-"""The long-term memory with what emerged in it: as a model proposes it, or without one. Pure.
+"""The long-term memory with the candidates added, by a model's proposal or without a model. Pure.
 
 Both ways end at the guard: a person's lines stay, the file stays under its caps, and of two lines that contradict each
 other the older one leaves, if the server wrote it.
@@ -21,9 +21,9 @@ from reverie_server.text.markdown_blocks import Block, blocks_of, folded, text_o
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
-# The section of an entry by what it is; the first that fits.
+# The section of an entry by its kind of cue; the first that fits.
 _SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("fact", "profile"))
-# For each candidate the whole memory is read. Those over the limit come with the next run.
+# At most this many candidates are added in a run, since each reads the whole memory; others wait for the next run.
 MAX_ADDED = 100
 # The days and recalls that `candidate_line` adds, where a model copies them.
 _OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times\) ")
@@ -31,7 +31,7 @@ _OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The memory as it may be written (None: not at all, for `reason`), and what became of the candidates.
+    """The memory as it may be written (None: not at all, for `reason`), and the candidates by their fate.
 
     `left` are the candidates that did not enter, each with the reason: `room` (the caps of the file), `model` (the
     model did not take it), `instruction` (it is an order to the agent). `dropped` are the entries that leave the file.
@@ -54,7 +54,7 @@ def heuristic_proposal(
     promoted: list[Candidate] = []
     left: list[tuple[Candidate, str]] = []
     dropped: tuple[str, ...] = ()
-    # The memory's own entries as far as they are the server's, in what the text is now.
+    # The server's own entries in the present text.
     machine = _Machine(text, memory, language)
     for candidate in passing:
         if (order := why_order(candidate.text)) is not None:
@@ -90,7 +90,7 @@ def heuristic_proposal(
 def modelled(
     memory: MemoryFile | None, passing: Sequence[Candidate], content: str, rules: GuardRules, language: str
 ) -> Proposal:
-    """What a model proposes, if it may be written: guarded, and without a line that says what nobody said."""
+    """The proposal of a model, guarded; refused where a new line follows from neither candidates nor memory."""
     before = memory.text if memory else ""
     content = _OF_CANDIDATES.sub("", content)
     rules = _with_title(rules, before)
@@ -163,7 +163,7 @@ class _Machine:
         if not contradicted:
             return self._text, frozenset()
         lines = list(self._lines)
-        # An index names the last first.
+        # The last block comes first, so that earlier line numbers stay valid.
         for block, _ in contradicted:
             del lines[block.start : block.end]
         return "".join(lines), frozenset(key for _, key in contradicted)
@@ -178,7 +178,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _with_title(rules: GuardRules, before: str) -> GuardRules:
-    """The rules, which ask for no title where a person wrote the memory without one."""
+    """The rules, without the title where the memory before has none."""
     has_title = any(
         b.kind == "heading" and b.level == 1 and folded([b.title]) == folded([TITLE]) for b in blocks_of(before)
     )

@@ -1,4 +1,4 @@
-"""Writing what emerged: memory, archive, diary, provenance and report, in one transaction or not at all."""
+"""Writes a conclusion of emergence: memory, archive, diary, provenance and report, in one transaction or not at all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BY = "server"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """A proposal that is to be written, its report, and the inputs that it was made of. `day` is the local one."""
+    """A proposal to write, its report, and the inputs that it is from. `day` is the local one."""
 
     place: Place
     inputs: EmergenceInput
@@ -43,9 +43,9 @@ class Conclusion:
 
 
 async def write_conclusion(runs: ReportedRuns, conclusion: Conclusion, entry: DiaryEntry) -> None:
-    """Write it.
+    """Write a conclusion.
 
-    Raises Superseded where the memory, or an entry that something was concluded from, has changed, NightDone, and what
+    Raises Superseded where the memory or an entry of a promoted candidate has changed, NightDone, and what
     `Pipeline.unit_of_work` raises.
     """
     memory, proposal = conclusion.inputs.memory, conclusion.proposal
@@ -88,7 +88,7 @@ def _derived(conclusion: Conclusion, path: str, before: str, after: str) -> list
 
 
 def sources_of(candidates: Sequence[Candidate], inputs: EmergenceInput) -> list[dict[str, Any]]:
-    """Where candidates come from: lines of files, and the messages that these were made of."""
+    """The sources of candidates: lines of files, and the messages that these lines come from."""
     entries = [entry for candidate in candidates for entry in candidate.entries]
     sources = [lines_source(entry.path, entry.start_line, entry.end_line) for entry in entries]
     by_session: dict[str, set[int]] = defaultdict(set)
@@ -103,7 +103,7 @@ def sources_of(candidates: Sequence[Candidate], inputs: EmergenceInput) -> list[
 
 
 async def _check(connection: Connection, slice_: Slice, conclusion: Conclusion, path: str) -> None:
-    """What was concluded from is still there, and the file is the memory still: a text may have been forgotten."""
+    """Raise Superseded unless the file is still the memory, its entries are there, and nothing was forgotten since."""
     tenant_id = conclusion.place.tenant_id
     found = await memory_document(connection, tenant_id, slice_.slice_id)
     is_forgetful = await tombstone_mark(connection, tenant_id, [slice_.slice_id]) != conclusion.inputs.tombstone_mark
