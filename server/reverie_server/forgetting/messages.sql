@@ -12,7 +12,7 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s
 ORDER BY s.session_key
 FOR NO KEY UPDATE OF s;
 
--- remove_messages: delete messages of a session, off its counts too
+-- remove_messages: delete messages of a session, and subtract them from its counts
 WITH gone AS (
     DELETE FROM messages
     WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND seq = ANY(%(seqs)s::int[])
@@ -22,5 +22,5 @@ UPDATE sessions s SET message_count = s.message_count - g.count, tokens = s.toke
 FROM (SELECT count(*)::int AS count, coalesce(sum(tokens), 0) AS tokens FROM gone) AS g
 WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s;
 
--- drop_summary: delete a summary of messages of which some are gone
+-- drop_summary: empty the summary of a session some of whose messages are gone
 UPDATE sessions SET summary = '' WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;

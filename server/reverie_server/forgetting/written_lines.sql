@@ -1,4 +1,4 @@
--- machine_written: the files of some slices with lines that the server wrote, where one of some words stands, and the lines
+-- machine_written: files of some slices with one of the words and with lines that the server wrote; hashes of these lines
 SELECT d.document_id, v.content, ARRAY(
            SELECT DISTINCT x.line_sha256 FROM derivations x
            WHERE x.tenant_id = d.tenant_id AND x.document_id = d.document_id ORDER BY x.line_sha256) AS hashes

@@ -1,1 +1,1 @@
-"""What can be told of a text without a model: its cues, what it states, what it is grounded in."""
+"""Analysis of texts without a model: their cues, entries, statements and grounding."""

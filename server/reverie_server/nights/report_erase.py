@@ -116,7 +116,7 @@ async def _matching_rows(
     params = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
-        # What stands in JSON has its quotation marks escaped.
+        # Quotation marks are escaped in JSON.
         "anchors": [form for text in texts for form in _forms(anchor_of(text))],
         "invisible": INVISIBLE,
     }

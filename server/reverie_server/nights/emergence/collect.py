@@ -156,7 +156,7 @@ def collect(
         on_topic = _match_passages(groups, topic_passages, inputs)
         groups = [group for group in groups if on_topic[id(group)]]
     recalled = _match_passages(groups, inputs.recalled, inputs)
-    # What is off the topic may still contradict what is on it.
+    # A group off the topic may still contradict one on it.
     builder = _CandidateBuilder(inputs, context, all_groups)
     is_asked = topic_passages is not None
     candidates = [builder.candidate(group, recalled[id(group)], is_asked=is_asked) for group in groups]
