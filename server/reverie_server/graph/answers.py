@@ -93,7 +93,7 @@ def known_lines(known: Sequence[Known]) -> str:
 def read_answer(answer: Semantic, basis: AnswerBasis, clean: Clean) -> tuple[list[StatedEntity], list[StatedRelation]]:
     """The entities and relations of an answer that may be stored, in its order.
 
-    `clean` takes out what was forgotten; what it touches of a name leaves the entity out. A relation may have entities
+    `clean` removes forgotten texts; an entity whose name it changes is left out. A relation may have entities
     of the graph as its ends, which are then among the entities.
     """
     by_number = {seq: windows(text) for seq, text in basis.texts.items()}
@@ -121,7 +121,7 @@ def read_answer(answer: Semantic, basis: AnswerBasis, clean: Clean) -> tuple[lis
 
 
 def parse_instant(text: str | None) -> datetime | None:
-    """An instant from a date or time of ISO 8601, a month or a year; UTC where it names no zone. None: it is none."""
+    """An instant from a date or time of ISO 8601, a month or a year; UTC without a zone; None for any other text."""
     if text is None:
         return None
     stripped = text.strip()

@@ -25,16 +25,16 @@ from reverie_server.jobs.model import Outcome, Work
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
-# So many entities are compared in one transaction, each with its nearest few.
+# Entities that are compared in one transaction, each with its nearest few.
 _PAGE = 100
-# A merge changes what it was made into, which is compared again: not for ever.
+# The entity that others were merged into changes, and is compared again: not for ever.
 _ROUNDS = 1000
 _BY_STAGE = "server"
 
 
 @dataclass(frozen=True, slots=True)
 class DedupRules:
-    """From which cosine and Jaro-Winkler similarity on two are one, and from which cosine on a person is asked."""
+    """The cosine and Jaro-Winkler similarity from which two are one, and the cosine from which a person decides."""
 
     merge_cosine: float = 0.98
     merge_jaro_winkler: float = 0.85
@@ -44,7 +44,7 @@ class DedupRules:
 
 @dataclass(frozen=True, slots=True)
 class DedupDependencies:
-    """What the stage works with. `now` gives the time, with its zone; a model that loads is waited for so long."""
+    """What the stage works with. `now` gives the time, with its zone; a loading model is waited for `wait_seconds`."""
 
     database: Database
     models: ModelSlot
@@ -55,7 +55,7 @@ class DedupDependencies:
 
 @dataclass(slots=True)
 class _Done:
-    """What a run came to."""
+    """The counts of a run."""
 
     compared: int = 0
     merged: int = 0
@@ -63,17 +63,17 @@ class _Done:
 
 
 class Dedup:
-    """Runs the stage."""
+    """The stage `dedup`."""
 
     def __init__(self, dependencies: DedupDependencies) -> None:
         self._dependencies = dependencies
         self._database = dependencies.database
 
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:  # noqa: ARG002  # a stage's form
-        """Compare the entities of a slice that were not compared yet, and give them vectors before.
+        """Embed the entities of a slice that have no vector, then compare those that were not compared yet.
 
-        Without a model of embeddings nothing is compared: names alone say too little. Whoever fills in the vectors
-        later has them compared then. Raises EmbedderUnavailable, and what the database raises.
+        Without an embedding model nothing is compared: names alone say too little. The back-fill of vectors
+        defers this stage again. Raises EmbedderUnavailable, and what the database raises.
         """
         ready = await self._dependencies.models.wait(self._dependencies.wait_seconds)
         if ready is None:
@@ -95,7 +95,7 @@ class Dedup:
         return Outcome("completed", reason, "extractive")
 
     async def _compare_page(self, place: Place, ready: Ready, done: _Done) -> bool:
-        """Compare some entities, in one transaction; whether there may be more."""
+        """Compare a page of entities in one transaction. Returns whether there may be more."""
         now = self._dependencies.now()
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)

@@ -16,7 +16,7 @@ MAX_DESCRIPTION_CHARS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """What one episode says of an entity. `entity_id` is the one it was said of, before any merge."""
+    """The statements of one episode about an entity. `entity_id` is that entity's own, before any merge."""
 
     mention_id: int
     entity_id: int
@@ -43,11 +43,11 @@ class Derived:
 
 
 def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
-    """The entity that some were merged into: `members` are it, first, and those, in the order of their merges.
+    """The entity of a cluster. `members` are the entity itself and then those merged into it, in the order of merges.
 
     The name is the most certain one (of equals the first), the description the most certain one (of equals the newest)
-    of each member, joined; what is less certain never replaces what is more so. Aliases are all other names, properties
-    the union of all, those of the more certain mention on top. ValueError without a mention.
+    of each member, joined; a less certain value never replaces a more certain one. Aliases are all other names,
+    properties the union of all, those of the more certain mention on top. ValueError without a mention.
     """
     if not mentions:
         raise ValueError("an entity is made of at least one mention")
@@ -97,7 +97,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 
 def _union(mentions: Sequence[Mention], members: Sequence[int]) -> dict[str, Any]:
-    # What comes later stands: the entity's own before those it absorbed, the more certain before the less.
+    # Later values win: mentions of the entity itself come last, and the more certain after the less.
     rank = {member: index for index, member in enumerate(members)}
     ordered = sorted(mentions, key=lambda m: (-rank[m.entity_id], m.confidence, m.said_at, m.mention_id))
     return {name: value for mention in ordered for name, value in mention.properties.items()}

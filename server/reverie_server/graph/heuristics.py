@@ -2,7 +2,7 @@
 
 Only the user is read, sentence by sentence, and only what is stated: questions, conditions, negations, code and
 quotations are passed over. The types of names come from the graph, from words beside them ("the Atlas project", "my
-sister Ada"), then from their place in a phrase; a name that nothing tells of is no entity.
+sister Ada"), then from their place in a phrase; a name without any of these is no entity.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reverie_server.heuristics.salience import asks, sentences
 from reverie_server.sessions.model import Message
 from reverie_server.text.graph_terms import EntityType, RelationName
 
-# How sure a phrase, a thing that is only named, and somebody's own name are.
+# The confidence in a phrase, in a thing that is only named, and in the user's own name.
 STATED, NAMED, OWN_NAME = 0.8, 0.75, 0.95
 SPEAKER = "user"
 MAX_THINGS = 20
@@ -37,9 +37,9 @@ _THINGS: tuple[tuple[re.Pattern[str], EntityType], ...] = ((_URL, "document"), (
 def extract(
     messages: Sequence[Message], known: Sequence[Known], *, with_speaker: bool
 ) -> tuple[list[StatedEntity], list[StatedRelation]]:
-    """What the user says of people, organisations, projects and what belongs to them, in the order of the messages.
+    """The entities and relations that the user states, in the order of the messages.
 
-    `with_speaker`: the user is one person, and an entity where something is said of them. Nothing found: empty.
+    `with_speaker`: the user is one person, who is an entity where a message says something of them.
     """
     of_user = [message for message in messages if message.role == "user"]
     cues = cues_of(folded("\n".join(message.content for message in of_user)))
@@ -63,7 +63,7 @@ def extract(
 
 
 def _speaker(phrases: Phrases, stated: Sequence[tuple[Message, str]]) -> StatedEntity:
-    """Whoever speaks, by name where that is said."""
+    """The user as an entity, by name where a message tells it."""
     for _, sentence in stated:
         match = phrases.named.search(sentence)
         if match and (name := _proper(match["name"], phrases)):
@@ -72,8 +72,8 @@ def _speaker(phrases: Phrases, stated: Sequence[tuple[Message, str]]) -> StatedE
 
 
 class _Reader:
-    """Collects what is found. `_stated_types` follow from a word, `_guessed_types` from the place in a
-    phrase alone."""
+    """Collects entities and relations. `_stated_types` follow from a word beside a name, `_guessed_types` from the
+    place of the name in a phrase alone."""
 
     def __init__(self, known: Sequence[Known]) -> None:
         self._known = {key: e for e in known for name in (e.name, *e.aliases) if (key := name_key(name))}
@@ -86,7 +86,7 @@ class _Reader:
 
     @property
     def entities(self) -> list[StatedEntity]:
-        """What was found, with the numbers of the messages that speak of it."""
+        """The entities, each with the numbers of the messages that mention it."""
         return [
             replace(entity, seqs=tuple(sorted(self._heard[external_id])))
             for external_id, entity in self._entities.items()
@@ -94,7 +94,7 @@ class _Reader:
 
     @property
     def relations(self) -> list[StatedRelation]:
-        """What is said of them, each once."""
+        """The relations between the entities, each once."""
         return list(self._relations)
 
     def tell_types(self, phrases: Phrases, sentence: str) -> None:
@@ -113,7 +113,7 @@ class _Reader:
                         self._guessed_types.setdefault(name_key(name), phrase.source)
 
     def read(self, phrases: Phrases, message: Message, sentence: str, speaker: StatedEntity | None) -> None:
-        """Take what a sentence states; without a speaker only what it states of others."""
+        """Add the relations that a sentence states; without a speaker those between others alone."""
         if speaker is not None:
             of_mine: tuple[tuple[re.Pattern[str], RelationName], ...] = (
                 (phrases.kin, "related_to"),
@@ -134,7 +134,7 @@ class _Reader:
                     self._state(phrases, phrase, match, (message, sentence), subject)
 
     def name_things(self, message: Message, sentence: str) -> None:
-        """Take addresses, paths, tickets and identifiers for what they are; they are named, and no more is said."""
+        """Add addresses, paths, tickets and identifiers as entities by name, without relations."""
         plain = sentence.replace("./", "")
         found = [(match[0].rstrip(".,;:!)"), kind) for thing, kind in _THINGS for match in thing.finditer(sentence)]
         quoted: list[tuple[str, EntityType]] = [
@@ -230,7 +230,7 @@ def _since(sentence: str) -> str | None:
 
 
 def _proper(written: str, phrases: Phrases) -> str | None:
-    """The name in what looks like one: without words at its beginning that are none; None where nothing is left."""
+    """The name in words that are written like one, without leading words of no name; None if none is left."""
     words = written.split()
     while words and _is_no_name(words[0], phrases):
         if phrases.names_first:

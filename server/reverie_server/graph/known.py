@@ -1,4 +1,4 @@
-"""Which entities of a slice's graph a text mentions, for whoever reads the text."""
+"""The entities of a slice's graph that a text mentions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_RELATIONS_EACH = 5
 async def mentioned(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], windows: Collection[str], now: datetime
 ) -> list[Known]:
-    """The entities that have one of these names, the most certain first, with what they have at `now`.
+    """The entities that have one of these names, the most certain first, with their relations at `now`.
 
     The slices are open to the transaction.
     """

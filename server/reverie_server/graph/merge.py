@@ -1,7 +1,7 @@
 """Merging entities of a graph, taking merges back, and pairs that may be one.
 
-Every function works inside the caller's transaction, which holds the slice's lock. What is said of the merged entity
-stays as it was said; entity and relations are derived from both, and again from each when the merge is taken back.
+Every function works inside the caller's transaction, which holds the slice's lock. Statements about
+the merged entity stay as they are; entity and relations are derived from those of both, and anew from each on undo.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two entities that are to be one, and how alike they are; None: nobody compared them."""
+    """Two entities that are to be one, and their similarity; None where they were not compared."""
 
     kept_id: int
     absorbed_id: int
@@ -29,12 +29,12 @@ class Pair:
 
     @property
     def ordered(self) -> dict[str, int]:
-        """As pairs are stored."""
+        """The pair as it is stored, the smaller id first."""
         return {"first_id": min(self.kept_id, self.absorbed_id), "second_id": max(self.kept_id, self.absorbed_id)}
 
 
 async def merge(graph: Graph, pair: Pair, *, by: str) -> int:
-    """Merge one entity into another; the merge's id.
+    """Merge one entity into another. Returns the id of the merge.
 
     Raises ValidationFailed for an entity and itself, NotFound where one is not in the graph or was merged already.
     """
@@ -71,7 +71,7 @@ async def merge(graph: Graph, pair: Pair, *, by: str) -> int:
 
 
 async def undo(graph: Graph, merge_id: int, *, by: str) -> tuple[int, int]:
-    """Take a merge back; the entities that were kept and absorbed, which are not merged by themselves again.
+    """Take a merge back, and keep the stage from merging the pair again. Returns the ids of the kept and the absorbed.
 
     Raises NotFound, and Conflict where it was taken back before.
     """
@@ -96,7 +96,7 @@ async def undo(graph: Graph, merge_id: int, *, by: str) -> tuple[int, int]:
 
 
 async def dismiss(graph: Graph, duplicate_id: int, *, by: str) -> None:
-    """Decide that a pair is two; deciding so twice is as once. Raises NotFound, Conflict where they were merged."""
+    """Decide that a pair is two entities; a second time changes nothing. Raises NotFound, Conflict after a merge."""
     params = {**graph.key, "duplicate_id": duplicate_id}
     row = await (await graph.connection.execute(SQL["duplicate"], params)).fetchone()
     if row is None:

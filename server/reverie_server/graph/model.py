@@ -15,7 +15,7 @@ from reverie_server.text.graph_terms import EntityType, RelationName
 
 DuplicateState = Literal["open", "dismissed", "merged"]
 Kind = Literal["entity", "relation", "merge", "duplicate"]
-# Ids of passages are digits alone: nobody is to forget a passage by the id of an entity.
+# Ids of passages are digits alone; with a prefix no id of an entity can name a passage to forget.
 _PREFIXES: Mapping[Kind, str] = {"entity": "ent", "relation": "rel", "merge": "mrg", "duplicate": "dup"}
 
 
@@ -52,7 +52,7 @@ class StatedEntity:
 
 @dataclass(frozen=True, slots=True)
 class StatedRelation:
-    """A relation as a conversation speaks of it, checked. The ends are external ids of said entities.
+    """A relation as a conversation speaks of it, checked. The ends are external ids of the reading's entities.
 
     It holds from `since` (None: it is said only to have ended at `until`).
     """
@@ -69,7 +69,7 @@ class StatedRelation:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a stretch of a conversation says, and how that was found out."""
+    """The entities and relations that a part of a conversation states, and how they were generated."""
 
     entities: Sequence[StatedEntity]
     relations: Sequence[StatedRelation]
@@ -78,7 +78,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a reading comes from, and when it is recorded."""
+    """The episode that a reading comes from, and the time of recording."""
 
     episode_id: int
     session_key: int
@@ -109,7 +109,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A fact over a stretch of time; `valid_to` None: until further notice."""
+    """A fact in a period of time; `valid_to` None: until further notice."""
 
     relation_id: int
     source_id: int
@@ -141,7 +141,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """That one entity was merged into another; by `server` for the stage. Undone where `undone_at` is set."""
+    """A merge of one entity into another; `by` is `server` for the stage, and `undone_at` the time of an undo."""
 
     merge_id: int
     kept_id: int

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def name_key(name: str) -> str:
-    """By which two names are the same: folded, one space between words, without punctuation at the edges of words.
+    """The key of a name, equal for two spellings of it: folded, one space between words, no punctuation at word edges.
 
     "" for a name that is nothing but marks.
     """
@@ -38,7 +38,7 @@ def external_id_of(text: str) -> str:
 
 def windows(text: str) -> set[str]:
     """The name keys that a text may hold: its runs of up to 6 words, and of up to 10 characters in scripts without
-    spaces. Of a very long text the first MAX_WINDOWS_CHARS characters are looked at."""
+    spaces. Of a very long text the first MAX_WINDOWS_CHARS characters count."""
     text = text[:MAX_WINDOWS_CHARS]
     words = [word for part in fold(text).split() if (word := _word(part)) and len(word) <= MAX_NAME_CHARS]
     found = {
@@ -59,14 +59,14 @@ def holds_name(text_windows: set[str], *names: str) -> bool:
 def name_similarity(one: str, other: str) -> float:
     """The Jaro-Winkler similarity of two names, 0 to 1, by their keys (Winkler 1990: prefix of up to 4, weight 0.1).
 
-    Of a name that is too long to be one the beginning is compared, since this takes time with the product of both.
+    Of very long names the beginnings are compared, since time grows with the product of both lengths.
     """
     keys = (name_key(name[: 2 * MAX_NAME_CHARS])[:MAX_NAME_CHARS] for name in (one, other))
     return float(JaroWinkler.similarity(*keys))
 
 
 def differ_in_number(one: str, other: str) -> bool:
-    """Whether two names have other numbers in them: Sprint 12 and Sprint 13 are alike in all that likeness sees."""
+    """Whether two names have different numbers: the similarity of Sprint 12 and Sprint 13 is high all the same."""
     return _NUMBER.findall(name_key(one)) != _NUMBER.findall(name_key(other))
 
 

@@ -1,4 +1,4 @@
-"""What a walk through the graph reached, as paths of names. Pure."""
+"""Paths of names to the entities that a walk through the graph reached. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Step:
 
 
 def way_to(entity_id: int, steps: Mapping[int, Step]) -> list[int]:
-    """The entities on the way to one, from the start; of a start itself alone."""
+    """The entities on the way to an entity, from the start to it; for a start, itself alone."""
     way = [entity_id]
     while way[-1] in steps:
         way.append(steps[way[-1]].parent_id)
@@ -45,5 +45,5 @@ def needed(entity_ids: Collection[int], steps: Mapping[int, Step]) -> tuple[set[
 
 
 def in_order(starts: Sequence[int], steps: Mapping[int, Step]) -> list[int]:
-    """The starts, the best first, then what was reached, the nearest first and in the order in which it was."""
+    """The starts, the best first, then the reached entities, the nearest first, of equals in the order of the walk."""
     return [*starts, *sorted(steps, key=lambda entity_id: steps[entity_id].depth)]

@@ -1,4 +1,4 @@
-"""From what was said of a relation, and when, to the stretches of time in which it held. Pure.
+"""The periods in which a relation held, from dated statements about it. Pure.
 
 The result depends on the statements alone and not on the order in which they arrived, so that a statement that arrives
 late, is forgotten, or moves to another entity by a merge is just another set of statements.
@@ -17,9 +17,9 @@ Other = TypeVar("Other", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class DatedStatement(Generic[Other]):
-    """A statement: `other` is the end that may differ. It holds from `since` on, and until `until` where that is given.
+    """A statement about a relation: `other` is the end that may differ. It holds from `since` to `until`, if set.
 
-    Without `since` it says only that something ended; one of both is always there.
+    Without `since` it says only that the relation ended; one of both is always set.
     """
 
     statement_id: int
@@ -29,7 +29,7 @@ class DatedStatement(Generic[Other]):
 
     @property
     def at(self) -> datetime:
-        """When it takes its place among the others."""
+        """The instant by which statements are ordered."""
         at = self.since or self.until
         if at is None:
             raise ValueError("a statement says when something began or when it ended")
@@ -38,7 +38,7 @@ class DatedStatement(Generic[Other]):
 
 @dataclass(slots=True)
 class Period(Generic[Other]):
-    """A stretch of time, half-open, in which it held; `valid_to` None: until further notice."""
+    """A half-open period in which a relation held; `valid_to` None: until further notice."""
 
     other: Other
     valid_from: datetime
@@ -56,7 +56,7 @@ def periods(
     one_at_a_time: bool,
     may_coexist: Callable[[Other, Other], bool] = lambda _a, _b: False,
 ) -> list[Period[Other]]:
-    """The periods that statements of one subject and relation come to, by their beginning, then in the order given.
+    """The periods of one subject and relation, ordered by beginning, then by the order of the statements.
 
     The same again lengthens a period to the front or adds to it; after its end it begins a new one. With
     `one_at_a_time` a later statement of another ends what held before, at its own beginning; what begins at the same
@@ -64,9 +64,9 @@ def periods(
     says nothing where none does.
     """
     found: list[Period[Other]] = []
-    # Those that may hold yet, by what they are of, so that nobody looks through what is over again and again.
+    # The open periods by their other end, so that closed ones are not searched again.
     current: dict[Other, list[Period[Other]]] = {}
-    # What only ends comes before what begins at the same time: "no longer there, there again".
+    # At the same instant an end comes before a beginning: "no longer there, there again".
     ordered = sorted(
         statements, key=lambda statement: (statement.at, statement.since is not None, statement.statement_id)
     )
@@ -102,7 +102,7 @@ def _end(periods_of_other: Sequence[Period[Other]], statement: DatedStatement[Ot
 def _begun(
     periods_of_other: Sequence[Period[Other]], statement: DatedStatement[Other], at: datetime
 ) -> Period[Other] | None:
-    """The period that a statement begins; None where one goes on by it."""
+    """The period that a statement begins; None where it continues an open one."""
     for period in periods_of_other:
         if period.holds_at(at):
             period.statement_ids.append(statement.statement_id)

@@ -14,7 +14,7 @@ from reverie_server.graph.vocabulary import entity_type, relation_name
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĖĘĚĞĢĪĮİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŴŶŸŹŻŽ"
-# Of bounded length: a longer run of letters is no name, and would be looked at again from each of its parts.
+# Of bounded length: a longer run of letters is no name, and would be matched again from each of its letters.
 _NAME_WORD = rf"[{_UPPER}][\w&+#-]{{0,60}}+(?:['’.][\w+#]{{1,60}}+){{0,4}}"
 _PARTICLE = r"(?:of|de|da|van|von|der|den|del|la|di|bin|al)"
 NAME = rf"{_NAME_WORD}(?:\s+(?:{_PARTICLE}\s+)?{_NAME_WORD}){{0,3}}"
@@ -25,7 +25,7 @@ _NAMES = rf"{NAME}(?:{_AND}{NAME}(?=\s*(?:[.,;!?]|$)))*"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """How a relation is said. `pattern` has the groups subject (but after the speaker), objects, before, after.
+    """A wording of a relation. `pattern` has the groups subject (but after the speaker), objects, before, after.
 
     `needs_known_type`: the subject's type has to be known from elsewhere. `source` None: it may be any that is known.
     """
@@ -41,7 +41,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """What there is for one language. `hedges` is looked for in folded text, the others in text as written.
+    """The phrases of one language. `hedges` is looked for in folded text, the others in text as written.
 
     `names_first`: other nouns are written like names, so that a name is known at the beginning of a sentence only.
     """

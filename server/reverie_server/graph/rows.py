@@ -1,4 +1,4 @@
-"""Entities and relations as rows give them. Works inside the caller's transaction, in which the slices are open."""
+"""Entities and relations from their rows. Works inside the caller's transaction, in which the slices are open."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SQL = Queries(__file__)
 
 
 async def entities(connection: Connection, tenant_id: str, entity_ids: Iterable[int]) -> dict[int, Entity]:
-    """The entities of these ids, as far as there are such, by id."""
+    """The entities with these ids, by id; unknown ids are left out."""
     params = {"tenant_id": tenant_id, "entity_ids": sorted(set(entity_ids))}
     rows = await (await connection.execute(SQL["entities"], params)).fetchall()
     return {row["entity_id"]: entity_of(row) for row in rows}
 
 
 async def relations(connection: Connection, tenant_id: str, relation_ids: Iterable[int]) -> dict[int, Relation]:
-    """The relations of these ids, as far as there are such, by id."""
+    """The relations with these ids, by id; unknown ids are left out."""
     params = {"tenant_id": tenant_id, "relation_ids": sorted(set(relation_ids))}
     rows = await (await connection.execute(SQL["relations"], params)).fetchall()
     return {row["relation_id"]: relation_of(row) for row in rows}

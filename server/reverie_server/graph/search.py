@@ -1,4 +1,4 @@
-"""Searching the graph: where a question begins, by words and by meaning, and what hangs together with that."""
+"""Searches the graph: finds entities by words and by meaning, and walks from them along relations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FAMILIAR_FROM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GraphRules:
-    """How many relations a search may read, and how long a statement of it may take."""
+    """The most relations that a search may read, and the time limit of each of its statements."""
 
     max_rows: int = 2000
     timeout_seconds: float = 5.0
@@ -49,7 +49,7 @@ class GraphRules:
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """What is looked for: a question, an entity by its id, or entities of a type; `as_of` None is now.
+    """A search for a question, an entity by its id, or entities of a type; `as_of` None is now.
 
     With a question, `entity_type` is that of the entities where the search begins; with an id, of those it leads to.
     """
@@ -63,7 +63,7 @@ class GraphRequest:
 
 @dataclass(frozen=True, slots=True)
 class FoundEntity:
-    """An entity, after how many hops it was reached, and how well it fits the question (None: it was reached only)."""
+    """An entity, the number of hops to it, and its score for the question (None: it was reached by relations only)."""
 
     entity: Entity
     depth: int
@@ -117,7 +117,7 @@ class GraphSearch:
     async def search(
         self, principal: Principal, request: GraphRequest, *, language: str, weights: Weights
     ) -> GraphFound:
-        """What is found; a team member that finds nothing gets what its leader shares.
+        """Search the graph. A team member that finds nothing gets results of what its leader shares.
 
         Raises ValidationFailed for a request that names nothing to look for, NotFound for an unknown agent or entity,
         SearchTimeout.
@@ -226,7 +226,7 @@ class GraphSearch:
 
 
 async def _starts(connection: Connection, params: Mapping[str, Any], inputs: _SearchInputs) -> dict[int, float | None]:
-    """Where to begin, the best first, each with its score."""
+    """The entities at which the walk begins, the best first, each with its score."""
     request = inputs.request
     if request.entity_id is not None:
         values = {**params, "entity_id": parse_id("entity", request.entity_id)}
@@ -256,7 +256,7 @@ async def _starts(connection: Connection, params: Mapping[str, Any], inputs: _Se
 
 
 def ranked(rows: Sequence[Mapping[str, Any]], weights: Weights) -> dict[int, float | None]:
-    """The best candidates with their scores, best first; what the question names comes before all else. Pure.
+    """The best candidates with their scores, best first; entities that the question names come before all others. Pure.
 
     score = text_weight · text / largest text + vector_weight · cosine, of equals the older entity first.
     """

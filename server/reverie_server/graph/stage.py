@@ -1,4 +1,4 @@
-"""The stage `semantic`: what an episode says of people and things goes into the knowledge graph of its slice."""
+"""The stage `semantic`: takes entities and relations from an episode into the knowledge graph of its slice."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ from reverie_server.sessions.transcript import parts
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
-# A model that failed is asked again after this, then after twice as long, and so on up to the second, so often at most.
+# A failed model is asked again after the first, twice as long each time up to the second, at most MAX_ATTEMPTS times.
 RETRY_SECONDS = 600.0
 LONGEST_RETRY_SECONDS = 6 * 3600.0
 MAX_ATTEMPTS = 12
-# How often others may change what is read while it is.
+# How often the episode may change while it is read.
 _ATTEMPTS = 3
 _NO_SPEAKER = "nobody"
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticRules:
-    """What is kept, and what a call of the model may take; a long episode is read in several parts."""
+    """The least confidence to keep, and the limits of model calls; a long episode is read in several parts."""
 
     min_confidence: float = 0.75
     max_tokens: int = 4096
@@ -80,7 +80,7 @@ class SemanticDependencies:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """An episode as it was read: its messages as stored, and as they may be read; and what changes when one forgets."""
+    """An episode with its messages, as stored and without forgotten texts; forgetting changes `forgotten`."""
 
     episode: Episode
     stored: Sequence[Message]
@@ -90,7 +90,7 @@ class _Seen:
 
 
 class Semantic:
-    """Runs the stage."""
+    """The stage `semantic`."""
 
     def __init__(self, dependencies: SemanticDependencies) -> None:
         self._dependencies = dependencies
@@ -139,7 +139,7 @@ class Semantic:
         return _Seen(episode, stored, messages, forgotten, lambda text: without_forgotten(text, episode.ended_at))
 
     async def _read(self, place: Place, seen: _Seen) -> tuple[list[Reading], str | None]:
-        """What the episode says, part by part, and why a configured model was not used for one of them."""
+        """The readings of the episode's parts, and why a configured model was not used for one of them."""
         if not seen.messages:
             # It may have a summary still; but nothing of it could say where it comes from.
             return [], None
@@ -184,9 +184,9 @@ class Semantic:
     async def _store(
         self, place: Place, seen: _Seen, readings: Sequence[Reading], language: str, fallback: str | None
     ) -> Stored:
-        """Store what was read, in one transaction; Superseded where the episode is not as it was.
+        """Store the readings in one transaction. Raises Superseded where the episode has changed.
 
-        After a `fallback` the model is asked again later, and what it then says replaces this.
+        After a `fallback` the model is asked again later, and its answer then replaces these.
         """
         episode, now = seen.episode, self._dependencies.now()
         async with self._database.tenant(place.tenant_id) as connection:
@@ -210,7 +210,7 @@ class Semantic:
             return stored
 
     async def _take(self, connection: Connection, place: Place, episode: Episode, fallback: str | None) -> bool:
-        """Mark that the episode is read, or defer reading it again; False: somebody was faster, or it is another."""
+        """Mark the episode as read, or defer reading it again. False where another run did or it has changed."""
         ids = (connection, place.tenant_id, episode.slice_id, episode.episode_id)
         if fallback is None:
             return await mark_semantic(*ids, episode.summary, self._dependencies.now())
@@ -233,7 +233,7 @@ class Semantic:
 
 
 def _new(readings: Sequence[Reading], known: Sequence[Known]) -> list[Known]:
-    """What earlier parts of the episode speak of, and the graph does not know yet."""
+    """The entities that earlier parts of the episode mention and the graph does not know yet."""
     known_ids = {entity.external_id for entity in known}
     found = {entity.external_id: entity for reading in readings for entity in reading.entities}
     return [
@@ -244,7 +244,7 @@ def _new(readings: Sequence[Reading], known: Sequence[Known]) -> list[Known]:
 
 
 async def _forgotten(connection: Connection, tenant_id: str, slice_ids: Sequence[int]) -> tuple[Any, ...]:
-    """What changes whenever something is forgotten in the slice."""
+    """A value that changes whenever something is forgotten in the slice."""
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
     row = await (await connection.execute(MESSAGES["forgotten_mark"], params)).fetchone()
     return tuple((row or {}).values())

@@ -1,4 +1,4 @@
-"""The graph of a slice in PostgreSQL: what episodes say is kept, and entities and relations are derived from it.
+"""The graph of a slice in PostgreSQL: keeps the statements of episodes, and derives entities and relations from them.
 
 Every function works inside the caller's transaction, which holds the slice's lock.
 """
@@ -23,13 +23,13 @@ from reverie_server.graph.relations import Fact, derive_relations, load_clusters
 from reverie_server.llm.generation import Generation
 
 SQL = Queries(__file__)
-# What a word of the name, of another name and of the description says for an entity.
+# The weights of a term from the name, an alias and the description.
 _NAME_WEIGHT, _ALIAS_WEIGHT, _DESCRIPTION_WEIGHT = 1.0, 0.8, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The graph of a locked slice. `at` is when a change is recorded; `language` None leaves each entity's own."""
+    """The graph of a locked slice. `at` is the time of its changes; with `language` None entities keep theirs."""
 
     connection: Connection
     tenant_id: str
@@ -39,20 +39,20 @@ class Graph:
 
     @property
     def key(self) -> dict[str, Any]:
-        """As the statements have it."""
+        """The parameters of the slice in the SQL statements."""
         return {"tenant_id": self.tenant_id, "slice_id": self.slice_id, "at": self.at}
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """How many entities and relations an episode speaks of."""
+    """The numbers of entities and relations of an episode."""
 
     entities: int
     relations: int
 
 
 async def store_readings(graph: Graph, origin: Origin, readings: Sequence[Reading]) -> Stored:
-    """Store what an episode says, instead of what it said before, and derive what follows from it."""
+    """Replace the statements of an episode by its readings, and derive entities and relations anew."""
     mentions, statements = await of_episodes(graph, [origin.episode_id])
     dropped = await _drop(graph, sorted(mentions), sorted(statements))
     entity_ids: set[int] = set()
@@ -69,7 +69,7 @@ async def store_readings(graph: Graph, origin: Origin, readings: Sequence[Readin
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What has to be derived anew: entities by what is said of them, facts, and relations that may be said no more."""
+    """The entities and facts to derive anew, and the relations that may have no statement left."""
 
     entity_ids: frozenset[int] | set[int] = frozenset()
     facts: frozenset[Fact] | set[Fact] = frozenset()
@@ -77,7 +77,7 @@ class Touched:
 
 
 async def drop_episodes(graph: Graph, episode_ids: Sequence[int]) -> int:
-    """Take out what the graph has from some episodes, and what stands on them alone; how much was said there."""
+    """Remove mentions and statements of some episodes, and what rests on them alone. Returns the number of both."""
     mentions, statements = await of_episodes(graph, episode_ids)
     await drop_mentions_and_statements(graph, sorted(mentions), sorted(statements))
     return len(mentions) + len(statements)
@@ -86,7 +86,7 @@ async def drop_episodes(graph: Graph, episode_ids: Sequence[int]) -> int:
 async def drop_mentions_and_statements(
     graph: Graph, mention_ids: Sequence[int], statement_ids: Sequence[int], *, also: Iterable[int] = ()
 ) -> None:
-    """Take out mentions and statements, and what stands on them alone; derive `also` these entities anew."""
+    """Remove mentions and statements, and what rests on them alone; derive the entities in `also` anew, too."""
     dropped = await _drop(graph, mention_ids, statement_ids)
     await settle(graph, replace(dropped, entity_ids={*dropped.entity_ids, *also}))
 
@@ -100,9 +100,9 @@ async def of_episodes(graph: Graph, episode_ids: Sequence[int]) -> tuple[set[int
 
 
 async def settle(graph: Graph, touched: Touched) -> None:
-    """Derive entities and relations anew; entities that nobody speaks of any more are gone.
+    """Derive entities and relations anew, and remove entities without any mention.
 
-    What was merged into such an entity is then merged into the first of them.
+    Entities that were merged into a removed one are then merged into the first of them.
     """
     entity_ids, facts, relation_ids = set(touched.entity_ids), set(touched.facts), set(touched.relation_ids)
     params = {**graph.key, "entity_ids": sorted(entity_ids)}
@@ -115,14 +115,14 @@ async def settle(graph: Graph, touched: Touched) -> None:
             entity_ids |= await _drop_entity(graph, row)
     clusters = await load_clusters(graph.connection, graph.tenant_id, graph.slice_id, entity_ids)
     await _derive_entities(graph, clusters.members)
-    # What came apart shared relations with what it was part of.
+    # Entities that came apart shared relations with the cluster they were part of.
     shared = {**graph.key, "relation_ids": sorted(relation_ids)}
     facts |= _facts(await (await graph.connection.execute(SQL["facts_of"], shared)).fetchall())
     await derive_relations(graph.connection, graph.tenant_id, graph.slice_id, facts, relation_ids)
 
 
 async def statements_on(graph: Graph, entity_ids: Sequence[int]) -> Touched:
-    """The facts that are said of some entities, at either end."""
+    """The facts with one of the entities at either end."""
     params = {**graph.key, "entity_ids": list(entity_ids)}
     rows = await (await graph.connection.execute(SQL["statements_on"], params)).fetchall()
     return Touched(facts=_facts(rows), relation_ids={row["relation_id"] for row in rows} - {None})
@@ -137,7 +137,7 @@ async def point(graph: Graph, entity_ids: Sequence[int], merged_into: int | None
 
 
 async def _drop_entity(graph: Graph, row: DictRow) -> set[int]:
-    """Remove an entity; what was merged into it, which is pointed elsewhere."""
+    """Remove an entity. Returns the entities that were merged into it, which now point elsewhere."""
     params = {**graph.key, "entity_id": row["entity_id"]}
     merged = [r["entity_id"] for r in await (await graph.connection.execute(SQL["merged_in"], params)).fetchall()]
     # Not that of the row: it may have been pointed elsewhere since, when another one was removed.
@@ -168,9 +168,9 @@ def _facts(rows: Iterable[DictRow]) -> set[Fact]:
 
 
 async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, int]:
-    """The entity that each external id of a reading means, made where new.
+    """The entity of each external id of a reading; new ones are made.
 
-    That is the one that the model was given by that id, else the one of the type with that id, else of that name.
+    That is the known entity that the model was shown under that id, else the one with that type and id, else that name.
     """
     connection, entities = graph.connection, reading.entities
     params = {
@@ -263,7 +263,7 @@ def _first(origin: Origin, seqs: Sequence[int]) -> datetime:
 
 
 async def _derive_entities(graph: Graph, members: Mapping[int, Sequence[int]]) -> None:
-    """Derive entities, each with those that were merged into it, and how they are found."""
+    """Derive entities, each with those merged into it, and the terms and names by which search finds them."""
     every = [entity_id for of_one in members.values() for entity_id in of_one]
     of_every = {**graph.key, "entity_ids": every}
     rows = await (await graph.connection.execute(SQL["mentions_of"], of_every)).fetchall()
@@ -272,7 +272,7 @@ async def _derive_entities(graph: Graph, members: Mapping[int, Sequence[int]]) -
         made = Generation(*(row.pop(name) for name in ("method", "prompt", "prompt_version", "model")))
         mentions.setdefault(row["entity_id"], []).append(Mention(**row, made=made))
     written: list[tuple[DictRow, Derived]] = []
-    # What was merged tells what is said of it alone: it is shown in the history, and may come apart again.
+    # A merged entity is derived from its own mentions: the history shows it, and it may come apart again.
     for member in (member for of_one in members.values() for member in of_one[1:]):
         derived = derive([member], mentions[member])
         await graph.connection.execute(SQL["write_entity"], _entity(graph, member, derived))
@@ -311,7 +311,7 @@ def _entity(graph: Graph, entity_id: int, derived: Derived) -> dict[str, Any]:
 
 
 def _terms(row: DictRow, derived: Derived) -> dict[str, Any]:
-    """The words an entity is found by, each with the most that it says."""
+    """The terms by which an entity is found, each with its highest weight."""
     weights: dict[str, float] = {}
     for weight, text in (
         (_NAME_WEIGHT, derived.name),

@@ -1,4 +1,4 @@
-"""What people change in a graph: merges, taking them back, and deciding on pairs that may be one."""
+"""The changes that people make to a graph: merging, undoing a merge, deciding on pairs that may be one."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class GraphUpkeep:
         self._now = now
 
     async def merge(self, place: Place, keep: int, absorb: int, *, by: str) -> int:
-        """Merge an entity of a place into another; the merge's id. Raises what `graph_merging.merge` raises."""
+        """Merge an entity of a place into another. Returns the id of the merge. Raises what `merge.merge` raises."""
         async with self._locked(place) as graph:
             merge_id = await merge(graph, Pair(keep, absorb), by=by)
             await self._compare_again(graph, place)
             return merge_id
 
     async def undo(self, place: Place, merge_id: int, *, by: str) -> tuple[int, int]:
-        """Take a merge back; the entities that were kept and absorbed. Raises what `graph_merging.undo` raises."""
+        """Take a merge back. Returns the kept and the absorbed entity. Raises what `merge.undo` raises."""
         async with self._locked(place) as graph:
             entities = await undo(graph, merge_id, by=by)
             await self._compare_again(graph, place)
             return entities
 
     async def dismiss(self, place: Place, duplicate_id: int, *, by: str) -> None:
-        """Decide that a pair is two. Raises what `graph_merging.dismiss` raises."""
+        """Decide that a pair is two entities. Raises what `merge.dismiss` raises."""
         async with self._locked(place) as graph:
             await dismiss(graph, duplicate_id, by=by)
 
@@ -52,6 +52,6 @@ class GraphUpkeep:
             yield Graph(connection, place.tenant_id, slice_.slice_id, self._now())
 
     async def _compare_again(self, graph: Graph, place: Place) -> None:
-        """What was changed has another text now, which is embedded and compared in the background."""
+        """Have changed entities embedded and compared again in the background, since their text is another now."""
         if place.scope != "global":
             await defer(graph.connection, Work("dedup", place.tenant_id, place.agent_id, place.owner_key))

@@ -1,4 +1,4 @@
-"""The vectors of entities: what a model embeds of one, and giving those that wait theirs.
+"""The vectors of entities: the text that is embedded, and embedding for entities without a vector.
 
 Vectors are compared only where they are of the active model. After a migration to another one the entities wait for the
 back-fill, and are found by their words meanwhile.
@@ -42,10 +42,10 @@ class _Waiting:
 async def embed_waiting(
     database: Database, ready: Ready, *, slice_ids: Sequence[int] | None = None, defer_dedup: bool = True
 ) -> int:
-    """Embed what waits, in some slices or everybody's, a batch at a time; how many got a vector or were refused.
+    """Embed waiting entities of some slices, or of all, batch by batch. Returns how many got a vector or were refused.
 
-    No connection is held while the model works. `defer_dedup` has entities that were never compared with others
-    compared. Raises EmbedderUnavailable; what was done stays done.
+    No connection is held while the model works. With `defer_dedup` entities that were never compared are
+    compared later. Raises EmbedderUnavailable; what was done stays done.
     """
     total = after = 0
     while True:

@@ -1,4 +1,4 @@
-"""The graphs that a principal sees, to be looked through: entities with their history and sources, merges, pairs."""
+"""Reads the graphs that a principal sees: entities with their history and sources, merges, pairs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_SOURCES_EACH = 10
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What says something, and how that was read: messages of a session, in an episode, which may have expired."""
+    """The source of a statement: messages of a session, the episode, which may have expired, and how it was read."""
 
     source: Mapping[str, Any]
     said_at: datetime
@@ -40,9 +40,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class EntityView:
-    """An entity with its relations of now and of before, the newest first, and where each thing comes from.
+    """An entity with its present and past relations, the newest first, and their sources.
 
-    `more_relations`: there are more than are shown.
+    `more_relations`: there are more than these.
     """
 
     entity: Entity
@@ -53,7 +53,7 @@ class EntityView:
 
 
 class GraphView:
-    """Reads the graphs of the owner, the team and the tenant; of a team member's leader what it shares."""
+    """Reads the graphs of the owner, the team and the tenant; for a team member also what its leader shares."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -81,7 +81,7 @@ class GraphView:
         return [(row["name_key"], graph_rows.entity_of(row)) for row in found[:limit]]
 
     async def entity(self, principal: Principal, given_id: str) -> EntityView:
-        """The entity of that id, or what it was merged into, with all that is known of it; NotFound."""
+        """The entity with that id, or the one it was merged into, with all that is known of it. Raises NotFound."""
         entity_id = parse_id("entity", given_id)
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             for each in _principals(principal):
@@ -95,7 +95,7 @@ class GraphView:
     async def duplicates(
         self, principal: Principal, *, state: DuplicateState | None, before: int | None, limit: int
     ) -> list[Duplicate]:
-        """A page of the pairs that may be one, the newest first; of one state, or of all."""
+        """A page of pairs that may be one entity, the newest first; of one state, or of all states."""
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             slice_ids = await _visible(connection, principal, is_leader=False)
             params = {
@@ -120,14 +120,14 @@ class GraphView:
 
 
 def _principals(principal: Principal) -> list[Principal]:
-    """The principal, and whoever reads what its leader shares."""
+    """The principal, and for a team member the principal that reads what its leader shares."""
     if principal.leader_agent_id is None:
         return [principal]
     return [principal, Principal(principal.tenant_id, principal.leader_agent_id, None)]
 
 
 async def _visible(connection: Connection, principal: Principal, *, is_leader: bool) -> list[int]:
-    """The slices of a principal, opened to the transaction; of a leader its team's alone."""
+    """The slices that a principal sees, opened to the transaction; of a leader the team's slice alone."""
     if not await store.agent_exists(connection, principal.tenant_id, principal.agent_id):
         raise NotFound(f"there is no agent {principal.agent_id!r}")
     visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)

@@ -13,18 +13,18 @@ NESTING: tuple[RelationName, ...] = ("located_in", "part_of")
 
 
 def entity_type(word: str) -> EntityType | None:
-    """The type of that name; None: there is none, and none is invented."""
+    """The type with that name; None for an unknown name."""
     return next((known for known in ENTITY_TYPES if known == word.strip().lower()), None)
 
 
 def relation_name(word: str) -> RelationName | None:
-    """The relation of that name, with spaces or hyphens for underscores too; None: there is none."""
+    """The relation with that name, also with spaces or hyphens for underscores; None for an unknown name."""
     normalised = word.strip().lower().replace(" ", "_").replace("-", "_")
     return next((known for known in RELATION_NAMES if known == normalised), None)
 
 
 def unique_end(name: RelationName, source_type: EntityType) -> End | None:
-    """The end that has one such relation at a time, so that a later statement contradicts it; None: neither.
+    """The end that has one such relation at a time, so that a later statement contradicts an earlier; None: neither.
 
     A relation is functional only where two at a time would be a mistake or a rare exception, since a wrong
     contradiction hides what nobody took back, while a missed one leaves two dated statements to choose from:
