@@ -10,7 +10,7 @@ import openai
 
 
 class ResponseTooLarge(httpx2.ReadError):
-    """The endpoint answers with more than is read of an answer."""
+    """The answer of the endpoint is over the limit."""
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
@@ -32,9 +32,9 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def bounded_client(max_bytes: int) -> httpx2.AsyncClient:
-    """A client as the package makes its own, that reads so many bytes of each answer at most, of errors too.
+    """A client like the package's own that reads at most `max_bytes` of each answer, errors included.
 
-    Nothing compressed is asked for, and what comes compressed all the same is refused: a few bytes of it may be many.
+    It asks for uncompressed answers and refuses compressed ones: a few bytes of these may stand for many.
     """
 
     async def bound(response: httpx2.Response) -> None:

@@ -36,36 +36,36 @@ class Breaker:
 
     @property
     def state(self) -> State:
-        """Where it is; `half_open`: the pause is over, and no call has succeeded since."""
+        """The state of the breaker; `half_open`: the pause is over, and no call has succeeded since."""
         if self._pause == 0.0:
             return "closed"
         return "open" if self._clock() < self._until else "half_open"
 
     @property
     def open_seconds(self) -> float:
-        """For how long it is open yet; 0 where it is not."""
+        """The seconds for which it stays open; 0 where it is not open."""
         return max(0.0, self._until - self._clock()) if self._pause else 0.0
 
     def wait_seconds(self) -> float:
-        """0 where a call may be made, and is then counted on; else for how long none may."""
+        """0 where a call may be made, which the breaker then expects; else the seconds until one may."""
         if self._pause == 0.0:
             return 0.0
         now = self._clock()
         if now < self._until:
             return self._until - now
-        # A probe that nobody has heard of for so long was given up.
+        # A probe without a result for so long was given up.
         if self._probing_since is not None and now - self._probing_since < self._longest_pause:
             return 1.0
         self._probing_since = now
         return 0.0
 
     def succeed(self) -> None:
-        """The endpoint has answered, with whatever."""
+        """Note an answer of the endpoint, of any kind."""
         self.succeeded += 1
         self._count, self._pause, self._probing_since = 0, 0.0, None
 
     def fail(self, *, timed_out: bool = False) -> None:
-        """The endpoint has not answered, or has failed."""
+        """Note that the endpoint has failed or not answered."""
         self._count += self._failures if timed_out else 1
         if self._count < self._failures:
             return
@@ -75,7 +75,7 @@ class Breaker:
             self._open(min(2 * self._pause, self._longest_pause))
 
     def give_up(self) -> None:
-        """A call has ended without telling anything of the endpoint: the next one is the probe."""
+        """Note that a call ended without an answer to judge the endpoint by: the next call is the probe."""
         self._probing_since = None
 
     def _open(self, pause: float) -> None:

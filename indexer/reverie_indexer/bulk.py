@@ -11,15 +11,15 @@ from reverie_indexer.change import Change
 from reverie_indexer.model import Place, Written
 from reverie_indexer.pipeline import Pipeline
 
-# One group is stored, one is before the model, one is chunked and waits for it: the model is never without work, and
-# what is in memory is bounded by these.
+# One group is stored, one is embedded, one is chunked and waits for the model: the model always has work, and only
+# these groups are in memory.
 GROUPS_AT_ONCE = 3
 
 
 async def write_groups(
     pipeline: Pipeline, place: Place, groups: AsyncGenerator[Sequence[Change], None]
 ) -> AsyncGenerator[list[Written], None]:
-    """Write groups of files, each in a transaction of its own, and yield what each did, in the order given.
+    """Write groups of files, each in a transaction of its own, and yield the results of each, in the order given.
 
     Groups commit in that order too, so that after a stop there is no gap in what was written, and none commits while
     the caller looks at the one before. No group is begun more than GROUPS_AT_ONCE ahead. Raises what
@@ -42,7 +42,7 @@ async def write_groups(
 
 
 async def _first(running: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]]) -> list[Written]:
-    """Let the oldest group commit; what it did. It stays among the running where it fails."""
+    """Let the oldest group commit. Returns its results; a group that fails stays among the running."""
     turn, task = running[0]
     turn.set()
     written = await task

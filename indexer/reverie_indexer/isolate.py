@@ -1,4 +1,4 @@
-"""Long work over texts in a process of its own, which the kernel ends when it costs too much.
+"""Runs long work over texts in a process of its own, which the kernel ends at a limit of CPU time.
 
 A thread cannot be stopped, and one that holds the interpreter stops everybody. So a function over a long text runs in a
 fork of this process: nothing is pickled but its result, and nothing imported. Other threads may hold locks at that
@@ -29,7 +29,7 @@ ISOLATED_FROM_CHARS = 65_536
 CPU_SECONDS = 20.0
 WALL_SECONDS = 120.0
 PROCESSES = max(2, os.cpu_count() or 1)
-# Who finds all of them busy for so long is refused.
+# A call that waits longer for a free process is refused.
 PATIENCE_SECONDS = 10.0
 _HIGHEST_DESCRIPTOR = 65_536
 _slots = threading.BoundedSemaphore(PROCESSES)
@@ -37,9 +37,9 @@ _is_supported = hasattr(os, "fork") and hasattr(signal, "setitimer")
 
 
 async def isolated(function: Callable[..., T], *args: Any, chars: int) -> T:
-    """What a pure function returns or raises, computed where it can be ended; `chars` is how much text it is about.
+    """The result or error of a pure function, computed in a process that can be ended; `chars` is its text's length.
 
-    What the function changes of its surroundings is lost, so it should be pure, and must neither wait for anything nor
+    Changes to anything but the result are lost, so the function should be pure. It must neither wait for anything nor
     use a connection. With less than `ISOLATED_FROM_CHARS` it runs in a thread, as with any platform that cannot fork.
     Cancelled, the process is ended. Raises TextTooCostly after `CPU_SECONDS`, and Overloaded when as many processes
     as there may be are at work and none ends soon, or the system has no room for another.
@@ -79,7 +79,7 @@ class _Process:
         self._is_abandoned = False
 
     def kill(self) -> None:
-        """End it, also when it has not begun."""
+        """End the process, also before it has begun."""
         with self._lock:
             self._is_abandoned = True
             if self._pid is not None:
@@ -87,7 +87,7 @@ class _Process:
                     os.kill(self._pid, signal.SIGKILL)
 
     def run(self) -> tuple[bool, Any]:
-        """Whether the function returned or raised, and what; TextTooCostly where the process was ended. In a thread."""
+        """Whether the function returned, and its result or error. Blocks. TextTooCostly where the process was ended."""
         pid, reader = self._begin()
         try:
             content = _read(reader, time.monotonic() + WALL_SECONDS)
@@ -108,7 +108,7 @@ class _Process:
         return outcome
 
     def _begin(self) -> tuple[int, int]:
-        """Fork; the process's number, and where it writes."""
+        """Fork. Returns the process's id and the descriptor to read its result from."""
         pipe: tuple[int, ...] = ()
         try:
             reader, writer = pipe = os.pipe()
@@ -155,7 +155,7 @@ class _Process:
 
 
 def _read(reader: int, deadline: float) -> bytes | None:
-    """All that a process writes; None where it ended without saying all, or went on for too long."""
+    """All that a process writes; None where it ended before the last byte, or missed the deadline."""
     pieces: list[bytes] = []
     size, expected_bytes = 0, math.inf
     while size < expected_bytes:

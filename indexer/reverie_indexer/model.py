@@ -31,7 +31,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What decides whether two vectors may be compared."""
+    """The identity of a model: only vectors of equal identities may be compared."""
 
     provider: str
     name: str
@@ -45,7 +45,7 @@ class ModelIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose memory something is written to: a tenant's agent, and there a person's or everybody's.
+    """The target of a write: a tenant's agent, and there one person's memory or everybody's.
 
     `owner_key` is set exactly when `scope` is personal. `agent_id` is set for global too: the agent through
     which it is written, which may have to be created.
@@ -103,7 +103,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did.
+    """The result of a write.
 
     `reused` chunks stayed as they were. `embedded` is whether every chunk has its vector; if not, the back-fill will
     see to it.

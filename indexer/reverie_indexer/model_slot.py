@@ -1,4 +1,4 @@
-"""The embedding model as a running program has it: still loading, ready, failed, or none."""
+"""The embedding model of a running program: loading, ready, failed, or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ready:
 
 
 class ModelSlot:
-    """Loads a model beside everything else and says when it is there.
+    """Loads a model in the background and tells when it is ready.
 
     `load` gives the embedder and may take long; None means that no model is configured. `error` is why there
     is none after a failure.
@@ -54,7 +54,7 @@ class ModelSlot:
 
     @property
     def state(self) -> Literal["loading", "ready", "failed", "none"]:
-        """Where the model is in its life."""
+        """The state of the model."""
         if self.ready is not None:
             return "ready"
         if self._load is None:

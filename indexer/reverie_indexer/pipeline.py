@@ -155,7 +155,7 @@ class Pipeline:
         raise Conflict(f"{MAX_ATTEMPTS} other writes came first; try again")
 
     async def delete(self, place: Place, path: str, *, by: str, reason: str, if_version: int | None = None) -> int:
-        """Take a file out of listings and search at once, keep its history; the version that says so.
+        """Remove a file from listings and search, and keep its history. Returns the version that marks the deletion.
 
         NotFound when there is no such file, StaleVersion when it is not at `if_version`.
         """
@@ -177,7 +177,7 @@ class Pipeline:
         return await vectors.any_pending(self._database, slice_ids)
 
     async def backfill(self, *, limit: int = PAGE, place: Place | None = None) -> int:
-        """Embed chunks that were stored without vectors, everybody's or a place's, oldest first; how many.
+        """Embed chunks that were stored without vectors, everybody's or a place's, oldest first. Returns how many.
 
         Raises EmbedderUnavailable when the model cannot be used now; what was done stays done.
         """
@@ -359,7 +359,7 @@ async def embed_pending(
 
 
 async def migrate(database: Database, ready: Ready, *, progress: Callable[[int], None] = lambda _: None) -> int:
-    """Give every chunk a vector of `ready`'s model beside the old ones, then switch; how many were embedded.
+    """Give every chunk a vector of `ready`'s model beside the old ones, then switch. Returns how many were embedded.
 
     Search goes on with the old model meanwhile; what is written meanwhile is found by the next round. When
     writers never pause, a few chunks are left to the back-fill. Raises EmbedderUnavailable; run again, it goes

@@ -66,7 +66,7 @@ async def _again(pipeline: Pipeline, place: Place, paths: list[str]) -> list[Wri
     try:
         return await pipeline.write_many(place, changes)
     except NotFound:
-        # One was deleted meanwhile: the others by themselves.
+        # One file was deleted meanwhile: the others are indexed one by one.
         halves = (paths[: len(paths) // 2], paths[len(paths) // 2 :])
         return [] if len(paths) == 1 else [w for half in halves for w in await _again(pipeline, place, half)]
 

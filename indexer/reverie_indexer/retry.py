@@ -1,4 +1,4 @@
-"""Work that begins again when somebody else was faster."""
+"""Work that begins again when others were faster."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def until_stable(
     """The result of the first attempt that nobody supersedes.
 
     An attempt reads, prepares without holding a connection, and writes in one transaction that raises Superseded where
-    what it read has changed. Where attempts are nested, the inner one names its own kind, `on`: any other ends it, and
-    is the outer one's. Raises Conflict, which says that `what` was changed, after so many `attempts`.
+    what it read has changed. Nested attempts name their own kind of Superseded in `on`: any other kind ends the inner
+    attempt and reaches the outer one. Raises Conflict, which names `what` others changed, after `attempts` attempts.
     """
     for number in range(attempts):
         with suppress(on):

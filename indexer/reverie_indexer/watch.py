@@ -1,4 +1,4 @@
-"""A folder of markdown as an agent's memory: what changed on disk since it was last indexed, and when."""
+"""A folder of markdown as an agent's memory: finds changes since it was last indexed, and waits for new ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WATCH_TIMEOUT_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The difference between a folder and what is indexed of it, by path relative to the folder, with `/`.
+    """The difference between a folder and its index, by path relative to the folder, with `/`.
 
     `skipped` gives the reason why a file, or a whole directory (its path ends in `/`), cannot be memory; what is
     indexed of it, if anything, is left as it is.

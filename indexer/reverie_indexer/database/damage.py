@@ -1,4 +1,4 @@
-"""Looking through tables and indexes for damage, as `doctor` does: what was looked at, what is damaged, what to do."""
+"""Searches tables and indexes for damage, for `doctor`: what was read, what is damaged, what to do about it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psycopg.rows import DictRow, dict_row
 from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
-# What PostgreSQL answers of a page that is not as it was written, of a file that is gone, or that the disk cannot read.
+# PostgreSQL's errors for a page that is not as it was written, a file that is gone, one that the disk cannot read.
 _DAMAGE = (psycopg.InternalError, psycopg.errors.UndefinedFile, psycopg.errors.IoError)
 
 
@@ -29,7 +29,7 @@ class DamageReport:
 async def look_for_damage(conninfo: str, *, max_seconds: float = 30.0) -> DamageReport:
     """Read every page of the tables and their indexes, smallest relation first, until the time is over.
 
-    With PostgreSQL's own checkers (amcheck, pg_prewarm) where this login may create them, for this look alone; else
+    With PostgreSQL's own checkers (amcheck, pg_prewarm) where this login may create them, for this check alone; else
     each table is read as a query would read it, and indexes are not looked at. A page that PostgreSQL holds in memory
     is judged by what it has there. Nothing is changed. Raises psycopg.Error only where no connection can be had.
     """
@@ -53,7 +53,7 @@ async def look_for_damage(conninfo: str, *, max_seconds: float = 30.0) -> Damage
                     await connection.execute(SQL["bound_look"], {"timeout": f"{max(1, int(left * 1000))}ms"})
                     wrong = await _problem_of(connection, relation, report.by_checkers)
             except psycopg.Error as error:
-                # A server process may even die of what it reads.
+                # A damaged page may even end the server process that reads it.
                 if not (isinstance(error, _DAMAGE) or connection.closed):
                     report.left_out.append(relation["name"])
                     continue
@@ -67,14 +67,14 @@ async def look_for_damage(conninfo: str, *, max_seconds: float = 30.0) -> Damage
                 report.damaged.append(_sentence(relation, wrong))
         if not connection.closed and not report.damaged:
             await _count(connection, report, until)
-        # The checker goes as it came.
+        # The rollback removes the checker's extension again.
         if not connection.closed:
             await connection.rollback()
     return report
 
 
 async def _count(connection: psycopg.AsyncConnection[DictRow], report: DamageReport, until: float) -> None:
-    """Compare what tables hold with what others say of them."""
+    """Compare the rows of tables with the counts that other tables keep of them."""
     left = until - time.monotonic()
     if left <= 0:
         report.left_out.append("the number of rows")

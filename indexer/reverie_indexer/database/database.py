@@ -53,7 +53,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseReport:
-    """What `doctor` and `upgrade` print of the database.
+    """The state of a database, which `doctor` and `upgrade` print.
 
     `number` is the newest migration it has (None: no schema that is known), `pending` are the steps it lacks, and
     `taken` those that were just taken.
@@ -67,7 +67,7 @@ class DatabaseReport:
 
     @property
     def schema_current(self) -> bool:
-        """Whether there is a schema and nothing is to be done to it."""
+        """Whether there is a schema without pending steps."""
         return self.number is not None and not self.pending
 
 
@@ -106,9 +106,9 @@ async def _connect(conninfo: str) -> AsyncIterator[Connection]:
 
 
 async def prepare_database(conninfo: str, program: Program | None = None) -> DatabaseReport:
-    """Check the server and bring the schema up to date, under a lock; SetupError says what to do.
+    """Check the server and bring the schema up to date, under a lock. SetupError names the remedy.
 
-    `program` is what the schema is brought up to, by default what ships with this one.
+    `program` is the target, by default the schema and migrations that ship with this program.
     """
     program = program or shipped_program()
     with start_errors():
@@ -132,7 +132,7 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
 
 
 async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:
-    """What the server has, and what is wrong with it (None: nothing), without changing anything."""
+    """The state of the database, and what is wrong with it (None: nothing). Changes nothing."""
     with start_errors():
         async with _connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
@@ -149,7 +149,7 @@ async def inspect_database(conninfo: str, program: Program | None = None) -> tup
 
 
 async def _become_owner(connection: Connection, facts: DictRow) -> None:
-    """Work as whom the tables belong to, if there are any, until the connection is closed."""
+    """Take the role that owns the tables, if there are tables, until the connection is closed."""
     if facts["tables_owner"] not in (None, facts["login"]):
         await connection.execute(SQL["become_owner"], {"owner": facts["tables_owner"]})
 
@@ -339,7 +339,7 @@ def _raise(translated: ReverieError | None, error: psycopg.Error) -> NoReturn:
 
 
 async def act_for(connection: Connection, agent_id: str, owner_key: str | None) -> None:
-    """Say whose slices the rest of the transaction may see: row-level security hides every other."""
+    """Set whose slices the rest of the transaction may see: row-level security hides all others."""
     await connection.execute(SQL["act_for"], {"agent_id": agent_id, "owner_key": owner_key})
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong with PostgreSQL, as sentences and typed errors, and what is known to be wrong with it now."""
+"""The faults of PostgreSQL: as sentences and typed errors, and those known of a database now."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GRANT CREATE ON SCHEMA public TO "<the role of REVERIE_DATABASE_URL>";"""
 PAUSE_SECONDS = 5.0
 # A transaction that was begun when the disk was full may end when it no longer is.
 TRANSACTION_SECONDS = 60.0
-# For how long damage that was met is reported.
+# How long a damaged page is reported after a request met it.
 DAMAGE_SHOWN_SECONDS = 3600.0
 _LOOK_SECONDS = 0.5
 
@@ -62,7 +62,7 @@ _BUSY = (
 
 @contextmanager
 def start_errors() -> Iterator[None]:
-    """Turn what PostgreSQL refuses at start into sentences for the operator, without the connection's secrets."""
+    """Turn PostgreSQL's errors at start into sentences for the operator, without the connection's secrets."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
@@ -91,7 +91,7 @@ def _refusal(error: psycopg.OperationalError) -> ReverieError:
 
 
 class Faults:
-    """What is known to be wrong with a database now, learnt from its errors and from the disk it is on.
+    """The known faults of a database, learnt from its errors and from the free space of its disk.
 
     `directory` is on the disk of the database, where that is this machine's; below `min_free_bytes` of free space
     writes are refused before PostgreSQL meets the end of the disk, where it would stop altogether.
@@ -134,7 +134,7 @@ class Faults:
             return False
 
     def reasons(self) -> list[str]:
-        """One sentence for each thing that is wrong; none: nothing is known to be."""
+        """One sentence for each known fault."""
         found = []
         if self.storage_full:
             found.append("the disk of the database is full: writes are refused, reads go on; free space")
@@ -143,7 +143,7 @@ class Faults:
         return found
 
     def translated(self, error: psycopg.Error, unknown: Literal["refused", "lost"] = "lost") -> ReverieError | None:
-        """The error for a caller; None for what no caller causes and no operator mends. Notes what it means."""
+        """The error for the caller; None for one that neither callers cause nor operators mend. Notes the fault."""
         match error:
             case psycopg.errors.DiskFull():
                 self._full_until = self._clock() + PAUSE_SECONDS

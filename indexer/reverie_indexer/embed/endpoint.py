@@ -70,7 +70,7 @@ class EndpointEmbedder:
 
     @property
     def breaker(self) -> Breaker:
-        """Whether the endpoint is asked at all now."""
+        """The breaker, which says whether the endpoint is asked now."""
         return self._client.breaker
 
     async def aclose(self) -> None:

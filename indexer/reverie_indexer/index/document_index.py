@@ -89,7 +89,7 @@ async def replace_chunks(
 
 
 async def purge_chunks(connection: Connection, tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Take chunks of any slices out of every index and of the embedding cache, and off their slices' counts.
+    """Remove chunks of any slices from every index and the embedding cache, and from their slices' counts.
 
     `rows` have chunk_id, slice_id, term_count and passage_sha256. The caller holds the lock of the present slice.
     """
@@ -104,7 +104,7 @@ async def purge_chunks(connection: Connection, tenant_id: str, rows: Sequence[Ma
 
 
 async def forget_embeddings(connection: Connection, tenant_id: str, hashes: Collection[bytes]) -> int:
-    """Take passages out of the embedding cache, whoever else may hold them; how many there were."""
+    """Remove passages from the embedding cache, even if other slices hold them. Returns how many there were."""
     cursor = await connection.execute(SQL["forget_embeddings"], {"tenant_id": tenant_id, "hashes": sorted(hashes)})
     return cursor.rowcount
 
@@ -146,7 +146,7 @@ async def _retire_chunks(
 
 
 async def remove_chunks(connection: Connection, tenant_id: str, slice_id: int, chunk_ids: Sequence[int]) -> None:
-    """Take chunks out of every index. The caller holds the slice's lock and keeps its counts."""
+    """Remove chunks from every index. The caller holds the slice's lock and keeps its counts."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "chunk_ids": list(chunk_ids)}
     await connection.execute(SQL["remove_chunks"], params)
     await connection.execute(SQL["remove_vectors"], params)
@@ -171,10 +171,10 @@ async def add_chunks(
     *,
     model_id: int | None,
 ) -> int:
-    """Insert passages with their postings and the vectors the cache has; how many are without one.
+    """Insert passages with their postings and their vectors from the cache. Returns how many have no vector yet.
 
-    The i'th time is from when on the i'th passage is valid (None: now). Ordinals are distinct. The caller keeps the
-    counts of the slice.
+    The i'th passage is valid from the i'th time on (None: now). Ordinals are distinct. The caller keeps the counts of
+    the slice.
     """
     if not passages:
         return 0

@@ -1,4 +1,4 @@
-"""Whose memory is where: the slices of places. Every function works inside the caller's transaction."""
+"""The slices of places. Every function works inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SQL = Queries(__file__)
 
 
 def scope_of(agent_id: str | None, owner_key: str | None) -> Scope:
-    """The scope a slice's keys stand for."""
+    """The scope of a slice, from its keys."""
     if agent_id is None:
         return "global"
     return "team" if owner_key is None else "personal"

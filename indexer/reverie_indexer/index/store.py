@@ -183,7 +183,7 @@ async def write_document(
 async def delete_document(
     connection: Connection, place: Place, slice_: Slice, current: Document, *, by: str, reason: str
 ) -> int:
-    """Take a file out of listings and search, keep its history; the version that says so."""
+    """Remove a file from listings and search, and keep its history. Returns the version that marks the deletion."""
     content = Content(current.path, "", current.enabled, current.sort_order, by, reason, ())
     flags = Flags(current.enabled, current.sort_order)
     _, version, at = await _add_version(

@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: the cache of what a model said, the vectors of chunks, and where large slices keep them."""
+"""Vectors in PostgreSQL: the cache of a model's vectors, those of chunks, and the partitions of large slices."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
 
 
 async def register(database: Database, identity: ModelIdentity) -> tuple[int, bool]:
-    """The id of a model, made known where it is new, and whether it is the active one."""
+    """The id of a model, which is registered where it is new, and whether it is the active one."""
     async with database.maintenance() as connection:
         return await _ensure_model(connection, identity)
 
@@ -102,14 +102,14 @@ async def remember(database: Database, tenant_id: str, model_id: int, found: dic
 
 
 async def prune_cache(database: Database, *, keep_days: int) -> int:
-    """Remove what models said of passages that no file has or had, if it was said so long ago; how many."""
+    """Remove vectors that are older than `keep_days` and of passages that no file has or had. Returns how many."""
     async with database.maintenance() as connection:
         await connection.execute(SQL["no_limits"])
         return (await connection.execute(SQL["prune_cache"], {"keep_days": keep_days})).rowcount
 
 
 async def attach(connection: Connection, tenant_id: str, model_id: int, chunk_ids: Sequence[int]) -> int:
-    """Give chunks their vectors from the cache; how many got one. The caller holds their slices' locks."""
+    """Give chunks their vectors from the cache. Returns how many got one. The caller holds their slices' locks."""
     params = {
         "tenant_id": tenant_id,
         "model_id": model_id,

@@ -1,4 +1,4 @@
-"""As whom the embedded PostgreSQL runs, and who may connect to it."""
+"""The account that the embedded PostgreSQL runs as, and the accounts that may connect to it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def server_account(home: Path) -> Account | None:
 
 
 def former_uids(home: Path) -> set[int]:
-    """Whose a cluster in this data directory may be from earlier starts: its files go to the present account."""
+    """The users that may own a cluster here from earlier starts: its files go to the present account."""
     import pwd  # not on every platform
 
     uids = set()
@@ -71,7 +71,7 @@ def take_over(home: Path, cluster: Path, account: Account) -> None:
 
 
 def write_access_rules(cluster: Path, account: Account | None) -> None:
-    """Let in over the socket, as any role, whom the operating system says is one of us, and nobody else.
+    """Allow connections over the socket, as any role, to our own operating system users and to nobody else.
 
     Whatever an older version, or a person, wrote there is replaced at each start of the server.
     """
@@ -150,7 +150,7 @@ def _numbered(home: Path) -> Account | None:
 
 
 def _may_be(uid: int) -> bool:
-    """Whether a process can become that number: a container may have few."""
+    """Whether a process can become that user id: a container may have few."""
     try:
         subprocess.run(["/bin/true"], user=uid, group=uid, extra_groups=[], check=True, timeout=20)
     except (OSError, subprocess.SubprocessError):

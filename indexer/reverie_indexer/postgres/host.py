@@ -1,4 +1,4 @@
-"""What the embedded PostgreSQL asks of the operating system: accounts, locks, processes and binaries."""
+"""The operating system's part of the embedded PostgreSQL: accounts, locks, processes and binaries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """What a running, or killed, server wrote into `postmaster.pid`. No `socket_dir`: it was not that far."""
+    """What a running, or killed, server wrote into `postmaster.pid`. Early on it has no `socket_dir`."""
 
     pid: int
     socket_dir: Path | None
@@ -82,7 +82,7 @@ def open_lock(path: Path) -> int:
 
 
 def try_flock(descriptor: int, mode: Literal["shared", "exclusive", "unlock"]) -> bool:
-    """Whether the lock was had at once."""
+    """Take, convert or drop a lock without waiting. Returns whether that was possible."""
     import fcntl  # not on every platform
 
     operation = {"shared": fcntl.LOCK_SH, "exclusive": fcntl.LOCK_EX, "unlock": fcntl.LOCK_UN}[mode]
@@ -157,7 +157,7 @@ def kill_all(directory: Path, deadline: float) -> None:
 
 
 def _works_in(process: psutil.Process, directory: Path) -> bool:
-    """By its working directory, which backends share, or its arguments, until it has gone there."""
+    """Whether a process is a PostgreSQL of the directory: by its working directory, or early on by its arguments."""
     try:
         return (
             process.name() in _PROGRAMS

@@ -61,7 +61,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """What becomes one chunk, or several if it is over the cap. Its headings end before `body_start`."""
+    """A text that becomes one chunk, or several if it is over the cap. Its headings end before `body_start`."""
 
     start: int
     body_start: int
@@ -176,7 +176,7 @@ def _shortened(title: str) -> str:
 
 
 def _blocks(text: str, line_starts: Sequence[int]) -> list[_Block]:
-    """The blocks of the outermost level (list items, not lists), and what lies between them, in order.
+    """The blocks of the outermost level (list items, not lists), and the text between them, in order.
 
     Together they hold every character that is not white space, each once.
     """
@@ -199,7 +199,7 @@ def _blocks(text: str, line_starts: Sequence[int]) -> list[_Block]:
 
 
 def _between(text: str, start: int, end: int) -> Iterator[_Block]:
-    """What has no token: link reference definitions, and a byte order mark alone on its line."""
+    """The text without tokens: link reference definitions, and a byte order mark alone on its line."""
     span = trim(text, start, end)
     if span is not None:
         yield _Block("rule" if text[slice(*span)] == "\ufeff" else "reference", *span)
