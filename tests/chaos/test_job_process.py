@@ -45,8 +45,10 @@ async def until_ended(database: Database, program: Program, seconds: float = 90)
         await asyncio.sleep(0.1)
 
 
-# A loop that stands still is found as a held interpreter is.
-@pytest.mark.parametrize("how", ["regex", pytest.param("loop", marks=pytest.mark.slow), "spin", "crash"])
+# A loop that stands still is found as a held interpreter is, and a thread that spins as a request's (test_server_ends).
+@pytest.mark.parametrize(
+    "how", ["regex", *(pytest.param(how, marks=pytest.mark.slow) for how in ("loop", "spin")), "crash"]
+)
 @pytest.mark.parametrize("command", ["serve", pytest.param("worker", marks=pytest.mark.slow)])
 async def test_a_killer_is_a_dead_letter_after_three_deaths_and_all_others_are_done(
     database: Database, conninfo: str, programs: list[Program], how: str, command: str
