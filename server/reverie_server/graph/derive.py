@@ -97,7 +97,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 
 def _union(mentions: Sequence[Mention], members: Sequence[int]) -> dict[str, Any]:
-    # Later values win: mentions of the entity itself come last, and the more certain after the less.
+    # Later values win: mentions of the entity itself come last; of equals the more certain after the less certain.
     rank = {member: index for index, member in enumerate(members)}
     ordered = sorted(mentions, key=lambda m: (-rank[m.entity_id], m.confidence, m.said_at, m.mention_id))
     return {name: value for mention in ordered for name, value in mention.properties.items()}

@@ -71,7 +71,7 @@ class ForgettableGraph(Forgettable):
 
 
 def _findings(rows: Sequence[DictRow], texts: Sequence[str], count: int) -> Findings:
-    """The findings of a receipt: `rows` are mentions that hold one of the texts, `count` is what it affects."""
+    """The findings of a receipt: `rows` are mentions that hold one of the texts, `count` the changed things."""
     held = Counter((f"graph/{row['external_id']}", text) for row in rows for text in texts if _holds(row, text))
     items = [Item("fact", path, text, True, times) for (path, text), times in sorted(held.items())]
     return Findings("fact", items, Removed(count, 0, 0, 0) if count else None)

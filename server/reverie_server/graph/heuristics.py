@@ -113,7 +113,7 @@ class _Reader:
                         self._guessed_types.setdefault(name_key(name), phrase.source)
 
     def read(self, phrases: Phrases, message: Message, sentence: str, speaker: StatedEntity | None) -> None:
-        """Add the relations that a sentence states; without a speaker those between others alone."""
+        """Add the relations that a sentence states, and a speaker it names; without a speaker those of others."""
         if speaker is not None:
             of_mine: tuple[tuple[re.Pattern[str], RelationName], ...] = (
                 (phrases.kin, "related_to"),
@@ -163,6 +163,7 @@ class _Reader:
     def _state(
         self, phrases: Phrases, phrase: Phrase, match: re.Match[str], source: tuple[Message, str], subject: StatedEntity
     ) -> None:
+        """Add the relation of a phrase from `subject` to each named object; objects of an unfit type are left out."""
         message, sentence = source
         type_word = match["after"] or match["before"]
         for written in _NAMES.findall(match["objects"]):
@@ -177,6 +178,7 @@ class _Reader:
     def _of_mine(
         self, phrases: Phrases, message: Message, match: re.Match[str], speaker: StatedEntity, name: RelationName
     ) -> None:
+        """Add a relation between the speaker and a person called theirs: kin, superior or colleague."""
         other = _proper(match["name"], phrases)
         if other is None or self._type_of(other) != "person" or name_key(other) == name_key(speaker.name):
             return
@@ -205,6 +207,7 @@ class _Reader:
         self._relations.setdefault(relation)
 
     def _hear(self, entity: StatedEntity, seq: int) -> None:
+        """Add an entity, or merge it into the one with its external id, and note that message `seq` mentions it."""
         known = self._entities.get(entity.external_id)
         self._heard.setdefault(entity.external_id, set()).add(seq)
         best = entity if known is None or entity.confidence > known.confidence else known
@@ -230,7 +233,7 @@ def _since(sentence: str) -> str | None:
 
 
 def _proper(written: str, phrases: Phrases) -> str | None:
-    """The name in words that are written like one, without leading words of no name; None if none is left."""
+    """The name in words that are written like one, without leading words of no name; None if it is none."""
     words = written.split()
     while words and _is_no_name(words[0], phrases):
         if phrases.names_first:

@@ -17,7 +17,7 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND merge_id = %(mer
 UPDATE merges SET undone_at = %(at)s, undone_by = %(by)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND merge_id = %(merge_id)s AND undone_at IS NULL;
 
--- decide: what was decided of a pair, or of all open pairs that an entity is no longer part of
+-- decide: record a decision on a pair
 UPDATE duplicates SET state = %(state)s, decided_at = %(at)s, decided_by = %(by)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND first_id = %(first_id)s AND second_id = %(second_id)s;
 

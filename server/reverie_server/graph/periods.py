@@ -56,7 +56,7 @@ def periods(
     one_at_a_time: bool,
     may_coexist: Callable[[Other, Other], bool] = lambda _a, _b: False,
 ) -> list[Period[Other]]:
-    """The periods of one subject and relation, ordered by beginning, then by the order of the statements.
+    """The periods of one subject and relation, ordered by beginning, then by the id of the first statement.
 
     The same again lengthens a period to the front or adds to it; after its end it begins a new one. With
     `one_at_a_time` a later statement of another ends what held before, at its own beginning; what begins at the same

@@ -33,7 +33,8 @@ SQL = Queries(__file__)
 MAX_STARTS = 10
 MAX_DEPTH = 5
 _CHANNEL_LIMIT = 50
-# What shares no word with a question has to be this near to it; and no start is half as good as the best.
+# An entity that shares no word with a question needs this cosine; a start that the question does not name needs this
+# share of the best score.
 _NEAR_FROM = 0.4
 _SHARE_OF_BEST = 0.5
 _FAMILIAR_FROM = 0.5
@@ -63,7 +64,7 @@ class GraphRequest:
 
 @dataclass(frozen=True, slots=True)
 class FoundEntity:
-    """An entity, the number of hops to it, and its score for the question (None: it was reached by relations only)."""
+    """An entity, the hops to it, and its score for the question (None: reached by relations, or no question)."""
 
     entity: Entity
     depth: int

@@ -102,7 +102,7 @@ async def of_episodes(graph: Graph, episode_ids: Sequence[int]) -> tuple[set[int
 async def settle(graph: Graph, touched: Touched) -> None:
     """Derive entities and relations anew, and remove entities without any mention.
 
-    Entities that were merged into a removed one are then merged into the first of them.
+    Entities that were merged into a removed one are then merged into its parent, else into the first of them.
     """
     entity_ids, facts, relation_ids = set(touched.entity_ids), set(touched.facts), set(touched.relation_ids)
     params = {**graph.key, "entity_ids": sorted(entity_ids)}
@@ -137,7 +137,7 @@ async def point(graph: Graph, entity_ids: Sequence[int], merged_into: int | None
 
 
 async def _drop_entity(graph: Graph, row: DictRow) -> set[int]:
-    """Remove an entity. Returns the entities that were merged into it, which now point elsewhere."""
+    """Remove an entity; those merged into it go to its parent, else to the first of them. Returns all of these."""
     params = {**graph.key, "entity_id": row["entity_id"]}
     merged = [r["entity_id"] for r in await (await graph.connection.execute(SQL["merged_in"], params)).fetchall()]
     # Not that of the row: it may have been pointed elsewhere since, when another one was removed.
@@ -170,7 +170,7 @@ def _facts(rows: Iterable[DictRow]) -> set[Fact]:
 async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, int]:
     """The entity of each external id of a reading; new ones are made.
 
-    That is the known entity that the model was shown under that id, else the one with that type and id, else that name.
+    That is the known entity that the reading means, else the one with that type and id, else with that type and name.
     """
     connection, entities = graph.connection, reading.entities
     params = {
