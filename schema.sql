@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS agents (
 -- every write under the slice's row lock, which also orders the writers of one slice. partition_id says where
 -- the slice's vectors are: 0 is shared by the small slices, which are searched exactly. Passages that are no longer
 -- in their file move to the slice's twin with `past` set, so that the present is searched as if they were not there,
--- and `as_of` searches both.
+-- and `as_of` searches both. memory_writes counts the writes of memory files until SOUL.md is written anew.
 CREATE TABLE IF NOT EXISTS slices (
     tenant_id    text COLLATE "C" NOT NULL,
     slice_id     bigint GENERATED ALWAYS AS IDENTITY,
@@ -72,6 +72,7 @@ CREATE TABLE IF NOT EXISTS slices (
     chunk_count  bigint NOT NULL DEFAULT 0 CHECK (chunk_count >= 0),
     term_total   bigint NOT NULL DEFAULT 0 CHECK (term_total >= 0),
     partition_id bigint NOT NULL DEFAULT 0,
+    memory_writes integer NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, slice_id),
     UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, owner_key, past),
     FOREIGN KEY (tenant_id, agent_id) REFERENCES agents (tenant_id, agent_id) ON DELETE CASCADE,
@@ -82,8 +83,9 @@ CREATE TABLE IF NOT EXISTS slices (
 -- `compacted_through` are compacted: `summary` stands for them in prompts, and they stay readable and searchable.
 -- `completed_through` is up to where `session.completed` was published, `summarised_through` up to where episodes were
 -- made of it, `extracted_through` up to where what it says was taken into the owner's files, `extraction_seen_through` up to
--- where it was found to be too little for that until more is said. The owner is null for a
--- conversation of the team; the slice is the one its messages are found in.
+-- where it was found to be too little for that until more is said, `facts_through` up to where facts were read in it
+-- without a model, `facts_asked_through` up to where the model was asked for them, which has failed `facts_attempts` times
+-- since, and is asked again at `facts_retry_at`. The owner is null for a conversation of the team; the slice is the one its messages are found in.
 CREATE TABLE IF NOT EXISTS sessions (
     tenant_id         text COLLATE "C" NOT NULL,
     session_key       bigint GENERATED ALWAYS AS IDENTITY,
@@ -105,6 +107,10 @@ CREATE TABLE IF NOT EXISTS sessions (
     summary           text NOT NULL DEFAULT '',
     created_at        timestamptz NOT NULL DEFAULT now(),
     updated_at        timestamptz NOT NULL DEFAULT now(),
+    facts_through     integer NOT NULL DEFAULT 0,
+    facts_asked_through integer NOT NULL DEFAULT 0,
+    facts_attempts    integer NOT NULL DEFAULT 0,
+    facts_retry_at    timestamptz,
     PRIMARY KEY (tenant_id, session_key),
     UNIQUE (tenant_id, session_key, slice_id),
     UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, session_id, owner_key),
@@ -113,6 +119,10 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS sessions_idle ON sessions (updated_at) WHERE completed_through < last_seq;
 CREATE INDEX IF NOT EXISTS sessions_to_extract ON sessions (tenant_id, slice_id, session_key)
     WHERE extracted_through < completed_through AND extraction_seen_through < completed_through;
+CREATE INDEX IF NOT EXISTS sessions_of_new_facts ON sessions (tenant_id, slice_id, session_key)
+    WHERE facts_through < last_seq;
+CREATE INDEX IF NOT EXISTS sessions_to_ask_for_facts ON sessions (tenant_id, slice_id, session_key)
+    WHERE facts_asked_through < completed_through;
 
 -- What was said, verbatim. `message_id` is the caller's own id: a repeated one is the same message. `extra` has what
 -- the roles of a model's protocol need beside the content: tool_calls, tool_call_id, name.
@@ -234,7 +244,7 @@ CREATE INDEX IF NOT EXISTS episodes_to_remake ON episodes (created_at) WHERE fal
 
 -- A file; or, with a session, its transcript as the index knows it, or with an episode that, neither of which has
 -- versions. A file's content is the versions row of the current version. A deleted file keeps its row and history. note_day is the day of a daily note,
--- by which `as_of` and age go instead of the time of writing.
+-- by which `as_of` and age go instead of the time of writing. `facts_version` is the version whose facts were read last.
 CREATE TABLE IF NOT EXISTS documents (
     tenant_id   text COLLATE "C" NOT NULL,
     document_id bigint GENERATED ALWAYS AS IDENTITY,
@@ -250,6 +260,7 @@ CREATE TABLE IF NOT EXISTS documents (
     created_at  timestamptz NOT NULL DEFAULT now(),
     updated_at  timestamptz NOT NULL DEFAULT now(),
     deleted_at  timestamptz,
+    facts_version integer NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, document_id),
     UNIQUE NULLS NOT DISTINCT (tenant_id, slice_id, path, session_key),
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE,
@@ -262,6 +273,8 @@ CREATE TABLE IF NOT EXISTS documents (
 -- What every prompt holds is found without looking through all files and conversations of a memory.
 CREATE INDEX IF NOT EXISTS documents_in_prompts ON documents (tenant_id, slice_id)
     WHERE enabled AND deleted_at IS NULL AND session_key IS NULL;
+CREATE INDEX IF NOT EXISTS documents_of_new_facts ON documents (tenant_id, slice_id, document_id)
+    WHERE facts_version < version AND session_key IS NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS documents_of_session ON documents (tenant_id, session_key)
     WHERE session_key IS NOT NULL AND episode_id IS NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS documents_of_episode ON documents (tenant_id, episode_id)
@@ -290,7 +303,7 @@ CREATE TABLE IF NOT EXISTS versions (
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE
 );
 
--- The passages of every tier. passage_sha256 is over what is embedded and analysed (context line and text): a
+-- The passages of every tier. One of the tier `fact` has no document: `facts.chunk_id` names it. passage_sha256 is over what is embedded and analysed (context line and text): a
 -- chunk whose hash is unchanged keeps its row, its id, its postings and its vector when its file is rewritten.
 -- valid_to is null while the passage is in its file; afterwards the chunk is in the past twin of its slice, while its
 -- document stays in the present one: the slice can be in no foreign key between them. One to slices, with a unique key for
@@ -459,14 +472,14 @@ CREATE TABLE IF NOT EXISTS stages (
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 
--- What each run of emergence or dreaming saw, concluded and changed, and why; `promoted` and `rejected` are its candidates
+-- What each run of emergence, of dreaming or of SOUL.md saw, concluded and changed, and why; `promoted` and `rejected` are its candidates
 -- with their scores, the latter with the gate that stopped them. `path` is the file it wrote, from which version to which.
 -- `night` is the day it began in the agent's time zone: a night by cron has one report that did not fail.
 CREATE TABLE IF NOT EXISTS reports (
     tenant_id      text COLLATE "C" NOT NULL,
     report_id      text COLLATE "C" NOT NULL,
     slice_id       bigint NOT NULL,
-    mode           text NOT NULL CHECK (mode IN ('full', 'focused', 'dreaming')),
+    mode           text NOT NULL CHECK (mode IN ('full', 'focused', 'dreaming', 'soul')),
     topic          text,
     trigger        text NOT NULL CHECK (trigger IN ('event', 'cron', 'api', 'retry')),
     night          date NOT NULL,
@@ -553,6 +566,25 @@ CREATE TABLE IF NOT EXISTS tombstone_key (
 );
 INSERT INTO tombstone_key (secret) VALUES (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
 ON CONFLICT DO NOTHING;
+
+-- The receipts of forgetting: when, by whom, how it was meant (`kind`), from where (`places`: tier, path and how many) and how
+-- many things of each tier. Never the text, nor a path that holds it.
+CREATE TABLE IF NOT EXISTS receipts (
+    tenant_id   text COLLATE "C" NOT NULL,
+    receipt_id  bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id    bigint NOT NULL,
+    at          timestamptz NOT NULL,
+    by          text NOT NULL,
+    kind        text COLLATE "C" NOT NULL CHECK (kind IN ('items', 'id', 'text', 'entity', 'session', 'said')),
+    statements  integer NOT NULL CHECK (statements >= 0),
+    removed     jsonb NOT NULL,
+    places      jsonb NOT NULL,
+    embeddings  integer NOT NULL CHECK (embeddings >= 0),
+    tombstones  integer NOT NULL CHECK (tombstones >= 0),
+    PRIMARY KEY (tenant_id, receipt_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS receipts_of_slice ON receipts (tenant_id, slice_id, receipt_id);
 
 -- API keys. Of a secret its hash alone is here. A revoked key keeps its row: a server that ever had a key is not open.
 -- `last_used_at` is right to a minute.
@@ -813,6 +845,140 @@ CREATE TABLE IF NOT EXISTS merges (
 CREATE INDEX IF NOT EXISTS merges_of_kept ON merges (tenant_id, kept_id, merge_id);
 CREATE INDEX IF NOT EXISTS merges_of_absorbed ON merges (tenant_id, absorbed_id, merge_id);
 
+-- Facts: what the files and conversations of a slice state, and when it holds. They are derived from these (`fact_sources`),
+-- and keep what people said of them: votes, use and confirmation belong to the row, which is the same for the same words
+-- (`fact_sha256`) however often it is read anew. A fact without a source is removed.
+--
+-- `valid_to` is null until further notice. `state` is derived from all facts of the slice in the order in which they were
+-- said, unless `closed_by` says that a person decided; `superseded_by` is the fact that took its place or says that it
+-- ended. It is no foreign key: it is derived anew where facts go. `change` is what its words say of an earlier one.
+-- `chunk_id` is its passage (tier `fact`), which is in the past twin of the slice while the fact does not hold.
+CREATE TABLE IF NOT EXISTS facts (
+    tenant_id      text COLLATE "C" NOT NULL,
+    fact_id        bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    fact_sha256    bytea NOT NULL,
+    subject        text NOT NULL CHECK (char_length(subject) <= 256),
+    predicate      text NOT NULL CHECK (char_length(predicate) <= 256),
+    object         text NOT NULL CHECK (char_length(object) <= 256),
+    text           text NOT NULL,
+    category       text COLLATE "C" NOT NULL CHECK (category IN ('preference', 'profile', 'project', 'decision', 'event',
+                       'reference', 'request', 'general')),
+    confidence     real NOT NULL,
+    is_functional  boolean NOT NULL,
+    is_request     boolean NOT NULL,
+    about_user     boolean NOT NULL,
+    change         jsonb,
+    said_at        timestamptz NOT NULL,
+    valid_from     timestamptz NOT NULL,
+    valid_to       timestamptz,
+    state          text COLLATE "C" NOT NULL DEFAULT 'current' CHECK (state IN ('current', 'superseded', 'retracted')),
+    superseded_by  bigint,
+    closed_by      text COLLATE "C" CHECK (closed_by IN ('person', 'model')),
+    chunk_id       bigint,
+    helpful        integer NOT NULL DEFAULT 0,
+    unhelpful      integer NOT NULL DEFAULT 0,
+    use_count      integer NOT NULL DEFAULT 0,
+    last_used_at   timestamptz,
+    last_confirmed_at timestamptz,
+    confirmed_by   text,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    created_at     timestamptz NOT NULL,
+    updated_at     timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, fact_id),
+    UNIQUE (tenant_id, slice_id, fact_sha256),
+    CHECK (superseded_by <> fact_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX IF NOT EXISTS facts_of_chunk ON facts (tenant_id, chunk_id) WHERE chunk_id IS NOT NULL;
+
+-- Where a fact is stated: in a line of a file as of the version that was read (`line_sha256`: the essence of the line), or in
+-- messages of a session; and when that was said. Its words may give another time in which it holds (`valid_from`, `valid_to`).
+-- `operation` is what a model answered of it and an earlier fact (`of_fact_id`, no foreign key: that one may go).
+CREATE TABLE IF NOT EXISTS fact_sources (
+    tenant_id      text COLLATE "C" NOT NULL,
+    source_id      bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id       bigint NOT NULL,
+    fact_id        bigint NOT NULL,
+    document_id    bigint,
+    path           text COLLATE "C",
+    start_line     integer,
+    end_line       integer,
+    line_sha256    bytea,
+    session_key    bigint,
+    session_id     text COLLATE "C",
+    seqs           integer[],
+    message_ids    text[],
+    said_at        timestamptz NOT NULL,
+    valid_from     timestamptz NOT NULL,
+    valid_to       timestamptz,
+    operation      text COLLATE "C" CHECK (operation IN ('add', 'same', 'replaces', 'ends')),
+    of_fact_id     bigint,
+    method         text NOT NULL CHECK (method IN ('llm', 'extractive')),
+    prompt         text,
+    prompt_version text,
+    model          text,
+    PRIMARY KEY (tenant_id, source_id),
+    CHECK ((document_id IS NULL) <> (session_key IS NULL)),
+    FOREIGN KEY (tenant_id, fact_id) REFERENCES facts (tenant_id, fact_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, session_key, slice_id)
+        REFERENCES sessions (tenant_id, session_key, slice_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS fact_sources_of_fact ON fact_sources (tenant_id, fact_id, source_id);
+CREATE INDEX IF NOT EXISTS fact_sources_of_document ON fact_sources (tenant_id, document_id) WHERE document_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS fact_sources_of_session ON fact_sources (tenant_id, slice_id, session_key) WHERE session_key IS NOT NULL;
+
+-- By which sentences a fact is recognised, wherever they are copied to: the hash of the essence (text/redact.py) of the
+-- sentence as it was said, and of each wording that the server gave it. One sentence may state several facts.
+CREATE TABLE IF NOT EXISTS fact_sentences (
+    tenant_id       text COLLATE "C" NOT NULL,
+    slice_id        bigint NOT NULL,
+    sentence_sha256 bytea NOT NULL,
+    fact_id         bigint NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id, sentence_sha256, fact_id),
+    FOREIGN KEY (tenant_id, fact_id) REFERENCES facts (tenant_id, fact_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS fact_sentences_of_fact ON fact_sentences (tenant_id, fact_id);
+
+-- Whether a fact was of use: one vote for each voter ('' is whoever asks without an owner), fact and turn ('' is none).
+CREATE TABLE IF NOT EXISTS fact_votes (
+    tenant_id  text COLLATE "C" NOT NULL,
+    fact_id    bigint NOT NULL,
+    voter      text COLLATE "C" NOT NULL,
+    turn_id    text COLLATE "C" NOT NULL CHECK (octet_length(turn_id) <= 400),
+    slice_id   bigint NOT NULL,
+    is_helpful boolean NOT NULL,
+    at         timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, fact_id, voter, turn_id),
+    FOREIGN KEY (tenant_id, fact_id) REFERENCES facts (tenant_id, fact_id) ON DELETE CASCADE
+);
+
+-- Two facts that cannot both hold, until a person or a later fact says which: one row for an unordered pair. `kept` is what a
+-- person answered; `closed` is one that later facts decided. Ignored is final for the pair.
+CREATE TABLE IF NOT EXISTS contradictions (
+    tenant_id        text COLLATE "C" NOT NULL,
+    contradiction_id bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id         bigint NOT NULL,
+    first_id         bigint NOT NULL,
+    second_id        bigint NOT NULL,
+    state            text COLLATE "C" NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'resolved', 'ignored', 'closed')),
+    kept             text COLLATE "C" CHECK (kept IN ('a', 'b', 'merge', 'ignore')),
+    found_at         timestamptz NOT NULL,
+    resolved_at      timestamptz,
+    resolved_by      text,
+    PRIMARY KEY (tenant_id, contradiction_id),
+    UNIQUE (tenant_id, first_id, second_id),
+    CHECK (first_id < second_id),
+    FOREIGN KEY (tenant_id, first_id) REFERENCES facts (tenant_id, fact_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, second_id) REFERENCES facts (tenant_id, fact_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS contradictions_of_slice ON contradictions (tenant_id, slice_id, contradiction_id);
+CREATE INDEX IF NOT EXISTS contradictions_second ON contradictions (tenant_id, second_id);
+
 -- Row-level security: by tenant everywhere, by the transaction's slices where rows belong to somebody. The slices
 -- themselves are visible by agent and owner (`*`: every owner of the agent, for an admin's listing and clearing);
 -- reverie_app has no right at all to the keys, neither those of callers nor that of the tombstones.
@@ -830,7 +996,8 @@ BEGIN
         'tombstones', 'sessions', 'messages', 'compactions', 'window_summaries', 'events', 'recalls', 'model_calls', 'model_outcomes',
         'episodes', 'derivations', 'stages', 'extraction_retries', 'memory_compactions',
         'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
-        'duplicates', 'merges', 'reports', 'report_views'] LOOP
+        'duplicates', 'merges', 'reports', 'report_views',
+        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);

@@ -110,6 +110,12 @@ class Conflict(ReverieError):
     code = "conflict"
 
 
+class StaleSelection(ReverieError):
+    """An item that was chosen is not what it was when it was listed; nothing was removed."""
+
+    code = "stale_selection"
+
+
 class SetupError(ReverieError):
     """The installation cannot work as it is configured; `detail` names the remedy. Raised at start only."""
 

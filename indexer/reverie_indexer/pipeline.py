@@ -77,7 +77,9 @@ class _Prepared:
 class Pipeline:
     """Writes files and keeps their index; needs a database and, for meaning, a model.
 
-    `waiting` is entered around each wait for vectors or for another writer of the same file.
+    `waiting` is entered around each wait for vectors or for another writer of the same file. `on_change` runs in each
+    transaction that writes or deletes files of a place, with the changes that were written and under the lock of the
+    place's slice; what appends messages calls it, too.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Pipeline:
         self._seeds = file_rules.seed_files()
         self._editing: WeakValueDictionary[tuple[Place, str], asyncio.Lock] = WeakValueDictionary()
         self.backfill_wanted = asyncio.Event()
+        self.on_change: Callable[[Connection, Place, Sequence[Change]], Awaitable[None]] = _nothing_more
 
     async def write(self, place: Place, change: Change) -> Written:
         """Write one file: see `write_many`."""
@@ -145,6 +148,8 @@ class Pipeline:
                 await turn.wait()
             async with self._begin(place, prepared.seeds) as (connection, slice_):
                 written = await self._write(connection, place, slice_, changes, prepared)
+                if written:
+                    await self.on_change(connection, place, changes)
                 if written is not None:
                     yield UnitOfWork(connection, slice_, written)
             if written is not None:
@@ -169,6 +174,7 @@ class Pipeline:
             _check_version(if_version, current)
             if current is None:
                 raise NotFound(f"there is no file {path!r}")
+            await self.on_change(connection, place, ())
             return await store.delete_document(connection, place, slice_, current, by=by, reason=reason)
 
     async def is_waiting(self, place: Place) -> bool:
@@ -302,6 +308,10 @@ class Pipeline:
         return await store.write_document(
             connection, place, slice_, current, content, defaults=flags, model_id=model_id
         )
+
+
+async def _nothing_more(connection: Connection, place: Place, changes: Sequence[Change]) -> None:
+    """Nothing follows from a change."""
 
 
 def _check_version(if_version: int | None, current: Document | None) -> None:

@@ -23,11 +23,14 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """A document as its chunks know it. The slice is the place's, locked by this transaction."""
+    """A document as its chunks know it (None: they belong to no document).
+
+    The slice is the place's, locked by this transaction.
+    """
 
     place: Place
     slice_: Slice
-    document_id: int
+    document_id: int | None
     path: str
     tier: Tier = "document"
 
@@ -176,8 +179,21 @@ async def add_chunks(
     The i'th passage is valid from the i'th time on (None: now). Ordinals are distinct. The caller keeps the counts of
     the slice.
     """
+    added = await add_each(connection, file, passages, times, model_id=model_id)
+    return sum(not is_embedded for _, is_embedded in added)
+
+
+async def add_each(
+    connection: Connection,
+    file: IndexedFile,
+    passages: Sequence[Passage],
+    times: Sequence[datetime | None],
+    *,
+    model_id: int | None,
+) -> list[tuple[int, bool]]:
+    """As `add_chunks`: the id of the chunk of each passage, and whether it has its vector."""
     if not passages:
-        return 0
+        return []
     rows = [
         {
             **_position(passage),
@@ -217,4 +233,5 @@ async def add_chunks(
             "lengths": [length for _, _, _, length in postings],
         },
     )
-    return sum(not row["embedded"] for row in added)
+    embedded = {row["ordinal"]: row["embedded"] for row in added}
+    return [(ids[passage.chunk.ordinal], embedded[passage.chunk.ordinal]) for passage in passages]

@@ -9,7 +9,7 @@ ORDER BY ordinal, chunk_id;
 WITH added AS (
     INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
                         heading_path, text, context, passage_sha256, terms, term_count, embedded, valid_from)
-    SELECT %(tenant_id)s, %(slice_id)s, %(tier)s::memory_tier, %(document_id)s, r.ordinal, r.start_line, r.end_line,
+    SELECT %(tenant_id)s, %(slice_id)s, %(tier)s::memory_tier, %(document_id)s::bigint, r.ordinal, r.start_line, r.end_line,
            r.char_start, r.char_end, r.heading_path, r.text, r.context, decode(r.sha256, 'hex'), r.terms, r.term_count,
            coalesce((SELECT m.active FROM embedding_cache e JOIN models m ON m.model_id = e.model_id
                      WHERE e.tenant_id = %(tenant_id)s AND e.model_id = %(model_id)s::smallint
@@ -20,7 +20,7 @@ WITH added AS (
     RETURNING chunk_id, ordinal, passage_sha256, embedded
 ), given AS (
     INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
-    SELECT %(tenant_id)s, %(slice_id)s, a.chunk_id, %(document_id)s, %(partition_id)s, %(model_id)s::smallint,
+    SELECT %(tenant_id)s, %(slice_id)s, a.chunk_id, %(document_id)s::bigint, %(partition_id)s, %(model_id)s::smallint,
            %(tier)s::memory_tier, vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
     FROM added a
     CROSS JOIN LATERAL (
@@ -78,7 +78,7 @@ WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
 
 -- add_postings: the terms of new passages of a file, with the passages' lengths
 INSERT INTO postings (tenant_id, slice_id, chunk_id, document_id, term, tf, length, tier)
-SELECT %(tenant_id)s, %(slice_id)s, p.chunk_id, %(document_id)s, p.term, p.tf, p.length, %(tier)s::memory_tier
+SELECT %(tenant_id)s, %(slice_id)s, p.chunk_id, %(document_id)s::bigint, p.term, p.tf, p.length, %(tier)s::memory_tier
 FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(tfs)s::int[], %(lengths)s::int[])
      AS p(chunk_id, term, tf, length);
 

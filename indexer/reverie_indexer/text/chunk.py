@@ -32,7 +32,8 @@ MIN_MEAN_CHARS = 50
 
 _HEADING_MARKS = "# \t\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
-_DAILY_NOTE = re.compile(r"(?:.*/)?([0-9]{4}-[0-9]{2}-[0-9]{2})\.md", re.DOTALL)
+# The day of a note, or one of several notes of the day: `2023-05-04.md`, `2023-05-04-02.md`.
+_DAILY_NOTE = re.compile(r"(?:.*/)?([0-9]{4}-[0-9]{2}-[0-9]{2})(?:-[0-9]{1,3})?\.md", re.DOTALL)
 
 # A list is told by its items; `inline` is the text of the heading or paragraph before it.
 _NOT_BLOCKS = ("inline", "bullet_list_open", "ordered_list_open")
@@ -161,7 +162,10 @@ def _opens_underlined(words: str, title: str) -> bool:
 
 
 def note_date(path: str) -> date | None:
-    """The day of a daily note (`…/YYYY-MM-DD.md`), or None for another file or a day that never was."""
+    """The day of a daily note, or None for another file or a day that never was.
+
+    A daily note is `…/YYYY-MM-DD.md`, or `…/YYYY-MM-DD-NN.md` where a day has several.
+    """
     match = _DAILY_NOTE.fullmatch(path)
     try:
         return date.fromisoformat(match[1]) if match else None

@@ -16,6 +16,8 @@ from reverie_indexer.text.chunk import chunk, context_line, note_date
 
 # A message of more passages is packed, if they are short (see `chunk`): a call brings up to 500 messages.
 MAX_SPARSE_CHUNKS = 200
+# A longer name of a speaker is cut.
+MAX_SPEAKER_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,20 @@ def passage_of(piece: Chunk, context: str, dated: str, language: str) -> Passage
     return Passage(piece, context, sha256, terms, terms.total())
 
 
-def passages_of_message(content: str, day: date, rules: Rules) -> list[Passage]:
+def passages_of_message(content: str, day: date, rules: Rules, speaker: str = "") -> list[Passage]:
     """The passages of a message's text, in order, not yet numbered. Pure.
 
-    The day it was said on is a matter of words, as it is of a daily note: among the terms, and not embedded.
+    The day it was said on is a matter of words, as it is of a daily note: among the terms, and not embedded. The name
+    of the `speaker` is in words and vector (`Ada: …`), so that a question about what Ada said finds it; the text stays
+    as it was said.
     """
     dated = spoken_date(day, rules.language)
+    label = speaker_label(speaker, content)
     pieces = chunk(content, max_chars=rules.chunk_max_chars, max_chunks=MAX_SPARSE_CHUNKS)
-    return [passage_of(piece, context_line("", piece), dated, rules.language) for piece in pieces]
+    return [passage_of(piece, f"{label} {context_line('', piece)}".strip(), dated, rules.language) for piece in pieces]
+
+
+def speaker_label(speaker: str, content: str) -> str:
+    """`Ada:` for a speaker of that name, on one line; "" without a name, and where the text begins with it already."""
+    name = " ".join(speaker.split())[:MAX_SPEAKER_CHARS].strip(" :")
+    return "" if not name or content.lstrip().startswith(f"{name}:") else f"{name}:"

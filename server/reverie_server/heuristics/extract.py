@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer.text.split import split
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
+from reverie_server.heuristics.fact_requests import split_request
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, NOTABLE, asks, rarity, salience, sentences
+from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
@@ -24,6 +27,7 @@ _MAX_CHARS = 1_000_000
 _FEWEST_CHARS_EACH = 500
 # Two lines say the same from this share of common words on, of all words of both.
 _SAME_SHARE = 0.75
+_NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
 _UNSPACED_ENDS = ("。", "！", "？", "」", "』")
 # A sentence with fewer characters behind its lead keeps the lead, without which it says nothing.
 _FEWEST_CHARS = 6
@@ -44,7 +48,7 @@ class UserStatement:
     """A user's statement to keep: `text` is a line of its own, `sentence` the sentence that it is from."""
 
     text: str
-    category: Literal["preferences", "profile", "notes"]
+    category: str
     message: Message
     sentence: str
 
@@ -70,12 +74,14 @@ def notable_lines(messages: Sequence[Message]) -> list[str]:
     return [note.line for note in notes_of(messages)]
 
 
-def notes_of(messages: Sequence[Message], *, without: Collection[str] = ()) -> list[Note]:
+def notes_of(
+    messages: Sequence[Message], *, without: Collection[str] = (), resolved: Mapping[str, str] | None = None
+) -> list[Note]:
     """Lines for a daily note: the user's notable statements and the assistant's decisions; in order, distinct.
 
     At most MAX_LINES of at most MAX_LINE_CHARS characters, the best where there are more. Questions, greetings, code
-    blocks, tool output and text that the memory had injected are never among them, nor the sentences `without`. A line
-    from another day (UTC) than the last message ends with its date.
+    blocks, tool output and text that the memory had injected are never among them, nor the sentences `without`. In
+    place of a sentence stands what `resolved` has for it, with names in place of pronouns.
     """
     worth = [
         piece
@@ -84,9 +90,11 @@ def notes_of(messages: Sequence[Message], *, without: Collection[str] = ()) -> l
         and piece.score >= NOTABLE
         and (piece.message.role == "user" or "decision" in piece.kinds)
         and piece.text not in without
+        and split_request(piece.text).kind in ("none", "inside")
     ]
+    worth = [replace(piece, text=(resolved or {}).get(piece.text, piece.text)) for piece in worth]
     lines = _distinct(_joined(_best(worth, _CANDIDATES)))
-    return [Note(_note_line(line, messages[-1]), line.message) for line in _best(lines, MAX_LINES)]
+    return [Note(_note_line(line), line.message) for line in _best(lines, MAX_LINES)]
 
 
 def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
@@ -108,25 +116,15 @@ def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
     ]
 
 
-def profile_of(messages: Sequence[Message]) -> list[UserStatement]:
-    """The user's statements about themselves that hold for long (name, home, work, family), in order, distinct."""
-    found = [
-        piece
-        for piece in _pieces(messages)
-        if piece.message.role == "user"
-        and not piece.asks
-        and {"fact", "self"} <= piece.kinds
-        and not piece.kinds & {"decision", "time", "action"}
-    ]
-    return [
-        UserStatement(_as_fact(piece), "profile", piece.message, piece.text)
-        for piece in _distinct(_best(found, MAX_LINES))
-    ]
-
-
 def asks_to_remember(text: str) -> bool:
     """Whether a text asks to remember something, in any of the languages that have cues."""
-    found = sentences(strip_injected(text))
+    plain = strip_injected(text)[:MAX_TEXT_CHARS]
+    # A line with a password is no note, but a person may ask to keep it.
+    for sentence in (plain[span.start : span.end] for span in spoken_sentences(plain)):
+        kind = split_request(sentence).kind
+        if kind in ("before", "next", "named") or (kind == "inside" and not asks(sentence, None)):
+            return True
+    found = sentences(plain)
     cues = _cues_of(found, None)
     return any("remember" in _kinds(sentence, cues) and not asks(sentence, cues) for sentence in found)
 
@@ -248,13 +246,14 @@ def _joined(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 
 def _distinct(pieces: Sequence[_Piece] | Iterator[_Piece]) -> list[_Piece]:
-    """The pieces without those that share _SAME_SHARE of their words with an earlier one."""
-    kept: list[tuple[_Piece, frozenset[str]]] = []
+    """The pieces without those that share _SAME_SHARE of their words, and all numbers, with an earlier one."""
+    kept: list[tuple[_Piece, frozenset[str], frozenset[str]]] = []
     for piece in pieces:
-        words = frozenset(folded(piece.text).split())
-        if not any(_share(words, seen) >= _SAME_SHARE for _, seen in kept):
-            kept.append((piece, words))
-    return [piece for piece, _ in kept]
+        text = folded(piece.text)
+        words, numbers = frozenset(text.split()), frozenset(_NUMBER.findall(text))
+        if not any(numbers == others and _share(words, seen) >= _SAME_SHARE for _, seen, others in kept):
+            kept.append((piece, words, numbers))
+    return [piece for piece, *_ in kept]
 
 
 def _share(words: frozenset[str], seen: frozenset[str]) -> float:
@@ -281,11 +280,9 @@ def _best_lines(previous: str, max_tokens: int, count: CountTokens) -> list[str]
     return [lines[index] for index in chosen]
 
 
-def _note_line(piece: _Piece, last: Message) -> str:
-    day = piece.message.at.date()
-    dated = "" if day == last.at.date() else f" ({day.isoformat()})"
+def _note_line(piece: _Piece) -> str:
     speaker = "Assistant: " if piece.message.role == "assistant" else ""
-    return f"{speaker}{_cut(piece.text, MAX_LINE_CHARS - len(speaker) - len(dated))}{dated}"
+    return f"{speaker}{_cut(piece.text, MAX_LINE_CHARS - len(speaker))}"
 
 
 def _summary_line(piece: _Piece) -> str:

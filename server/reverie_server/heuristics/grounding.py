@@ -125,6 +125,15 @@ class Sources:
         """Why a text has an address, identifier, number, day or time that the sources lack; None where it has none."""
         return self._unknown(text, content_of(text), self._all, with_names=False)
 
+    def why_unnamed(self, text: str) -> str | None:
+        """Why a text has a name that the sources lack, or what `why_invented` looks for; None where it has none.
+
+        Days of the week do not count: their short names are common words (`so`, `do`, `mi`).
+        """
+        content = content_of(text)
+        content.weekdays.clear()
+        return self._unknown(text, content, self._all, with_names=True)
+
     def _unknown(self, line: str, content: Content, known: Content, *, with_names: bool) -> str | None:
         """Why an address, day, time or strict word of the line is unknown, None where all are known."""
         if not all(address in self.addresses for address in content.addresses):

@@ -71,26 +71,29 @@ class _Words:
     tools: re.Pattern[str]
 
 
-def why_order(text: str) -> str | None:
-    """Why a text is an order to the agent, or None where it is none."""
+def why_order(text: str, *, is_duty: bool = False) -> str | None:
+    """Why a text is an order to the agent, or None where it is none.
+
+    With `is_duty` each sentence says what the agent does, as those of SOUL.md do.
+    """
     folded = _folded(text)
     words = _words()
     if words.phrases.search(folded):
         return "it tells the agent what to be"
     for sentence in _SENTENCE_END.split(folded):
-        if reason := _order_in(sentence, words):
+        if reason := _order_in(sentence, words, is_duty=is_duty):
             return reason
     return None
 
 
-def _order_in(sentence: str, words: _Words) -> str | None:
+def _order_in(sentence: str, words: _Words, *, is_duty: bool) -> str | None:
     if words.overrides.search(sentence):
         return "it tells the agent to change its instructions"
     lead = _LEAD.match(sentence)
     start = lead.end() if lead else 0
     begins = words.verbs.match(sentence, start)
     has_duty = words.duties.search(sentence) is not None
-    is_obliged = words.must.search(sentence) is not None
+    is_obliged = is_duty or words.must.search(sentence) is not None
     if words.tools.search(sentence) and (begins or ((is_obliged or has_duty) and words.verbs.search(sentence))):
         return "it tells the agent to use a tool"
     if has_duty and not is_obliged:

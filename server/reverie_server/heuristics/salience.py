@@ -54,9 +54,12 @@ _NOT_PROSE = re.compile(r"\s*(?:[>|#{}\[]|</?\w|[$%] \S|Traceback |File \"|at \S
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _END = re.compile(r"(?<=[.!?…])[\"'”»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*")
 _SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:\w|\d{1,2}|dr|mr|mrs|ms|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e)\.$",
+    r"(?:^|[\s(])(?:\w|\d{1,2}|dr|mr|mrs|ms|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e"
+    r"|etc|usw|inc|ltd|co|approx|resp|min|max|jr|no|[ap]\.m)\.$",
     re.IGNORECASE,
 )
+# Before a lower case letter a point ends a sentence only behind a whole word.
+_WHOLE_WORD = re.compile(r"[^\W\d_]{3}[!?.]+[\"'”»)]*$")
 _ASKS = re.compile(r"[?？؟][\s\"'’”»)\]!！]*$|^\s*¿")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯЁ][\w'’-]+|\b[A-Z]{2,}\b")
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
@@ -78,6 +81,11 @@ def sentences(text: str, max_chars: int = MAX_TEXT_CHARS) -> list[str]:
             continue
         found += _split(line[marker.end() :] if (marker := _BULLET.match(line)) else line)
     return found
+
+
+def has_secret(text: str) -> bool:
+    """Whether a text holds a key or a password, which is never noted unasked."""
+    return _SECRET.search(text) is not None
 
 
 def asks(sentence: str, cues: Cues | None) -> bool:
@@ -132,19 +140,32 @@ def _bare(sentence: str, cues: Cues) -> str:
     return text[filler.end() :] if filler else text
 
 
-def _split(line: str) -> Iterator[str]:
-    """The sentences of a line; the point of an abbreviation ends none."""
-    start = 0
-    for end in _END.finditer(line):
-        before = line[max(start, end.start() - _SHORT_FORM_CHARS) : end.start()]
-        following = line[end.end() : end.end() + 1]
-        if following.islower() or _SHORT_FORM.search(before):
+def sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The sentences of the line `text[start:end]`, without white space around them.
+
+    The point of an abbreviation ends none.
+    """
+    for mark in _END.finditer(text, start, end):
+        before = text[max(start, mark.start() - _SHORT_FORM_CHARS) : mark.start()]
+        following = text[mark.end() : mark.end() + 1]
+        is_inside = following.islower() and not _WHOLE_WORD.search(before)
+        if is_inside or _SHORT_FORM.search(before):
             continue
-        if sentence := line[start : end.end()].strip():
-            yield sentence[:_MAX_SENTENCE_CHARS]
-        start = end.end()
-    if rest := line[start:].strip():
-        yield rest[:_MAX_SENTENCE_CHARS]
+        yield from _stripped(text, start, mark.end())
+        start = mark.end()
+    yield from _stripped(text, start, end)
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    if start < (end := end - (len(piece) - len(piece.rstrip()))):
+        yield start, end
+
+
+def _split(line: str) -> Iterator[str]:
+    for start, end in sentence_spans(line, 0, len(line)):
+        yield line[start:end][:_MAX_SENTENCE_CHARS]
 
 
 def _long_words(text: str) -> set[str]:

@@ -21,6 +21,8 @@ from reverie_server.text.redact import essence
 SAME_SHARE = 0.75
 # The share of a statement's terms that its sources must have.
 GROUNDED_SHARE = 0.6
+# The share of a statement's terms that a known one must have to say the same in other words, with values and without.
+_RESTATED_SHARE, _RESTATED_PLAIN_SHARE = 0.85, 0.85
 # A statement of fewer terms may be part of another one by chance.
 MIN_ENTAILED_TERMS = 3
 # Two statements contradict each other in one spot of at most SPOT_WORDS words. Around it at least FRAME_WORDS words
@@ -111,6 +113,20 @@ def entails(a: Statement, b: Statement) -> bool:
         return True
     is_part = len(b.terms) >= MIN_ENTAILED_TERMS and b.terms <= a.terms and b.values <= a.values
     return is_part and bool(a.denials) == bool(b.denials) and _is_in_order(a, b) and not contradicts(a, b)
+
+
+def restates(known: Statement, other: Statement) -> bool:
+    """Whether a known statement says the same as another one, maybe in other words: all its values and most terms.
+
+    Without values the terms have to be nearly all: "I like strong tea" does not repeat "I like strong coffee".
+    """
+    if entails(known, other):
+        return True
+    shared = len(known.terms & other.terms)
+    share = _RESTATED_SHARE if other.values else _RESTATED_PLAIN_SHARE
+    has_values = other.values <= {*known.values, *known.words}
+    is_most = shared >= max(MIN_ENTAILED_TERMS, share * len(other.terms))
+    return has_values and is_most and bool(known.denials) == bool(other.denials) and not contradicts(known, other)
 
 
 def contradicts(a: Statement, b: Statement) -> bool:

@@ -84,6 +84,8 @@ class AgentSettings(BaseModel):
     """Days before today whose daily notes are in the prompt."""
     recent_max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] = 1000
     """Tokens in the prompt of the daily notes before today's."""
+    model_max_tokens: Annotated[int, Field(ge=1000, le=100_000_000)] | None = None
+    """Tokens of a prompt of the agent's model, where the request names no window. None: the server's window."""
     index_messages: bool = True
     """Whether messages are found by search."""
     seeds_in_prompt: bool = False

@@ -20,7 +20,9 @@ from pydantic_settings import (
 
 from reverie_indexer.errors import SetupError
 from reverie_server.settings.agent import AgentSettings, Share
+from reverie_server.settings.facts import FactSettings
 from reverie_server.settings.names import unknown_name, unknown_variables, without_services
+from reverie_server.settings.soul import SoulSettings
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 
 
-class Settings(BaseSettings, AgentSettings):
+class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start.
 
     The fields of `AgentSettings` are what agents get that set nothing themselves.

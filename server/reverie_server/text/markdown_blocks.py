@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from markdown_it.token import Token
@@ -17,6 +18,8 @@ from reverie_indexer.text.markdown_parser import parse_blocks
 from reverie_server.text.markdown_edit import lines_of
 
 Kind = Literal["heading", "item", "paragraph", "front_matter", "other"]
+# A longer text is parsed anew each time.
+_MAX_KEPT_CHARS = 32_768
 _BLANK = " \t\r\n"
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+])(?P<space>[ \t]*)(?P<rest>.*)", re.DOTALL)
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
@@ -40,6 +43,16 @@ class Block:
 
 def blocks_of(text: str) -> list[Block]:
     """The blocks in order. Every line that is not blank lies in exactly one of them."""
+    return list(_parsed(text) if len(text) <= _MAX_KEPT_CHARS else _parse(text))
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> tuple[Block, ...]:
+    """The blocks of one of the last texts: what checks a new memory compares the same two texts many times."""
+    return tuple(_parse(text))
+
+
+def _parse(text: str) -> list[Block]:
     lines = lines_of(text)
     tokens = parse_blocks(text.removeprefix("\ufeff"))
     blocks: list[Block] = []

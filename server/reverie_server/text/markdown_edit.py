@@ -22,7 +22,7 @@ MAX_DIFF_PAIRS = 4_000_000
 # With more pairs it is the shortest diff, found bit-parallel. difflib's reads better, but may take cubic time.
 _MAX_READABLE_PAIRS = 10_000
 
-_DAILY_NOTE = re.compile(r"(?:^|/)([0-9]{4}-[0-9]{2}-[0-9]{2})\.md$")
+_DAILY_NOTE = re.compile(r"(?:^|/)([0-9]{4}-[0-9]{2}-[0-9]{2})(?:-[0-9]{1,3})?\.md$")
 _LEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+)*")
 _BLANK = " \t\r\n"
 _Tag = Literal["replace", "delete", "insert", "equal"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.text.chunk import chunk
 from reverie_server.text.remove_spans import LEAD, Span, merged, without_spans, without_spans_by_line
+from reverie_server.text.statement_spans import statement_spans, without_stumps
 
 # Scripts in which the neighbours of a character do not show where a word ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
@@ -30,6 +31,9 @@ MAX_WORDS = 12
 # With more forgotten parts in one text, each is removed where it was found, and is not looked for elsewhere.
 MAX_PARTS = 32
 _WORD = re.compile(r"\S+")
+# The next character that is no space; a new line is one.
+_NOT_SPACE = re.compile(r"[^ \t]")
+_FULL_STOPS = ".!?。！？"
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
 
 
@@ -105,14 +109,14 @@ def anchor_of(target: str) -> str:
 
     It is "", which every file contains, where only Python's case folding finds the words (ß and ss).
     """
-    words = target.split()
+    words = [bare for word in target.split() if (bare := word.strip(_EDGES))] or target.split()
     same_in_sql = [folded for word in words if (folded := Folded.of(word).text) == _lowered(word)]
     return max(same_in_sql, key=len, default="")
 
 
 def is_in(text: str, target: str) -> bool:
     """Whether `text` contains `target`, whatever the case, white space and Unicode form."""
-    return pattern_of(target).search(Folded.of(text).text) is not None
+    return bool(Targets([target]).found_in(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +127,64 @@ class Erased:
     found: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A text to find. A sentence is found without its full stop, too, but not as the beginning of a longer one."""
+
+    text: str
+    pattern: re.Pattern[str]
+    is_sentence: bool
+
+    @classmethod
+    def of(cls, text: str) -> _Target:
+        bare = text.rstrip().rstrip(_FULL_STOPS)
+        if bare == text.rstrip() or not is_distinctive(bare):
+            return cls(text, pattern_of(text), False)
+        return cls(text, pattern_of(bare), True)
+
+    def spans_in(self, folded: Folded) -> list[Span]:
+        spans = folded.spans_of(self.pattern)
+        return [span for span in spans if _ends_at(folded.source, span[1])] if self.is_sentence else spans
+
+    def is_in(self, folded: Folded) -> bool:
+        if not self.is_sentence:
+            return self.pattern.search(folded.text) is not None
+        return bool(self.spans_in(folded))
+
+
+def _ends_at(text: str, end: int) -> bool:
+    """Whether no word follows on the same line."""
+    following = _NOT_SPACE.search(text, end)
+    return following is None or not following.group().isalnum()
+
+
 class Targets:
     """Texts to find in, or to erase from, many other texts. Their patterns are made once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._patterns = [(text, pattern_of(text)) for text in texts]
+        self._targets = [_Target.of(text) for text in texts]
 
     def found_in(self, *contents: str) -> list[str]:
         """The targets that at least one of the contents contains, in their order."""
-        folded = [Folded.of(content).text for content in contents]
-        return [text for text, pattern in self._patterns if any(map(pattern.search, folded))]
+        folded = [Folded.of(content) for content in contents]
+        return [target.text for target in self._targets if any(map(target.is_in, folded))]
+
+    def stretches_in(self, content: str) -> list[str]:
+        """The parts of a text that erasing takes: each target with what would be a stump without it."""
+        folded = Folded.of(content)
+        spans = [span for target in self._targets for span in target.spans_in(folded)]
+        found = without_stumps(content, merged(spans)) if spans else []
+        return [stretch for start, end in found if (stretch := content[start:end].strip())]
 
     def erase_from(self, content: str, *, by_line: bool = True) -> Erased:
-        """Erase the targets one after the other; `by_line` as for `erase`."""
+        """Erase the targets one after the other, each with what would be a stump; `by_line` as for `erase`."""
         found: list[str] = []
         folded = Folded.of(content)
-        for text, pattern in self._patterns:
-            if spans := folded.spans_of(pattern):
-                content = _remove(content, spans, by_line=by_line)
+        for target in self._targets:
+            if spans := target.spans_in(folded):
+                content = _remove(content, without_stumps(content, spans), by_line=by_line)
                 folded = Folded.of(content)
-                found.append(text)
+                found.append(target.text)
         return Erased(content, found)
 
 
@@ -249,10 +291,10 @@ class _ForgottenParts:
         only where they were found.
         """
         if len(self._spans) > MAX_PARTS:
-            return _remove(text, merged(span for spans in self._spans.values() for span in spans), by_line=by_line)
-        for part in sorted(self._spans, key=len, reverse=True) if not by_line else self._spans:
-            text, _ = erase(text, part, by_line=by_line)
-        return text
+            spans = merged(span for spans in self._spans.values() for span in spans)
+            return _remove(text, without_stumps(text, spans), by_line=by_line)
+        parts = sorted(self._spans, key=len, reverse=True) if not by_line else self._spans
+        return Targets(parts).erase_from(text, by_line=by_line).text if self._spans else text
 
 
 def _remove(text: str, spans: Sequence[Span], *, by_line: bool) -> str:
@@ -260,7 +302,7 @@ def _remove(text: str, spans: Sequence[Span], *, by_line: bool) -> str:
 
 
 def _parts(text: str) -> Iterator[Span]:
-    """The spans of the bodies of passages, and of lines without their leading marks."""
+    """The spans of the bodies of passages, of lines without their leading marks, and of statements."""
     for passage in chunk(text):
         yield _tail_span(passage.char_start, passage.text, body_of(passage.text))
     start = 0
@@ -268,6 +310,7 @@ def _parts(text: str) -> Iterator[Span]:
         if line.strip():
             yield _tail_span(start, line, _LINE_LEAD.sub("", line, count=1).strip() or line.strip())
         start += len(line)
+    yield from statement_spans(text)
 
 
 def _tail_span(start: int, text: str, tail: str) -> Span:

@@ -1,0 +1,1 @@
+"""Facts: what files and conversations state, when it holds, and what people said of it."""

@@ -1,0 +1,128 @@
+"""Forgetting and clearing of facts, and what becomes of the facts of a session that is deleted or emptied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.model import Place
+from reverie_indexer.text.passages import Rules
+from reverie_server.facts.model import public_id
+from reverie_server.facts.settle import Indexing, settle
+from reverie_server.facts.store import FactSlice, remove
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.heuristics.fact_sentences import keyed_sentences, sentence_key
+from reverie_server.jobs.defer import defer
+from reverie_server.jobs.model import Work
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
+
+SQL = Queries(__file__)
+
+
+class ForgettableFacts(Forgettable):
+    """The facts, with their passages. `now` gives the time, with its zone."""
+
+    tables = frozenset({"facts", "fact_sources", "fact_sentences", "fact_votes", "contradictions"})
+    cleared_with = "fact"
+
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """The facts that hold one of the texts, or that one of its sentences states."""
+        rows = await facts_holding(connection, tenant_id, slice_ids, forgotten.texts)
+        return _findings(rows, len(rows))
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Remove the facts that hold one of the texts, or that one of its sentences states.
+
+        Facts of messages that were changed go, too, and are read anew in what is left of these. What a removed fact had
+        superseded holds again.
+        """
+        facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
+        rows = await facts_holding(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
+        removed = await remove(facts, [row["fact_id"] for row in rows])
+        if forgotten.messages:
+            messages = {
+                "session_keys": [session_key for session_key, _ in forgotten.messages],
+                "seqs": [seq for _, seq in forgotten.messages],
+            }
+            await connection.execute(SQL["drop_sources"], {**facts.key, **messages})
+            await connection.execute(SQL["read_again"], {**facts.key, **messages})
+            await defer(connection, Work("facts", place.tenant_id, place.agent_id, place.owner_key))
+        if removed or forgotten.messages:
+            await settle(facts, place, slice_, Indexing(Rules(language=settings.language), None))
+        return _findings(rows, removed)
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove facts by the time at which they were last said, and by the path of all their sources.
+
+        They are read again only when facts are made anew from the files and conversations that still state them.
+        """
+        facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
+        params = {**facts.key, "days": selection.older_than_days, "prefix": selection.path_prefix}
+        rows = await (await connection.execute(SQL["selected"], params)).fetchall()
+        return len(rows) if dry_run else await remove(facts, [row["fact_id"] for row in rows])
+
+
+async def forget_cleared_messages(connection: Connection, place: Place, slice_: Slice) -> None:
+    """Remove what only messages stated that are gone by now, in the transaction that cleared them."""
+    facts = FactSlice(connection, place.tenant_id, slice_.slice_id, datetime.now(UTC))
+    await settle(facts, place, slice_, Indexing(Rules(), None))
+
+
+async def forget_session(
+    now: Callable[[], datetime], connection: Connection, place: Place, slice_: Slice, session_key: int
+) -> None:
+    """Remove what a session states alone, in the transaction that deletes or empties it, under the slice's lock."""
+    facts = FactSlice(connection, place.tenant_id, slice_.slice_id, now())
+    cursor = await connection.execute(SQL["of_session"], {**facts.key, "session_key": session_key})
+    if cursor.rowcount:
+        await settle(facts, place, slice_, Indexing(Rules(), None))
+
+
+async def facts_holding(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> list[DictRow]:
+    """The facts of some slices that hold one of the texts, or that one of its sentences states; by id."""
+    params: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "slice_ids": list(slice_ids),
+        "anchors": [anchor_of(text) for text in texts],
+        "invisible": INVISIBLE,
+        "hashes": await asyncio.to_thread(_keys_of, texts),
+    }
+    rows = await (await connection.execute(SQL["holding"], params)).fetchall()
+    found = await asyncio.to_thread(_with_texts, rows, texts)
+    for row in await (await connection.execute(SQL["stated_by"], params)).fetchall():
+        found[row["fact_id"]] = row
+    return [found[fact_id] for fact_id in sorted(found)]
+
+
+def _keys_of(texts: Sequence[str]) -> list[bytes]:
+    return sorted({sentence_key(text) for text in texts} | {s.key for text in texts for s in keyed_sentences(text)})
+
+
+def _with_texts(rows: Sequence[DictRow], texts: Sequence[str]) -> dict[int, DictRow]:
+    """The rows that hold one of the texts, by the id of the fact."""
+    targets = Targets(texts)
+    parts = ("text", "object", "subject", "predicate")
+    return {row["fact_id"]: row for row in rows if targets.found_in(*(row[part] for part in parts))}
+
+
+def _findings(rows: Sequence[DictRow], count: int) -> Findings:
+    items = [Item("fact", f"facts/{public_id('fact', row['fact_id'])}", row["text"], True, 1) for row in rows]
+    return Findings("fact", items, Removed(count, count, 0, 0) if count else None)

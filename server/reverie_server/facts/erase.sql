@@ -1,0 +1,40 @@
+-- holding: facts of some slices that may hold a text: its longest word stands in what they say
+SELECT fact_id, slice_id, subject, predicate, object, text FROM facts
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
+              WHERE strpos(lower(normalize(translate(concat_ws(E'\n', subject, predicate, object, text),
+                  %(invisible)s::text, ''), NFKD)), a.word) > 0)
+ORDER BY fact_id;
+
+-- stated_by: facts of some slices that are recognised by sentences
+SELECT DISTINCT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text
+FROM fact_sentences s
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND s.sentence_sha256 = ANY(%(hashes)s::bytea[])
+ORDER BY f.fact_id;
+
+-- drop_sources: what was read in some messages, as (session, number) in two arrays
+DELETE FROM fact_sources s
+USING unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS m(session_key, seq)
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key = m.session_key
+  AND s.seqs @> ARRAY[m.seq];
+
+-- read_again: the rest of changed messages is read anew, with what was said after them
+UPDATE sessions s SET facts_through = least(s.facts_through, m.seq - 1)
+FROM (SELECT session_key, min(seq) AS seq FROM unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS u(session_key, seq)
+      GROUP BY session_key) AS m
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key = m.session_key;
+
+-- of_session: what was read in a session
+DELETE FROM fact_sources
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s;
+
+-- selected: facts of a slice that were last said before a time, all of whose sources lie below a prefix
+SELECT f.fact_id FROM facts f
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
+  AND (%(days)s::float8 IS NULL OR f.said_at < now() - make_interval(secs => %(days)s::float8 * 86400))
+  AND (%(prefix)s::text IS NULL
+       OR NOT EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = f.tenant_id AND s.fact_id = f.fact_id
+                      AND NOT starts_with(coalesce(s.path, 'sessions/' || s.session_id), %(prefix)s::text)))
+ORDER BY f.fact_id;

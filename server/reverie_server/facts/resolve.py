@@ -1,0 +1,151 @@
+"""Which of the facts of a slice hold, given all of them in the order in which they were said. Pure.
+
+What the words of two facts say of each other is told by `heuristics.superseding`; what a model or a person decided goes
+before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from reverie_server.facts.model import ClosedBy, FactState, Operation
+from reverie_server.heuristics import superseding
+from reverie_server.heuristics.fact_ledger import Closure, TimedFact
+from reverie_server.heuristics.stated_fact import Category, Change
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One time at which a fact was stated, and what a model answered of it and another fact."""
+
+    said_at: datetime
+    valid_from: datetime
+    valid_to: datetime | None = None
+    operation: Operation | None = None
+    of_fact_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A stored fact, with each time it was said, the oldest first; `decided` is what a person made of it.
+
+    One that `is_confirmed` by a person is not closed by a model.
+    """
+
+    fact_id: int
+    subject: str
+    predicate: str
+    object: str
+    text: str
+    category: Category
+    confidence: float
+    is_functional: bool
+    is_request: bool
+    about_user: bool
+    change: Change | None
+    said: tuple[Said, ...]
+    decided: tuple[FactState, datetime | None, int | None] | None = None
+    is_confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What holds of a fact: the newest time it was said, and the time in which it holds."""
+
+    state: FactState
+    said_at: datetime
+    valid_from: datetime
+    valid_to: datetime | None
+    superseded_by: int | None = None
+    closed_by: ClosedBy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The state of each fact by its id, and the pairs (smaller id first) that cannot both hold."""
+
+    states: Mapping[int, State] = field(default_factory=dict)
+    contradictions: frozenset[Pair] = frozenset()
+
+
+def resolve(known: Sequence[Known], decided_pairs: Collection[Pair], now: datetime) -> Resolution:
+    """What holds of facts at `now`. A pair that a person decided on is no contradiction any more."""
+    by_words = superseding.resolve([timed for fact in known for timed in _timed(fact)])
+    closures = {closure.old: closure for closure in by_words.closures}
+    by_model = _closed_by_model(known)
+    states = {fact.fact_id: _state(fact, closures.get(fact.fact_id), by_model, now) for fact in known}
+    holds = {fact_id for fact_id, state in states.items() if state.state == "current"}
+    pairs = {(each.a, each.b) for each in by_words.contradictions} - set(decided_pairs)
+    return Resolution(states, frozenset(pair for pair in pairs if holds.issuperset(pair)))
+
+
+def _timed(fact: Known) -> list[TimedFact]:
+    """A fact each time it was said: what had ended holds again when it is said again."""
+    return [
+        TimedFact(
+            fact_id=fact.fact_id,
+            subject=fact.subject,
+            predicate=fact.predicate,
+            object=fact.object,
+            text=fact.text,
+            at=_counts_from(said),
+            is_functional=fact.is_functional,
+            change=fact.change,
+            about_user=fact.about_user,
+            is_closed=fact.decided is not None and fact.decided[0] != "current",
+        )
+        for said in fact.said
+    ]
+
+
+def _counts_from(said: Said) -> datetime:
+    """What is said of a later time counts from then on; what is said of an earlier one, since it was said."""
+    return max(said.said_at, said.valid_from)
+
+
+def _closed_by_model(known: Sequence[Known]) -> dict[int, Closure]:
+    """What a model said of which facts have ended or were replaced; of several answers the last one."""
+    closures: dict[int, Closure] = {}
+    confirmed = {fact.fact_id for fact in known if fact.is_confirmed}
+    for fact in known:
+        for said in fact.said:
+            if said.operation in ("replaces", "ends") and said.of_fact_id is not None:
+                if said.of_fact_id in confirmed:
+                    continue
+                at = _counts_from(said)
+                if said.of_fact_id not in closures or closures[said.of_fact_id].at < at:
+                    closures[said.of_fact_id] = Closure(said.of_fact_id, fact.fact_id, at)
+    return closures
+
+
+def _state(fact: Known, by_words: Closure | None, by_model: Mapping[int, Closure], now: datetime) -> State:
+    newest = max(fact.said, key=_counts_from, default=Said(now, now))
+    # What closed it before it was said again closes it no more.
+    closers: list[tuple[Closure | None, ClosedBy | None]] = [
+        (by_words, None),
+        (by_model.get(fact.fact_id), "model"),
+    ]
+    still = [
+        (closure, closed_by)
+        for closure, closed_by in closers
+        if closure is not None and closure.new != fact.fact_id and closure.at >= _counts_from(newest)
+    ]
+    since = [said.valid_from for said in fact.said] if not _was_closed(by_words, newest) else [newest.valid_from]
+    valid_from = min(since, default=now)
+    if fact.decided is not None:
+        state, valid_to, superseded_by = fact.decided
+        return State(state, newest.said_at, valid_from, valid_to, superseded_by, "person")
+    if not still:
+        is_over = newest.valid_to is not None and newest.valid_to <= now
+        return State("superseded" if is_over else "current", newest.said_at, valid_from, newest.valid_to)
+    closure, closed_by = min(still, key=lambda each: each[0].at)
+    by_now: FactState = "superseded" if closure.at <= now else "current"
+    return State(by_now, newest.said_at, valid_from, max(closure.at, valid_from), closure.new, closed_by)
+
+
+def _was_closed(closure: Closure | None, newest: Said) -> bool:
+    return closure is not None and closure.at < _counts_from(newest)

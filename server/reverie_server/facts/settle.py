@@ -1,0 +1,161 @@
+"""Says which facts of a slice hold, since when and until when, and gives those that hold a passage in the index.
+
+Both follow from all facts of the slice in the order in which they were said, whenever each was read. What a person
+decided stays. Everything happens inside the caller's transaction, which holds the slice's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from reverie_indexer.database.database import Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index import fact_index
+from reverie_indexer.model import Passage, Place
+from reverie_indexer.text.passages import Rules
+from reverie_server.facts.resolve import Known, Resolution, Said, resolve
+from reverie_server.facts.store import FactSlice, remove_unsourced
+from reverie_server.heuristics.fact_labels import label_of
+from reverie_server.heuristics.stated_fact import Change, StatedFact
+
+SQL = Queries(__file__)
+# What is settled against each other: the newest facts of a slice.
+MAX_FACTS = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Counts: facts in all (at most MAX_FACTS), those that hold, open contradictions, and passages without a vector."""
+
+    facts: int
+    current: int
+    contradictions: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """How the passages of facts are made: the rules of the agent, and the model whose vectors the cache has."""
+
+    rules: Rules
+    model_id: int | None
+
+
+async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexing) -> Settled:
+    """Bring the facts of a slice up to date with their sources."""
+    await remove_unsourced(facts)
+    rows = await (await facts.connection.execute(SQL["newest"], {**facts.key, "limit": MAX_FACTS})).fetchall()
+    decided = await (await facts.connection.execute(SQL["ignored"], facts.key)).fetchall()
+    known = [_known(row) for row in reversed(rows)]
+    resolution = resolve(known, frozenset((row["first_id"], row["second_id"]) for row in decided), facts.at)
+    await _write(facts, rows, resolution)
+    await _write_contradictions(facts, resolution)
+    waiting = await _index(facts, place, slice_, rows, resolution, indexing)
+    current = sum(state.state == "current" for state in resolution.states.values())
+    return Settled(len(rows), current, len(resolution.contradictions), waiting)
+
+
+def _known(row: DictRow) -> Known:
+    return Known(
+        fact_id=row["fact_id"],
+        subject=row["subject"],
+        predicate=row["predicate"],
+        object=row["object"],
+        text=row["text"],
+        category=row["category"],
+        confidence=row["confidence"],
+        is_functional=row["is_functional"],
+        is_request=row["is_request"],
+        about_user=row["about_user"],
+        change=Change(**row["change"]) if row["change"] else None,
+        said=tuple(_said(each) for each in row["times"] or ()),
+        decided=(row["state"], row["valid_to"], row["superseded_by"]) if row["closed_by"] == "person" else None,
+        is_confirmed=row["is_confirmed"],
+    )
+
+
+def _said(time: dict[str, Any]) -> Said:
+    return Said(
+        said_at=datetime.fromisoformat(time["said_at"]),
+        valid_from=datetime.fromisoformat(time["valid_from"]),
+        valid_to=datetime.fromisoformat(time["valid_to"]) if time["valid_to"] else None,
+        operation=time["operation"],
+        of_fact_id=time["of_fact_id"],
+    )
+
+
+async def _write(facts: FactSlice, rows: Sequence[DictRow], resolution: Resolution) -> None:
+    """Write the states that are not as they were."""
+    changed = []
+    for row in rows:
+        state = resolution.states[row["fact_id"]]
+        closed_by = row["closed_by"] if row["closed_by"] == "person" else state.closed_by
+        new = (state.said_at, state.valid_from, state.valid_to, state.state, state.superseded_by, closed_by)
+        names = ("said_at", "valid_from", "valid_to", "state", "superseded_by", "closed_by")
+        if new != tuple(row[name] for name in names):
+            values = dict(zip(names, new, strict=True))
+            times = {
+                name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()
+            }
+            changed.append({"fact_id": row["fact_id"], **times})
+    if changed:
+        await facts.connection.execute(SQL["write"], {**facts.key, "rows": Jsonb(changed)})
+
+
+async def _write_contradictions(facts: FactSlice, resolution: Resolution) -> None:
+    pairs = sorted(resolution.contradictions)
+    params = {**facts.key, "first_ids": [first for first, _ in pairs], "second_ids": [second for _, second in pairs]}
+    await facts.connection.execute(SQL["close_contradictions"], params)
+    if pairs:
+        await facts.connection.execute(SQL["open_contradictions"], params)
+
+
+async def _index(
+    facts: FactSlice,
+    place: Place,
+    slice_: Slice,
+    rows: Sequence[DictRow],
+    resolution: Resolution,
+    indexing: Indexing,
+) -> int:
+    """Passages for the facts without one; those of facts that hold no longer go to the past, or come back from it.
+
+    The number of new passages that wait for their vector.
+    """
+    entries, retired, anew = [], [], []
+    for row in rows:
+        state = resolution.states[row["fact_id"]]
+        holds = state.state == "current"
+        fields = (row["subject"], row["predicate"], row["object"], row["text"])
+        label = label_of(*fields, indexing.rules.language)
+        entry = fact_index.FactEntry(row["fact_id"], row["text"], state.valid_from, state.said_at, label)
+        if row["chunk_id"] is None:
+            entries.append(entry)
+        elif holds and not row["is_present"]:
+            anew.append(row["chunk_id"])
+            entries.append(entry)
+        if not holds and (row["chunk_id"] is None or row["is_present"]):
+            retired.append((row["fact_id"], row["chunk_id"], state.valid_to or facts.at))
+    index = fact_index.FactIndex(facts.connection, place, slice_, indexing.rules.language, indexing.model_id)
+    await index.remove(anew)
+    added = await index.add(entries)
+    pairs = sorted(added.chunk_ids.items())
+    params = {"fact_ids": [fact_id for fact_id, _ in pairs], "chunk_ids": [chunk_id for _, chunk_id in pairs]}
+    if pairs:
+        await facts.connection.execute(SQL["set_chunks"], {**facts.key, **params})
+    for valid_to in sorted({at for _, _, at in retired}):
+        of_time = [chunk_id or added.chunk_ids[fact_id] for fact_id, chunk_id, at in retired if at == valid_to]
+        await index.retire(of_time, valid_to)
+    return added.waiting
+
+
+def passage_of(stated: StatedFact, language: str) -> Passage:
+    """The passage of a fact, as it is embedded."""
+    label = label_of(stated.subject, stated.predicate, stated.object, stated.text, language)
+    return fact_index.passage_of_fact(stated.text, stated.said_at, language, label=label)

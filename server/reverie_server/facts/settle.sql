@@ -1,0 +1,49 @@
+-- newest: the newest facts of a slice, with the newest time each was said and holds, and its passage
+SELECT f.fact_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.is_functional, f.is_request,
+       f.about_user, f.change, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
+       c.valid_to IS NULL AND c.chunk_id IS NOT NULL AS is_present, s.times
+FROM facts f
+CROSS JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('said_at', o.said_at, 'valid_from', o.valid_from, 'valid_to', o.valid_to,
+                     'operation', o.operation, 'of_fact_id', o.of_fact_id) ORDER BY o.said_at, o.source_id) AS times
+    FROM fact_sources o WHERE o.tenant_id = f.tenant_id AND o.fact_id = f.fact_id
+) s
+LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
+ORDER BY f.said_at DESC, f.fact_id DESC LIMIT %(limit)s;
+
+-- write: what holds of facts, from a JSON array
+UPDATE facts f
+SET said_at = r.said_at, valid_from = r.valid_from, valid_to = r.valid_to, state = r.state,
+    superseded_by = r.superseded_by, closed_by = r.closed_by, updated_at = %(at)s
+FROM jsonb_to_recordset(%(rows)s) AS r(fact_id bigint, said_at timestamptz, valid_from timestamptz, valid_to timestamptz,
+     state text, superseded_by bigint, closed_by text)
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.fact_id = r.fact_id;
+
+-- open_contradictions: pairs that cannot both hold, as (first, second) in two arrays; one that is there keeps its state
+INSERT INTO contradictions (tenant_id, slice_id, first_id, second_id, found_at)
+SELECT %(tenant_id)s, %(slice_id)s, p.first_id, p.second_id, %(at)s
+FROM unnest(%(first_ids)s::bigint[], %(second_ids)s::bigint[]) AS p(first_id, second_id)
+ON CONFLICT (tenant_id, first_id, second_id) DO UPDATE SET state = 'open', resolved_at = NULL
+WHERE contradictions.state = 'closed';
+
+-- close_contradictions: pairs that nobody decided and that can both hold by now, or of which one holds no longer
+UPDATE contradictions c SET state = 'closed', resolved_at = %(at)s
+WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = %(slice_id)s AND c.state = 'open'
+  AND NOT EXISTS (SELECT FROM unnest(%(first_ids)s::bigint[], %(second_ids)s::bigint[]) AS p(first_id, second_id)
+                  WHERE p.first_id = c.first_id AND p.second_id = c.second_id);
+
+-- ignored: pairs of which a person said that both stand
+SELECT first_id, second_id FROM contradictions
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND state IN ('ignored', 'resolved')
+ORDER BY contradiction_id;
+
+-- set_chunks: the passages of facts, as (fact, passage) in two arrays
+UPDATE facts f SET chunk_id = p.chunk_id
+FROM unnest(%(fact_ids)s::bigint[], %(chunk_ids)s::bigint[]) AS p(fact_id, chunk_id)
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.fact_id = p.fact_id;
+
+-- added_chunks: the passages that facts of this transaction got, by their place in it
+SELECT chunk_id, ordinal FROM chunks
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND tier = 'fact' AND chunk_id = ANY(%(chunk_ids)s::bigint[])
+ORDER BY ordinal;

@@ -1,0 +1,172 @@
+"""The facts of a slice in PostgreSQL: adds what was read, and removes what no longer has a source.
+
+Every function works inside the caller's transaction, which holds the slice's lock. `settle` then says what holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.document_index import purge_chunks
+from reverie_server.facts.model import Reading, fact_sha256
+from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
+
+SQL = Queries(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class FactSlice:
+    """The facts of a locked slice. `at` is the time of the changes."""
+
+    connection: Connection
+    tenant_id: str
+    slice_id: int
+    at: datetime
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The parameters of the slice in the SQL statements."""
+        return {"tenant_id": self.tenant_id, "slice_id": self.slice_id, "at": self.at}
+
+
+async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
+    """Add what was read, with its sources and sentences; the id of the fact of each reading.
+
+    A copy of a fact that is known is another source of it; its own wording is one more by which it is recognised.
+    """
+    if not readings:
+        return []
+    ids: dict[int, int] = {}
+    copies = [index for index, reading in enumerate(readings) if reading.is_copy]
+    new = [reading for reading in readings if not reading.is_copy]
+    by_hash = await _upsert(facts, new)
+    if copies:
+        ids |= await _twins(facts, readings, copies)
+        missing = [readings[index] for index in copies if index not in ids]
+        by_hash |= await _upsert(facts, [reading for reading in missing if fact_sha256(reading.stated) not in by_hash])
+    fact_ids = [ids.get(index) or by_hash[fact_sha256(reading.stated)] for index, reading in enumerate(readings)]
+    rows = [_source_row(reading, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True)]
+    await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(rows)})
+    sentences = sorted(
+        {(key, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True) for key in reading.keys}
+    )
+    params = {"hashes": [key for key, _ in sentences], "fact_ids": [fact_id for _, fact_id in sentences]}
+    await facts.connection.execute(SQL["add_sentences"], {**facts.key, **params})
+    return fact_ids
+
+
+async def drop_sources_of_documents(facts: FactSlice, document_ids: Sequence[int], lines: Collection[bytes]) -> None:
+    """Drop what was read in some files before. `lines` are the hashes of their present lines."""
+    params = {**facts.key, "document_ids": list(document_ids), "lines": sorted(lines)}
+    await facts.connection.execute(SQL["drop_document_sources"], params)
+
+
+async def drop_sources_of_messages(facts: FactSlice, session_key: int, from_seq: int, through_seq: int) -> None:
+    """Drop what was read without a model in the messages of a session, from one number to another."""
+    params = {**facts.key, "session_key": session_key, "from_seq": from_seq, "through_seq": through_seq}
+    await facts.connection.execute(SQL["drop_message_sources"], params)
+
+
+async def remove_unsourced(facts: FactSlice) -> int:
+    """Remove the facts that nothing states any more, with their passages; how many."""
+    await facts.connection.execute(SQL["drop_dead_sources"], facts.key)
+    rows = await (await facts.connection.execute(SQL["unsourced"], facts.key)).fetchall()
+    return await remove(facts, [row["fact_id"] for row in rows])
+
+
+async def remove(facts: FactSlice, fact_ids: Sequence[int]) -> int:
+    """Remove facts with their passages, votes and contradictions; how many."""
+    if not fact_ids:
+        return 0
+    params = {**facts.key, "fact_ids": list(fact_ids)}
+    chunks = await (await facts.connection.execute(SQL["chunks_of"], params)).fetchall()
+    await purge_chunks(facts.connection, facts.tenant_id, chunks)
+    return (await facts.connection.execute(SQL["remove"], params)).rowcount
+
+
+async def mark_session(facts: FactSlice, session_key: int, facts_through: int, through_seq: int) -> bool:
+    """Mark up to where facts were read in a session; False where another run was faster, or the session is gone."""
+    params = {**facts.key, "session_key": session_key, "facts_through": facts_through, "through_seq": through_seq}
+    return await (await facts.connection.execute(SQL["mark_session"], params)).fetchone() is not None
+
+
+async def mark_document(facts: FactSlice, document_id: int, version: int) -> bool:
+    """Mark in which version of a file facts were read; False where it has another one by now."""
+    params = {**facts.key, "document_id": document_id, "version": version}
+    return await (await facts.connection.execute(SQL["mark_document"], params)).fetchone() is not None
+
+
+async def unmark(facts: FactSlice) -> None:
+    """Have facts read anew in all sessions and files of the slice. What is there stays until then."""
+    await facts.connection.execute(SQL["unmark"], facts.key)
+
+
+async def _upsert(facts: FactSlice, readings: Sequence[Reading]) -> dict[bytes, int]:
+    rows = {fact_sha256(reading.stated): reading for reading in readings}
+    if not rows:
+        return {}
+    values = [_fact_row(reading, sha256) for sha256, reading in rows.items()]
+    cursor = await facts.connection.execute(SQL["upsert"], {**facts.key, "rows": Jsonb(values)})
+    return {bytes(row["fact_sha256"]): row["fact_id"] for row in await cursor.fetchall()}
+
+
+async def _twins(facts: FactSlice, readings: Sequence[Reading], copies: Sequence[int]) -> dict[int, int]:
+    """The facts that copies say again, by the index of the copy."""
+    stated = [readings[index].stated for index in copies]
+    params = {
+        **facts.key,
+        "subjects": [each.subject for each in stated],
+        "predicates": [each.predicate for each in stated],
+        "objects": [each.object for each in stated],
+    }
+    rows = await (await facts.connection.execute(SQL["twins"], params)).fetchall()
+    return {copies[row["place"] - 1]: row["fact_id"] for row in rows}
+
+
+def _fact_row(reading: Reading, sha256: bytes) -> dict[str, Any]:
+    stated = reading.stated
+    return {
+        **_times(stated),
+        **asdict(reading.generation),
+        "sha256": sha256.hex(),
+        "subject": stated.subject[:MAX_FIELD_CHARS],
+        "predicate": stated.predicate[:MAX_FIELD_CHARS],
+        "object": stated.object[:MAX_FIELD_CHARS],
+        "text": stated.text,
+        "category": stated.category,
+        "confidence": stated.confidence,
+        "is_functional": stated.is_functional,
+        "is_request": stated.is_request,
+        "about_user": stated.about_user,
+        "change": asdict(stated.change) if stated.change else None,
+    }
+
+
+def _source_row(reading: Reading, fact_id: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        **_times(reading.stated),
+        **asdict(reading.generation),
+        "fact_id": fact_id,
+        "operation": reading.operation,
+        "of_fact_id": reading.of_fact_id,
+    }
+    if reading.line is not None:
+        line = asdict(reading.line)
+        sha256 = line.pop("sha256").hex()
+        return {**row, **line, "line_sha256": sha256}
+    return {**row, **asdict(reading.messages)} if reading.messages is not None else row
+
+
+def _times(stated: StatedFact) -> dict[str, str | None]:
+    return {
+        "said_at": stated.said_at.isoformat(),
+        "valid_from": stated.valid_from.isoformat(),
+        "valid_to": stated.valid_to.isoformat() if stated.valid_to else None,
+    }

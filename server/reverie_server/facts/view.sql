@@ -1,0 +1,50 @@
+-- facts: facts of some slices by trust, the newest of equal ones first, after a cursor; with the newest source of each
+WITH rated AS (
+    SELECT f.*, greatest(0, least(1, 0.5 + 0.1 * f.helpful - 0.2 * f.unhelpful)) AS base,
+           extract(epoch FROM greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at)) / 86400 AS since,
+           CASE WHEN f.state = 'current' AND f.valid_to <= %(now)s THEN 'superseded' ELSE f.state END AS state_now
+    FROM facts f
+    WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND (%(fact_ids)s::bigint[] IS NULL OR f.fact_id = ANY(%(fact_ids)s::bigint[]))
+), ordered AS (
+    SELECT r.*,
+           CASE WHEN %(half_life)s::float8 > 0
+                THEN r.base * power(2, -greatest(0, extract(epoch FROM %(now)s::timestamptz) / 86400 - r.since)
+                                        / %(half_life)s::float8)
+                ELSE r.base END::float8 AS trust,
+           CASE WHEN r.base <= 0 THEN -1e9
+                WHEN %(half_life)s::float8 > 0 THEN ln(r.base) / ln(2.0) + r.since / %(half_life)s::float8
+                ELSE r.base END::float8 AS order_key
+    FROM rated r
+)
+SELECT o.fact_id, o.slice_id, o.subject, o.predicate, o.object, o.text, o.category, o.confidence, o.trust, o.helpful,
+       o.unhelpful, o.use_count, o.last_used_at, o.last_confirmed_at, o.confirmed_by, o.said_at, o.valid_from, o.valid_to,
+       o.superseded_by, o.state_now AS state, o.method, o.prompt, o.prompt_version, o.model, o.order_key, l.agent_id,
+       l.owner_key, s.path, s.start_line, s.end_line, s.session_id, s.message_ids, s.seqs
+FROM ordered o
+JOIN slices l ON l.tenant_id = o.tenant_id AND l.slice_id = o.slice_id
+CROSS JOIN LATERAL (
+    SELECT path, start_line, end_line, session_id, message_ids, seqs FROM fact_sources
+    WHERE tenant_id = o.tenant_id AND fact_id = o.fact_id
+    ORDER BY said_at DESC, source_id DESC LIMIT 1
+) s
+WHERE (%(category)s::text IS NULL OR o.category = %(category)s::text)
+  AND (%(state)s::text IS NULL OR o.state_now = %(state)s::text)
+  AND (%(min_trust)s::float8 IS NULL OR o.trust >= %(min_trust)s::float8)
+  AND (%(as_of)s::timestamptz IS NULL
+       OR (o.valid_from <= %(as_of)s::timestamptz AND (o.valid_to IS NULL OR o.valid_to > %(as_of)s::timestamptz)
+           AND o.state_now <> 'retracted'))
+  AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w(word)
+                  WHERE strpos(lower(normalize(concat_ws(' ', o.subject, o.predicate, o.object, o.text), NFKC)), w.word) = 0)
+  AND (%(after_key)s::float8 IS NULL
+       OR o.order_key < %(after_key)s::float8 OR (o.order_key = %(after_key)s::float8 AND o.fact_id < %(after_id)s::bigint))
+ORDER BY o.order_key DESC, o.fact_id DESC
+LIMIT %(limit)s;
+
+-- contradictions: pairs of some slices of one state, or of all, the newest first, before a cursor
+SELECT contradiction_id, first_id, second_id, state, kept, found_at, resolved_at, resolved_by FROM contradictions
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+  AND (%(state)s::text IS NULL OR state = %(state)s::text)
+  AND (%(contradiction_id)s::bigint IS NULL OR contradiction_id = %(contradiction_id)s::bigint)
+  AND (%(before)s::bigint IS NULL OR contradiction_id < %(before)s::bigint)
+ORDER BY contradiction_id DESC LIMIT %(limit)s;

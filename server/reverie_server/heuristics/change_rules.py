@@ -1,0 +1,158 @@
+"""What the words of a change say of the facts that held: what it names is over, or gives way. Pure."""
+
+from __future__ import annotations
+
+from reverie_server.heuristics.fact_grammar.terms import (
+    ACTIVITIES,
+    ANIMALS,
+    FLATMATES,
+    GOING,
+    MULTIPLE,
+    PETS,
+    PLANT_DIETS,
+    RELATED_PREDICATES,
+    ROLES,
+    content_terms,
+    key_of,
+    says_same,
+    without_days,
+)
+from reverie_server.heuristics.fact_ledger import Ledger, ReadFact, differ_in_scope
+from reverie_server.heuristics.stated_fact import SELF, Change
+
+
+def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
+    """Close what the words of a change name."""
+    named = new.old_terms
+    if not named and change.kind == "ends" and new.predicate not in ("left", "moved_out"):
+        named = new.subject_terms if new.predicate == "ended" and new.subject != SELF else new.object_terms
+    if named:
+        for old in ledger.with_terms(named):
+            if _is_named(old, new, named):
+                ledger.close(old, new)
+    if change.kind == "replaces" and not new.old_terms:
+        for old in list(ledger.of_key(new.subject, new.predicate)):
+            if (
+                (new.predicate in MULTIPLE and new.predicate != "decided")
+                or new.fact.is_functional
+                or differ_in_scope(old, new)
+            ):
+                continue
+            if old.fact.change is not None and old.fact.change.kind == "ends":
+                continue
+            # `We take Kirby after all, because WordPress needs updates`: the change names what held.
+            is_said = bool(old.object_terms) and old.object_terms <= new.terms - new.object_terms
+            if is_said or _is_same_frame(old, new) or _is_same_slot(old, new):
+                ledger.close(old, new)
+    if change.kind == "replaces" and change.cue != "new" and new.predicate in PETS:
+        # `We have renamed the dog`: the one there is.
+        pets = [old for old in ledger.of_key(new.subject, new.predicate) if old.object_terms != new.object_terms]
+        if len(pets) == 1:
+            ledger.close(pets[0], new)
+    if new.predicate == "switched" and not new.old_terms:
+        for old in list(ledger.of_key(new.subject, "uses")):
+            if _is_same_slot(old, new):
+                ledger.close(old, new)
+    if new.predicate == "eats" and change.kind == "replaces" and new.object_terms & ANIMALS:
+        for old in list(ledger.of_key(new.subject, "diet")):
+            if old.object_terms & PLANT_DIETS:
+                ledger.close(old, new)
+    if new.predicate == "habit" and change.kind == "replaces" and not new.old_terms:
+        _close_other_days(ledger, new)
+    if new.predicate == "when" and change.kind == "replaces" and new.subject_terms:
+        # `Choir moved to Tuesdays` of one who goes to choir on Thursdays.
+        for old in list(ledger.of_key(SELF, "habit")):
+            if new.subject_terms == content_terms(without_days(old.fact.object)) - GOING:
+                ledger.close(old, new)
+    if new.predicate == "works_at" and (change.kind == "ends" or new.fact.is_functional):
+        _close_place_of_work(ledger, new)
+    if new.predicate == "out_of_work":
+        for predicate in ("works_at", "works_as", "boss"):
+            for old in list(ledger.of_key(new.subject, predicate)):
+                ledger.close(old, new)
+    if change.kind == "ends" and new.predicate in ("left", "moved_out"):
+        for role in (*ROLES, *PETS) if new.predicate == "left" else FLATMATES:
+            for old in list(ledger.of_key(SELF, key_of(role))):
+                if new.subject_terms and new.subject_terms <= old.object_terms:
+                    ledger.close(old, new)
+
+
+def _close_other_days(ledger: Ledger, new: ReadFact) -> None:
+    """Close the habit of the same thing on other days."""
+    activity = content_terms(without_days(new.fact.object))
+    for old in list(ledger.of_key(new.subject, "habit")):
+        if (
+            activity
+            and content_terms(without_days(old.fact.object)) == activity
+            and old.object_terms != new.object_terms
+        ):
+            ledger.close(old, new)
+
+
+def _close_place_of_work(ledger: Ledger, new: ReadFact) -> None:
+    """Close where one worked, as far as that was said with the employer before."""
+    for old in list(ledger.of_key(new.subject, "works_in")):
+        if old.fact.at < new.fact.at and not new.object_terms & old.terms:
+            ledger.close(old, new)
+
+
+def _is_named(old: ReadFact, new: ReadFact, named: frozenset[str]) -> bool:
+    """Whether the fact `old` is what a change names as over."""
+    if old.fact.text == new.fact.text and old.fact.at == new.fact.at:
+        return False
+    if old.fact.change is not None and old.fact.change.kind == "ends":
+        return False
+    if differ_in_scope(old, new):
+        return False
+    # A change of the old value alone: what says the new value too, as its own object, is the change already told.
+    if new.old_terms and new.object_terms and new.object_terms <= old.object_terms and not new.object_terms <= named:
+        return False
+    if old.predicate == "when" and new.subject == SELF and old.subject_terms == named:
+        # `I cancelled my dentist appointment.`
+        return True
+    is_same_subject = old.subject == new.subject
+    is_about_subject = bool(new.subject_terms) and new.subject != SELF and new.subject_terms <= old.terms
+    is_passive = named == new.subject_terms and old.subject_terms & named
+    if is_same_subject:
+        return new.predicate == "ended" or _fit(old, new, named)
+    if is_about_subject or is_passive:
+        return old.subject != SELF or named <= old.object_terms or named <= old.terms
+    return (
+        new.subject == SELF
+        and not old.fact.about_user
+        and named <= old.object_terms | old.subject_terms
+        and (bool((new.terms - named) & (old.terms - named)))
+    )
+
+
+def _fit(old: ReadFact, new: ReadFact, named: frozenset[str]) -> bool:
+    """Whether the predicates of two facts of one subject can be about the same."""
+    if old.predicate == new.predicate:
+        return named <= old.object_terms | (frozenset() if old.subject == SELF else old.subject_terms) | old.terms
+    if not named <= old.object_terms | content_terms(old.predicate):
+        return False
+    if old.predicate == "decided" and new.predicate in ACTIVITIES:
+        # Who works on a project no more has not decided otherwise about it.
+        return False
+    related = RELATED_PREDICATES.get(new.predicate)
+    other = RELATED_PREDICATES.get(old.predicate)
+    if related is None or other is None:
+        return True
+    return related == other
+
+
+def _is_same_frame(old: ReadFact, new: ReadFact) -> bool:
+    """Whether two facts have the same words around another object."""
+    around_old, around_new = old.terms - old.object_terms, new.terms - new.object_terms
+    if not old.object_terms or not new.object_terms or says_same(old.object_terms, new.object_terms):
+        return False
+    return around_old == around_new and bool(around_old - {SELF})
+
+
+def _is_same_slot(old: ReadFact, new: ReadFact) -> bool:
+    """Whether two choices are for the same: `SQLite for Orion` and `Postgres for Orion`."""
+    if new.predicate not in ("decided", "uses", "switched"):
+        return False
+    shared = old.object_terms & new.object_terms
+    own, other = new.object_terms - shared, old.object_terms - shared
+    return bool(shared) and 1 <= len(own) <= 2 and 1 <= len(other) <= 2

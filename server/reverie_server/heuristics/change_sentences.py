@@ -1,0 +1,303 @@
+"""Sentences that tell a change in words that no pattern knows, and which fact each replaces, by their similarity. Pure.
+
+People state plainly how things are and tell in a hundred ways how they changed: "My rent is 850 a month", then "The
+landlord raised it to 920". The grammar reads the first. The second is found to replace it where the vectors of an
+embedding model say that both are about the same, and it has a value of the fact's kind. Where that is not plain nothing
+is read.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.clauses import clauses_of, is_quoted
+from reverie_server.heuristics.fact_grammar.people import People, role_name
+from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
+from reverie_server.heuristics.fact_grammar.subjects import subject_of
+from reverie_server.heuristics.fact_grammar.terms import (
+    NUMERALS,
+    PETS,
+    ROLES,
+    content_terms,
+    exclude_each_other,
+    scopes_of,
+)
+from reverie_server.heuristics.fact_requests import aligned
+from reverie_server.heuristics.salience import asks
+from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact, Utterance
+from reverie_server.text.fences import strip_injected
+
+# The cue of a change that was found so.
+BY_MEANING = "meaning"
+# Of one conversation no more sentences are compared.
+MAX_SENTENCES = 40
+_MAX_CHARS = 300
+_FEWEST_WORDS, _FEWEST_CHARS = 4, 6
+_NUMBER = re.compile(r"\d|[一二三四五六七八九十两百千万]")
+_NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+|[\u4e00-\u9fff]{2}")
+_CODE = re.compile(r"(?=[\w-]*\d)[\w-]{3,}")
+# Predicates whose objects are people.
+_PEOPLE = frozenset(ROLES) | {
+    *("wife", "husband", "partner", "landlord", "dentist", "doctor", "trainer", "mentor", "flatmate", "therapist"),
+    *("lawyer", "accountant", "hairdresser", "coach"),
+}
+# Predicates of the user of which one holds at a time, each with the word of `changes.toml` that a new value has.
+_KINDS: Mapping[str, str] = {
+    "commute": "vehicle",
+    "lives_in": "home",
+    "address": "home",
+    "works_as": "work",
+    "works_at": "work",
+    "works_in": "work",
+}
+# A word with a capital within a sentence is a name in these; in German any noun has one, in Chinese no word.
+_SMALL_NOUNS = frozenset({"english", "spanish"})
+_RENAMED = re.compile(
+    r"(?<!\w)(?:re-?named|re-?christened|(?:is|are|goes) (?:now )?(?:called|by)|umgetauft|umbenannt|heißt|se llama"
+    r"|rebautiz\w+|cambi\w+ (?:el|de) nombre)(?!\w)|改名|改叫|叫"
+)
+_DAY = re.compile(
+    r"(?<!\w)(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|evenings?|nights?"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|morgens|abends"
+    r"|lunes|martes|miércoles|miercoles|jueves|viernes|sábados?|sabados?|domingos?)(?!\w)"
+    r"|(?:周|星期|礼拜)[一二三四五六日天末]|上午|下午|晚上"
+)
+_THEIRS = re.compile(
+    r"(?<!\w)(?:his|her|hers|their|theirs|sein|seine[mnrs]?|ihre[mnrs]?|sus?)(?!\w)|[他她](?:们)?的|[他她]们?家"
+)
+# Words that say that something is called so, whatever it is.
+_CALLED = content_terms("called named name heißt heiße llama llamo 名字") | content_terms("叫做")
+# What one decides, plans, or does as a rule: several hold at a time.
+_CHOICES = frozenset({"decided", "habit", "booked", "plans", "drinks", "uses"})
+_NEVER = frozenset({"name", "from", "goal", "wish", "located", "speaks", "birthday", "diet", "allergic_to"})
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityLimits:
+    """From which cosine on a sentence and a fact are about the same, for one embedding model.
+
+    `alone` holds in the languages `known` to the model; with a shared word `shared` is enough, in any language.
+    `choice` is for what one may have several of. `ahead` is by how much the best fact must be better than the next.
+    """
+
+    alone: float
+    shared: float
+    choice: float
+    ahead: float
+    known: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFact:
+    """A fact that holds when a sentence is said."""
+
+    subject: str
+    predicate: str
+    object: str
+    text: str
+    said_at: datetime
+    is_functional: bool
+    about_user: bool = True
+    category: str = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSentence:
+    """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing."""
+
+    utterance: int
+    sentence: str
+    said_at: datetime
+    language: str
+    of_other: str | None
+
+
+@cache
+def _words() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
+    table = tomllib.loads(Path(__file__).with_name("changes.toml").read_text(encoding="utf-8"))
+    return {
+        language: {
+            kind: re.compile(words if language == "chinese" else rf"(?<!\w)(?:{words})(?!\w)")
+            for kind, words in kinds.items()
+        }
+        for language, kinds in table.items()
+    }
+
+
+def change_sentences(
+    utterances: Sequence[Utterance],
+    language: str,
+    people: Mapping[str, str] | None = None,
+) -> list[ChangeSentence]:
+    """The sentences of users that may tell a change. Takes time linear in the texts."""
+    known = People(dict(people or {}))
+    found: list[ChangeSentence] = []
+    for index, utterance in enumerate(utterances):
+        if utterance.speaker != "user":
+            continue
+        text = strip_injected(utterance.text)
+        own = cues_of(folded(text[:2000]), all_cues().get(language))
+        for span in spoken_sentences(text):
+            sentence = text[span.start : span.end].strip()
+            cues = cues_of(folded(sentence), own)
+            if cues is None or cues.language not in _words():
+                continue
+            if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues) or is_quoted(sentence):
+                continue
+            words = _words()[cues.language]
+            folded_sentence = folded(sentence)
+            if not words["tells"].search(folded_sentence) or words["hedged"].search(folded_sentence):
+                continue
+            phrases = all_phrases()[cues.language]
+            if phrases["drop"].search(aligned(sentence)) or phrases["fiction"].search(aligned(sentence)):
+                continue
+            other = _other(sentence, known, phrases)
+            found.append(ChangeSentence(index, sentence, utterance.said_at, cues.language, other))
+            if len(found) == MAX_SENTENCES:
+                return found
+    return found
+
+
+def replacing_fact(
+    change: ChangeSentence, facts: Sequence[OpenFact], similarities: Sequence[float], limits: SimilarityLimits
+) -> StatedFact | None:
+    """The fact that a sentence states in place of the one that it replaces; None where that is not plain.
+
+    `similarities` are the cosines of the sentence and each of `facts`, in their order.
+    """
+    able = [at for at, fact in enumerate(facts) if _can_be_replaced(fact) and fact.said_at < change.said_at]
+    if not able:
+        return None
+    at = max(able, key=lambda at: similarities[at])
+    fact, best = facts[at], similarities[at]
+    second = max((similarities[other] for other in able if not _is_of_one(facts[other], fact)), default=0.0)
+    shared = content_terms(change.sentence) & (content_terms(f"{fact.subject} {fact.text}") - _values(fact) - _CALLED)
+    if not _is_like(best, is_shared=bool(shared), fact=fact, change=change, limits=limits):
+        return None
+    if best - second < limits.ahead or exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text)):
+        return None
+    if not _is_about(change, fact) or not _has_value(change, fact):
+        return None
+    # Of people it says who is it no more, and not who is.
+    is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.sentence))
+    return StatedFact(
+        utterance=change.utterance,
+        sentence=change.sentence,
+        text=change.sentence,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=change.sentence.strip(" .!。！")[:MAX_FIELD_CHARS],
+        category=fact.category,  # type: ignore[arg-type]
+        said_at=change.said_at,
+        valid_from=change.said_at,
+        confidence=0.5,
+        is_functional=fact.is_functional and not is_end,
+        about_user=fact.about_user,
+        change=Change("ends", BY_MEANING, fact.object)
+        if is_end
+        else Change("replaces", BY_MEANING, None if fact.is_functional else fact.object),
+    )
+
+
+def _can_be_replaced(fact: OpenFact) -> bool:
+    return (fact.is_functional and fact.predicate not in _NEVER) or fact.predicate in _CHOICES or fact.predicate in PETS
+
+
+def _is_like(best: float, *, is_shared: bool, fact: OpenFact, change: ChangeSentence, limits: SimilarityLimits) -> bool:
+    """Whether a sentence is about the same as a fact; more is asked where a person can have several of the kind."""
+    if not is_shared and (change.language not in limits.known or not fact.is_functional):
+        return False
+    if not fact.is_functional:
+        return best >= limits.choice
+    return best >= (limits.shared if is_shared else limits.alone)
+
+
+def _is_long_enough(sentence: str, *, unspaced: bool) -> bool:
+    if len(sentence) > _MAX_CHARS:
+        return False
+    return len(sentence) >= _FEWEST_CHARS if unspaced else len(sentence.split()) >= _FEWEST_WORDS
+
+
+def _other(sentence: str, people: People, phrases: Phrases) -> str | None:
+    """The person whom the first clause is about, if that is not the user."""
+    clauses = clauses_of(sentence, phrases)
+    subject = subject_of(clauses[0], None, people, phrases, 0) if clauses else None
+    return subject.name if subject is not None and subject.kind in ("person", "name") else None
+
+
+def _is_of_one(a: OpenFact, b: OpenFact) -> bool:
+    """Whether two facts are of one sentence or of the same of the same."""
+    return a.text == b.text or (a.subject, a.predicate) == (b.subject, b.predicate)
+
+
+def _values(fact: OpenFact) -> frozenset[str]:
+    return content_terms(fact.object) if _NUMBER.search(fact.object) else frozenset()
+
+
+def _is_about(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence can be about the subject of a fact: what others do changes things, not the user's life."""
+    if fact.about_user and _is_of_others(change, fact):
+        return False
+    if change.of_other is None or change.of_other == fact.subject:
+        return True
+    if fact.predicate in _PEOPLE or fact.predicate in ("when", "is"):
+        return True
+    return fact.subject != SELF and _names(change.sentence, fact.subject)
+
+
+def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence has people in it whom the fact has not, or something of theirs: `my sister got her keys`."""
+    phrases, plain = all_phrases()[change.language], aligned(change.sentence)
+    if _THEIRS.search(plain) is not None:
+        return True
+    roles = {role_name(found["role"]) for found in phrases.relations.pattern.finditer(plain)}
+    named = {role_name(found["role"]) for found in phrases.relations.pattern.finditer(aligned(fact.text))}
+    many = {role_name(word) for word in phrases.relations.many} - set(PETS)
+    return bool((roles & many) - named - {fact.predicate})
+
+
+def _names(sentence: str, subject: str) -> bool:
+    terms = content_terms(subject)
+    return not terms or bool(terms & content_terms(sentence))
+
+
+def _has_value(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence has a value of the kind of a fact's, which is not the same."""
+    words, sentence = _words()[change.language], folded(change.sentence)
+    own = content_terms(fact.object) | frozenset(folded(fact.object).split()) & NUMERALS
+    present = content_terms(change.sentence) | frozenset(sentence.split()) & NUMERALS
+    if own and own <= present and not words["over"].search(sentence):
+        return False
+    if fact.predicate == "when":
+        phrases = all_phrases()[change.language]
+        is_timed = "time_of" in phrases.patterns and phrases["time_of"].search(aligned(change.sentence)) is not None
+        return is_timed or _NUMBER.search(change.sentence) is not None or bool(_days(sentence))
+    if (kind := _KINDS.get(fact.predicate)) is not None:
+        return words[kind].search(sentence) is not None
+    if fact.predicate in _PEOPLE:
+        is_over = words["over"].search(sentence) is not None
+        if own & present or is_over:
+            # Who left was it, or was not: `Gareth has retired` of another boss.
+            return is_over and bool(own & present)
+        roles = all_phrases()[change.language].relations.pattern.finditer(aligned(change.sentence))
+        is_of_role = any(role_name(role["role"]) == fact.predicate for role in roles)
+        return is_of_role or (change.language in _SMALL_NOUNS and _NAME.search(change.sentence) is not None)
+    if fact.predicate in PETS:
+        return _RENAMED.search(sentence) is not None and bool(content_terms(fact.text) & present)
+    if fact.predicate in ("age", "school_year"):
+        return _NUMBER.search(sentence) is not None or bool(frozenset(sentence.split()) & NUMERALS)
+    if _NUMBER.search(fact.object):
+        return _NUMBER.search(change.sentence) is not None or _CODE.search(change.sentence) is not None
+    return _NAME.search(change.sentence) is not None or bool(content_terms(fact.subject) & present)
+
+
+def _days(sentence: str) -> frozenset[str]:
+    return frozenset(_DAY.findall(sentence))

@@ -1,0 +1,114 @@
+"""Names, occupations, schools and numbers as they are written in Chinese characters. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from reverie_server.heuristics.fact_requests import simplified
+
+_LATIN = r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?"
+_NAME = re.compile(r"(?![一个素中美英法德日人了他她你它我谁别不什做针])[一-龥]{2,4}(?<![的了])|" + _LATIN)
+# What begins like a name and is none.
+_NO_NAME = (
+    r"(?!高[手中一二三级]|马[上大虎]|方[便面]|周[一二三四五六日末围]|万[一能]|白[领天痴]|黄[金牛]|金[牌融]|江[湖浙]"
+    r"|老[板师人公婆外实大]|小[学气白心时区编]|大[学家人一二三四概佬])"
+)
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏"
+    "钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
+)
+# A full name, or a name of endearment: what follows `I am` or stands behind `my sister` is often something else.
+_FULL_NAME = re.compile(
+    _NO_NAME
+    + r"(?:[阿小老大][一-龥]{1,2}|(?P<twice>[一-龥])(?P=twice)"
+    + f"|[{_SURNAMES}][一-龥]{{1,2}}"
+    + r"|(?:欧阳|司马|上官|诸葛|慕容|尉迟|皇甫)[一-龥]{1,2})(?<![的了人们是])|"
+    + _LATIN
+)
+_SCHOOL = re.compile(r".{1,12}(?:小学|中学|初中|高中|幼儿园|幼稚园|大学|学校|学院|附中|附小|[一二三四五六七八九十]中)")
+_NUMBER = re.compile(
+    r"[¥￥]?[\d一二三四五六七八九十两百千万亿零点半]{1,12}(?:多|左右)?(?:块|块钱|元|公斤|斤|厘米)?(?:钱)?(?:一个?月)?"
+)
+_JOB = re.compile(
+    r".{0,12}(?:师|生|员|士|家|工|者|人员|经理|主任|医生|护士|长|官|教授|司机|厨师|导演|演员|顾问|总监|老师|程序员|设计师|律师|记者"
+    r"|会计|编辑|翻译|店长|组长|主管|助理|采购|销售|客服|财务|人事|行政|运营|前端|后端|美工|文员|出纳|仓管|保安|保洁|电工|木工)"
+)
+_TITLED = re.compile(r"[^男女好名个](?:老师|医生|大夫|教授|师傅|经理|总|阿姨|叔叔|先生|女士|教练|姐|哥|律师|校长)")
+_CAR = re.compile(r"车|特斯拉|宝马|奔驰|大众|丰田|本田|奥迪|比亚迪|[A-Z]")
+_TIME = re.compile(
+    r"(?:下?下?个?(?:周|星期|礼拜)|这周|本周|上午|下午|晚上|早上|中午|明天|后天|今天|今晚|月底|年底|下个?月|每[天周年](?!\d)|每月(?!\d)"
+    r"|\d{1,4} ?[年月日号点时:：]"
+    r"|[一二三四五六七八九十]{1,3}[月日号点]|\d{4}-\d\d)"
+)
+_NO_PLACE = re.compile(r"酒店|宾馆|医院|几天|一晚|哪|什么|这里|那里|一起|他|她|你")
+# Where one works today, and where one only sat.
+_NO_WORK = re.compile(r"^家|家里|咖啡|图书馆|这里|那里|这儿|哪|今天|外面|路上|床上|周|晚上|一起|^老家|^这|^那")
+_NO_ORIGIN = re.compile(
+    r"个|的|大|好|坏|老|年轻|男|女|主持|负责|[^国外]国?际|有|什么|哪|恋|家|工|商|诗|本地|狠|病|证|当事|新"
+)
+_LANGUAGE = re.compile(r"语|話|话(?!题)|文(?!件|章)|方言")
+_OWNED = re.compile(
+    r"猫|狗|兔|孩子|儿子|女儿|弟弟|妹妹|哥哥|姐姐|车|房|公司|店|鱼|鸟|鹦鹉|乌龟|仓鼠|双胞胎|钢琴|吉他|相机|侄"
+)
+_PLACE = re.compile(r"[里下上面旁边后前内外处间柜屉盒箱包桌架层楼室房店院场街路门口]")
+_DIET = re.compile("素食者|素食主义者|糖尿病人")
+
+
+def can_be_han_name(text: str) -> bool:
+    """Whether a text can be the name that somebody gives."""
+    return _NAME.fullmatch(text) is not None and _JOB.fullmatch(text) is None
+
+
+def is_han_name(text: str) -> bool:
+    """Whether a text is plainly a name: with a surname, or one of endearment."""
+    return _FULL_NAME.fullmatch(simplified(text)) is not None
+
+
+def is_han_job(text: str) -> bool:
+    """Whether a text is an occupation, and nobody with a title."""
+    plain = simplified(text)
+    return _JOB.fullmatch(plain) is not None and _TITLED.fullmatch(plain) is None
+
+
+def is_han_school(text: str) -> bool:
+    """Whether a text is a school by its name."""
+    return len(text) <= 16 and _SCHOOL.fullmatch(text) is not None
+
+
+def is_han_number(text: str) -> bool:
+    """Whether a text is a number or an amount, in characters or figures."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def fits_han(condition: str, text: str) -> bool:
+    """Whether an object in simplified characters is what its predicate asks for."""
+    match condition:
+        case "name":
+            return can_be_han_name(text)
+        case "fullname":
+            return is_han_name(text) and not is_han_job(text)
+        case "school":
+            return is_han_school(text)
+        case "job":
+            return is_han_job(text) and _DIET.fullmatch(text) is None
+        case "surname":
+            return len(text) <= 2
+        case "city":
+            return len(text) <= 16 and _NO_PLACE.search(text) is None and _TIME.match(text) is None
+        case "work":
+            return 2 <= len(text) <= 16 and _NO_WORK.search(text) is None
+        case "origin":
+            return len(text) <= 8 and _NO_ORIGIN.search(text) is None
+        case "language":
+            return len(text) <= 24 and _LANGUAGE.search(text) is not None
+        case "person":
+            return len(text) <= 6 and "的" not in text
+        case "owned":
+            return _OWNED.search(text) is not None
+        case "car":
+            return _CAR.search(text) is not None
+        case "time":
+            return _TIME.match(text) is not None and len(text) <= 30
+        case "place":
+            return _PLACE.search(text) is not None and _TIME.match(text) is None and len(text) <= 30
+    return True

@@ -1,0 +1,90 @@
+"""The facts of lines of a file that are no sentences: `**key**: value`, a heading and the line below it. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from reverie_server.heuristics.fact_grammar.clauses import is_quoted
+from reverie_server.heuristics.fact_grammar.objects import is_vague, is_value, tidy
+from reverie_server.heuristics.fact_grammar.statement import Statement
+from reverie_server.heuristics.fact_grammar.terms import word_set
+from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.stated_fact import SELF, Category, StatedFact
+
+_KEYED = re.compile(
+    r"\*{0,2}(?P<key>[^\W_][^:：*|\n]{0,60}?)\*{0,2}(?:[:：]\*{0,2})\s*(?P<value>\S.{0,400})", re.DOTALL
+)
+_HEADED = re.compile(r"#{1,6}\s+(?P<head>\S[^\n]{0,80})\n+(?P<first>(?![#\-*+>|`\d\n])[^\n]{2,400})")
+# What keys of a profile say of the user, by predicate.
+_PROFILE: dict[str, tuple[str, bool, Category]] = {
+    key: (predicate, is_functional, cast(Category, category))
+    for predicate, is_functional, category, keys in (
+        ("name", True, "profile", "name|full name|nombre|姓名|名字"),
+        (
+            *("works_as", True, "profile"),
+            "job|occupation|role|profession|position|work|job title|beruf|trabajo|profesión|ocupación|职业|工作",
+        ),
+        ("works_at", True, "profile", "employer|company|works at|arbeitgeber|firma|empresa|公司|单位"),
+        (
+            *("lives_in", True, "profile"),
+            "location|city|home|lives in|town|based in|residence|wohnort|stadt|ort|ciudad|residencia|ubicación|城市"
+            "|住址|居住地",
+        ),
+        ("speaks", False, "profile", "languages|language|sprachen|idiomas|语言"),
+        ("age", True, "profile", "age|alter|edad|年龄"),
+        ("allergic_to", False, "profile", "allergies|allergy|allergien|alergias|过敏"),
+        ("diet", True, "profile", "diet|ernährung|dieta|饮食"),
+        ("boss", True, "profile", "boss|manager|chef|chefin|jefe|jefa|老板"),
+        ("likes", False, "preference", "likes|mag|gustos|喜好"),
+        ("dislikes", False, "preference", "dislikes|abneigungen|讨厌"),
+    )
+    for key in keys.split("|")
+}
+_NO_KEYS = word_set(
+    "http https note notes todo tip warning example p.s ps re fwd notiz hinweis nota ejemplo user assistant here"
+    " so also"
+    " but and update question frage pregunta answer"
+)
+_COMMON_KEYS = word_set(
+    "status date owner time deadline version due priority type author id number day datum"
+    " stand fecha estado 日期 状态 时间"
+)
+_EMPTY = word_set("- – — none n/a unknown tbd ? keine unbekannt ninguno 无 未知")
+
+
+def fact_of_line(line: str, statement: Statement) -> StatedFact | None:
+    """The fact of a line `key: value`; None where it is none."""
+    found = _KEYED.fullmatch(line)
+    if found is None or is_quoted(line):
+        return None
+    key, value = tidy(found["key"]), tidy(found["value"])
+    plain = key.casefold()
+    if plain in _NO_KEYS or not value or value.casefold() in _EMPTY or is_vague(value) or len(plain.split()) > 6:
+        return None
+    known = _PROFILE.get(plain)
+    # `Status: open` stands in many places: a key of one word is none that another line replaces.
+    is_specific = len(plain.split()) > 1 or is_value(value)
+    predicate, is_functional, category = known or ("is", is_specific and plain not in _COMMON_KEYS, "general")
+    return statement.fact(
+        SELF if known else key,
+        predicate,
+        value,
+        category,
+        text=line,
+        is_functional=is_functional,
+        about_user=known is not None,
+        confidence=0.9,
+    )
+
+
+def headed_fact(text: str) -> tuple[str, StatedFact] | None:
+    """The fact of a heading and the first line below it, and that line; None where a text does not begin so."""
+    found = _HEADED.match(text)
+    if found is None:
+        return None
+    head, first = tidy(found["head"]), found["first"].strip()
+    if split_request(first).kind != "none":
+        return None
+    statement = Statement.plain(first)
+    return first, statement.fact(head, "is", tidy(first), "general", text=f"{head}: {first}", about_user=False)

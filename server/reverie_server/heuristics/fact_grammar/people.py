@@ -1,0 +1,206 @@
+"""Who the names, relations and pronouns of a conversation stand for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.stated_fact import SELF, StatedFact
+
+Gender = Literal["female", "male", "unknown"]
+# A person is looked for this many sentences back at most.
+_MAX_DISTANCE = 3
+
+
+_ROLE_NAMES = {
+    word: name
+    for name, words in (
+        (
+            "boss",
+            "manager gerente 经理 supervisor chef chefin vorgesetzter vorgesetzte "
+            "jefe jefa supervisora 老板 上司 领导 直属领导 "
+            "直属上司 主管",
+        ),
+        ("wife", "frau ehefrau esposa mujer 妻子 老婆 太太"),
+        ("husband", "mann ehemann marido esposo 丈夫 老公 先生"),
+        ("partner", "partnerin pareja girlfriend boyfriend freundin freund novia novio 女朋友 男朋友 女友 男友"),
+        ("sister", "schwester hermana hermanita 妹妹 妹 姐姐 姐"),
+        ("brother", "bruder hermano hermanito 哥哥 哥 弟弟 弟"),
+        ("mother", "mom mum mutter mama madre mamá 妈妈 妈 母亲"),
+        ("father", "dad vater papa padre papá 爸爸 爸 父亲"),
+        ("son", "sohn hijo 儿子"),
+        ("daughter", "tochter hija 女儿"),
+        (
+            "colleague",
+            "coworker co-worker workmate arbeitskollege arbeitskollegin "
+            "kollege kollegin colega compañera compañero 同事",
+        ),
+        ("friend", "buddy mate pal kumpel amiga amigo 朋友 好朋友 最好的朋友 闺蜜"),
+        ("cousin", "cousine prima primo 表姐 表妹 表哥 表弟 堂姐 堂妹 堂哥 堂弟"),
+        ("dentist", "zahnarzt zahnärztin dentista 牙医"),
+        ("doctor", "gp medico medica arzt ärztin hausarzt hausärztin médico médica doctora 医生"),
+        ("trainer", "trainerin entrenador entrenadora coach 教练"),
+        ("mentor", "mentorin mentora 导师"),
+        ("flatmate", "roommate housemate mitbewohner mitbewohnerin 室友"),
+        ("landlord", "landlady vermieter vermieterin casero casera 房东"),
+        ("dog", "puppy pup perro perra perrito perrita cachorro cachorra hund hündin 狗 小狗 狗狗"),
+        ("cat", "kitten kitty tomcat gato gata gatito gatita katze kater 猫 小猫 猫咪"),
+    )
+    for word in words.split()
+}
+
+
+def role_name(word: str) -> str:
+    """The name of the predicate for a relation, the same in each language."""
+    return _ROLE_NAMES.get(word, word)
+
+
+# One loved one, whatever they are called by now.
+_LOVED = frozenset({"partner", "wife", "husband", "fiancé", "fiancée", "fiance", "fiancee", "verlobte", "verlobter"})
+
+
+@dataclass(slots=True)
+class People:
+    """The people of a conversation: by name, by first name and by what they are to the user.
+
+    `known` are people of earlier conversations, from `people_of`. Of several with one first name the name alone stands
+    for the one of whom this conversation says who it is, else for nobody.
+    """
+
+    known: Mapping[str, str] = field(default_factory=dict)
+    _by_name: dict[str, str] = field(default_factory=dict)
+    _by_role: dict[str, list[str]] = field(default_factory=dict)
+    _roles_of: dict[str, set[str]] = field(default_factory=dict)
+    _last: list[tuple[int, str, Gender, str]] = field(default_factory=list)
+    # The subjects of each first name: those of earlier conversations, and those whose role this one tells.
+    _earlier: dict[str, set[str]] = field(default_factory=dict)
+    _here: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for alias, name in self.known.items():
+            kind, _, value = alias.partition(":")
+            if kind == "role" and value:
+                self._by_role.setdefault(_role(value), []).append(name)
+                self._roles_of.setdefault(name, set()).add(_role(value))
+            else:
+                self._by_name[folded(alias)] = name
+                self._earlier.setdefault(_first(name), set()).add(name)
+
+    def named(self, name: str, role: str | None = None, *, is_single: bool = False) -> str:
+        """The subject for a person of a name, who is `role` to the user where that is said.
+
+        A full name and its first name are one. The same name with another role is another person.
+        """
+        key = folded(name)
+        of_role = None if role is None else _role(role)
+        subject = self._of_first_name(key, of_role) or self._by_name.get(key) or self._by_first_name(key) or name
+        if " " in key and folded(subject) != key and self._is_another(subject, of_role):
+            subject = name
+        roles = self._roles_of.get(subject)
+        if of_role is not None and roles and of_role not in roles:
+            subject = f"{name} ({role})"
+        elif len(name) > len(subject) and folded(name).startswith(f"{folded(subject)} "):
+            subject = self._renamed(subject, name)
+        self._by_name[folded(subject)] = subject
+        self._by_name.setdefault(key, subject)
+        if of_role is not None:
+            self._here.setdefault(_first(subject), set()).add(subject)
+            self._roles_of.setdefault(subject, set()).add(of_role)
+            names = self._by_role.setdefault(of_role, [])
+            if is_single:
+                names.clear()
+            if subject not in names:
+                names.append(subject)
+        return subject
+
+    def is_ambiguous(self, name: str) -> bool:
+        """Whether several people are known by a first name, and nothing says which of them is meant."""
+        key = folded(name)
+        return " " not in key and len(self._here.get(key) or self._earlier.get(key, set())) > 1
+
+    def of_role(self, role: str) -> str | None:
+        """The person who is the only one of a role."""
+        names = self._by_role.get(_role(role), [])
+        return names[0] if len(names) == 1 else None
+
+    def forget_role(self, role: str) -> None:
+        """From here on nobody is known for a role."""
+        self._by_role.pop(_role(role), None)
+
+    def is_known(self, name: str) -> bool:
+        """Whether somebody of that name was spoken of."""
+        return folded(name) in self._by_name or self._by_first_name(folded(name)) is not None
+
+    def first_names(self) -> frozenset[str]:
+        """The first names of all who are known, folded."""
+        return frozenset(_first(name) for name in self._by_name)
+
+    def mention(self, at: int, subject: str, gender: Gender, sentence: str) -> None:
+        """Note that a sentence, by number, speaks of somebody."""
+        self._last.append((at, subject, gender, sentence))
+
+    def meant(self, at: int, gender: Gender) -> str | None:
+        """The one person whom a pronoun at a sentence can stand for; None where that is nobody, or several."""
+        near = [(where, who, is_) for where, who, is_, _ in self._last if at - _MAX_DISTANCE <= where <= at]
+        fitting = [(where, who) for where, who, is_ in near if gender == "unknown" or is_ in (gender, "unknown")]
+        if not fitting:
+            return None
+        nearest = max(where for where, _ in fitting)
+        names = list(dict.fromkeys(who for where, who in fitting if where == nearest))
+        return names[0] if len(names) == 1 else None
+
+    def _by_first_name(self, key: str) -> str | None:
+        names = {subject for known, subject in self._by_name.items() if known.split(" ")[0] == key.split(" ")[0]}
+        is_compatible = len(names) == 1 and (" " not in key or folded(next(iter(names))) == key.split(" ")[0])
+        return next(iter(names)) if is_compatible else None
+
+    def _of_first_name(self, key: str, role: str | None) -> str | None:
+        """The only one of a first name of whom this conversation says who it is, or who has a role."""
+        if " " in key:
+            return None
+        here, earlier = self._here.get(key, set()), self._earlier.get(key, set())
+        subjects = here if role is None else {who for who in here | earlier if role in self._roles_of.get(who, ())}
+        return next(iter(subjects)) if len(subjects) == 1 else None
+
+    def _is_another(self, subject: str, role: str | None) -> bool:
+        """Whether a longer name is not known to be that of somebody of an earlier conversation."""
+        is_here = subject in self._here.get(_first(subject), ())
+        is_earlier = subject in self._earlier.get(_first(subject), ())
+        return is_earlier and not is_here and role not in self._roles_of.get(subject, ())
+
+    def _renamed(self, old: str, new: str) -> str:
+        for key, subject in list(self._by_name.items()):
+            if subject == old:
+                self._by_name[key] = new
+        self._by_role = {role: [new if who == old else who for who in who_s] for role, who_s in self._by_role.items()}
+        self._roles_of[new] = self._roles_of.pop(old, set())
+        for table in (self._earlier, self._here):
+            for subjects in table.values():
+                if old in subjects:
+                    subjects.discard(old)
+                    subjects.add(new)
+        self._last = [(at, new if who == old else who, gender, text) for at, who, gender, text in self._last]
+        return new
+
+
+def _role(word: str) -> str:
+    """One word for all words for a relation: a girlfriend and a wife can be the same person."""
+    name = role_name(folded(word))
+    return "partner" if name in _LOVED else name
+
+
+def _first(name: str) -> str:
+    return folded(name).split(" ")[0]
+
+
+def people_of(facts: Iterable[StatedFact], roles: Iterable[str]) -> dict[str, str]:
+    """The people whom facts tell of, for `known` of later conversations, in the order of the facts."""
+    known: dict[str, str] = {}
+    names = {folded(role) for role in roles}
+    for fact in facts:
+        if fact.subject == SELF and folded(fact.predicate) in names | set(map(role_name, names)) and fact.object:
+            known[fact.object] = fact.object
+            known[f"role:{fact.predicate}"] = fact.object
+    return known

@@ -1,0 +1,77 @@
+"""Ways of speaking that say a plain statement in other words, and that statement. Pure but for its data.
+
+"We raised the kitchen budget to 9500" says that the kitchen budget is now 9500: what is said so is read as the plain
+statement, so that the patterns of `facts.toml` need to know one way of saying a thing. The ways are in `spoken.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reverie_server.heuristics.fact_grammar.objects import is_value, tidy
+from reverie_server.heuristics.fact_grammar.phrases import Phrases, Rewrite
+from reverie_server.heuristics.fact_grammar.terms import word_set
+from reverie_server.heuristics.fact_requests import aligned
+
+# Where a name can begin, in one sentence.
+_MAX_TRIES = 8
+_GROUP = re.compile(r"<(\w+)>")
+_SPACES = re.compile(r" {2,}")
+_NAMED = re.compile(
+    r"(?:(?:Dr|Prof|Mr|Mrs|Ms|St)\.? )?(?:(?:der|dem|the) )?[^\W\d_a-zß-öø-ÿ][\w’'&.-]*"
+    r"(?: (?:[^\W\d_a-zß-öø-ÿ][\w’'&.-]*|van|von|de|del|der|da|of|and|&|für)){0,5}"
+)
+# What begins like a name at the beginning of a sentence and in German, and is none.
+_NO_NAME = word_set(
+    "i we he she it they you this that my our the a an there mum dad mom grandma grandpa ich wir er sie es das die der"
+    " mein meine unser unsere mama papa oma opa arzt zahnarzt freunden eltern"
+)
+
+
+def reworded(sentence: str, phrases: Phrases) -> str:
+    """The sentence with what is said in other words as the plain statement; as it is where nothing is.
+
+    Takes time linear in the sentence.
+    """
+    return reworded_by(phrases.rewrites, sentence)
+
+
+def reworded_by(rewrites: Iterable[Rewrite], sentence: str) -> str:
+    """The sentence after each of the rewrites in turn. Takes time linear in the sentence."""
+    for rewrite in rewrites:
+        sentence = _rewritten(sentence, rewrite)
+    return sentence
+
+
+def _rewritten(sentence: str, rewrite: Rewrite) -> str:
+    plain = aligned(sentence)
+    at = 0
+    for _ in range(_MAX_TRIES):
+        found = rewrite.pattern.search(plain, at)
+        if found is None:
+            break
+        parts = {
+            name: sentence[found.start(name) : found.end(name)]
+            for name, value in found.groupdict().items()
+            if value is not None
+        }
+        if all(_fits(name, part) for name, part in parts.items()):
+            said = "".join(
+                part if n % 2 == 0 else parts.get(part, "") for n, part in enumerate(_GROUP.split(rewrite.to))
+            )
+            before, after = sentence[: found.start()], sentence[found.end() :]
+            return _SPACES.sub(" ", f"{before}{said if before else said[:1].upper() + said[1:]}{after}")
+        # A name may begin later: `Turns out Ines Toll replaced …`.
+        at = found.start() + 1
+    return sentence
+
+
+def _fits(name: str, part: str) -> bool:
+    """Whether a part is what its name asks for: a `name…` is one, a `value…` is a code or a number."""
+    if name.startswith("name"):
+        words = tidy(part).casefold().split()
+        return _NAMED.fullmatch(part) is not None and bool(words) and words[0] not in _NO_NAME
+    if name.startswith("value"):
+        return is_value(part, has_capitals=False)
+    return True

@@ -1,0 +1,64 @@
+"""A sentence as facts are read from it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from reverie_server.heuristics.cues import Cues
+from reverie_server.heuristics.fact_grammar.people import People
+from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
+from reverie_server.heuristics.stated_fact import Category, Change, StatedFact
+
+_NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Talk:
+    """What a conversation has told so far: its people, and the last thing that was spoken of; `number` of sentences.
+
+    `has_capitals` is False where nobody writes any. `is_of_other`: the sentence before, of the same message, is about
+    somebody else.
+    """
+
+    people: People = field(default_factory=People)
+    user_name: str | None = None
+    has_capitals: bool = True
+    number: int = 0
+    last_thing: tuple[int, str] | None = None
+    is_of_other: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence: as it stands, and `core`, without the words that ask to remember it."""
+
+    sentence: str
+    core: str
+    said_at: datetime
+    phrases: Phrases
+    cues: Cues | None
+    is_asked: bool = False
+    is_of_file: bool = False
+
+    @classmethod
+    def plain(cls, sentence: str) -> Statement:
+        """A sentence of which nothing else is known."""
+        return cls(sentence, sentence, _NO_TIME, all_phrases()["english"], None)
+
+    def fact(
+        self,
+        subject: str,
+        predicate: str,
+        object_: str,
+        category: Category,
+        **more: object,
+    ) -> StatedFact:
+        """A fact of this sentence; `more` are further fields of StatedFact."""
+        fact = StatedFact(
+            0, self.sentence, self.core, subject, predicate, object_, category, self.said_at, self.said_at
+        )
+        return replace(fact, **more)  # type: ignore[arg-type]
+
+
+__all__ = ["Change", "Statement", "Talk"]

@@ -1,0 +1,63 @@
+"""A fact in plain words, as a question about it would name it. Pure but for reading `fact_labels.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.terms import is_unspaced
+from reverie_server.heuristics.stated_fact import SELF
+
+# What a label says besides the statement.
+_APPOSITION = re.compile(r"[,，] ?")
+
+
+@cache
+def _labels() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    return tomllib.loads(Path(__file__).with_name("fact_labels.toml").read_text(encoding="utf-8"))
+
+
+def label_of(subject: str, predicate: str, object_: str, text: str, language: str) -> str:
+    """The fact as a statement in the language of its text (most likely `language`); "" for a predicate without one.
+
+    "We found a flat in Malmö" is the answer to "Where do I live?", of which it has no word: the label has them.
+    """
+    cues = cues_of(folded(text), all_cues().get(language))
+    wording = _labels().get(cues.language if cues else language, {}).get(predicate)
+    if wording is None:
+        return ""
+    # Not `format`: a subject may hold braces.
+    parts = wording["self" if subject == SELF else "other"].split("{s}")
+    return subject.join(part.replace("{o}", object_) for part in parts)
+
+
+def statement_without(subject: str, predicate: str, object: str, text: str, *, ended: Sequence[str]) -> str:  # noqa: A002
+    """The statement of a fact without the objects that have `ended`; "" where no statement is left without them.
+
+    Of "I work as a vet at Teme Clinic in Hereford", when the clinic has ended: "I work as a vet."
+    """
+    ends = [found.start() for over in ended if (found := _find(over, text)) is not None]
+    if not ends:
+        return text
+    own = _find(object, text)
+    # In Chinese the verb may stand behind both.
+    if own is not None and own.end() <= min(ends) and not is_unspaced(text):
+        return _whole(text[: own.end()])
+    label = _whole(_APPOSITION.split(label_of(subject, predicate, object, text, ""), maxsplit=1)[0])
+    return "" if any(_find(over, label) for over in ended) else label
+
+
+def _find(words: str, text: str) -> re.Match[str] | None:
+    """Where the words stand in a text, as whole words if its language has spaces; None for no words."""
+    if not words:
+        return None
+    pattern = re.escape(words)
+    return re.search(pattern if is_unspaced(words) else rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)
+
+
+def _whole(statement: str) -> str:
+    return f"{stripped}." if (stripped := statement.rstrip(" .,;:!。，；")) else ""

@@ -1,0 +1,157 @@
+"""The facts of a slice that hold so far, with their words, while they are resolved one after the other. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.terms import (
+    NUMERALS,
+    TIMED_KINDS,
+    content_terms,
+    exclude_each_other,
+    is_unspaced,
+    key_of,
+    scopes_of,
+    without_timed_kind,
+)
+from reverie_server.heuristics.stated_fact import SELF, Change
+
+# A look-up by terms looks at this many facts of each term at most, the newest.
+_MAX_POSTINGS = 200
+# Facts of one subject and predicate that are compared with a new one, the newest.
+_MAX_OPEN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFact:
+    """A fact with the time from which its words count. `is_closed`: a person has ended it already; it closes none."""
+
+    fact_id: int
+    subject: str
+    predicate: str
+    object: str
+    text: str
+    at: datetime
+    is_functional: bool = False
+    change: Change | None = None
+    about_user: bool = True
+    is_closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The fact `old` ended at a time; `new` is the fact that takes its place or says so."""
+
+    old: int
+    new: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFact:
+    """A fact with its words: terms of its text, subject and object, and the scopes that it names."""
+
+    fact: TimedFact
+    subject: str
+    predicate: str
+    terms: frozenset[str]
+    subject_terms: frozenset[str]
+    object_terms: frozenset[str]
+    old_terms: frozenset[str]
+    scopes: frozenset[str]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The facts that hold so far, by subject and predicate, by subject, and by term."""
+
+    open: dict[int, ReadFact] = field(default_factory=dict)
+    by_key: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    by_term: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    closures: dict[int, Closure] = field(default_factory=dict)
+    contradictions: set[tuple[int, int]] = field(default_factory=set)
+
+    def add(self, read: ReadFact) -> None:
+        """Let a fact hold."""
+        number = read.fact.fact_id
+        self.open[number] = read
+        self.by_key[read.subject, read.predicate].append(number)
+        for term in read.terms:
+            self.by_term[term].append(number)
+
+    def close(self, old: ReadFact, new: ReadFact) -> None:
+        """End a fact that holds; `new` takes its place or says so."""
+        number = old.fact.fact_id
+        if number in self.open and number != new.fact.fact_id:
+            del self.open[number]
+            self.closures[number] = Closure(number, new.fact.fact_id, max(old.fact.at, new.fact.at))
+
+    def doubt(self, old: ReadFact, new: ReadFact) -> None:
+        """Note that two facts cannot both hold."""
+        a, b = sorted((old.fact.fact_id, new.fact.fact_id))
+        self.contradictions.add((a, b))
+
+    def of_key(self, subject: str, predicate: str) -> Iterator[ReadFact]:
+        """The open facts of a subject and predicate, the oldest first; of very many the newest."""
+        numbers = self.by_key.get((subject, predicate))
+        if numbers:
+            numbers[:] = [number for number in numbers if number in self.open]
+            yield from [self.open[number] for number in numbers[-_MAX_OPEN:]]
+
+    def with_terms(self, terms: frozenset[str]) -> list[ReadFact]:
+        """The open facts that have all terms, the oldest first; of very many the newest."""
+        if not terms:
+            return []
+        rarest = min(terms, key=lambda term: (len(self.by_term.get(term, ())), term))
+        numbers = self.by_term.get(rarest)
+        if not numbers:
+            return []
+        numbers[:] = [number for number in numbers if number in self.open]
+        found = [self.open[number] for number in numbers[-_MAX_POSTINGS:]]
+        return [read for read in found if terms <= read.terms]
+
+
+def with_words(fact: TimedFact) -> ReadFact:
+    """A fact with its words, as it is compared."""
+    change = fact.change
+    # `My alarm code is …` and `The alarm code is …` are about one thing.
+    is_value = fact.predicate == "is" and fact.is_functional
+    is_timed = fact.predicate == "when"
+    subject = _thing_key(fact.subject, is_timed=is_timed) if is_value or is_timed else ""
+    return ReadFact(
+        fact,
+        SELF if is_value else subject or key_of(fact.subject),
+        subject if is_value else _thing_key(fact.predicate, is_timed=False),
+        content_terms(f"{fact.subject} {fact.text} {fact.object}") | _terms_of(fact.object),
+        content_terms(fact.subject),
+        _terms_of(fact.object),
+        _terms_of(change.old_object) if change and change.old_object else frozenset(),
+        scopes_of(fact.text),
+    )
+
+
+def _thing_key(subject: str, *, is_timed: bool) -> str:
+    """A thing of several words as it is compared, in whatever order and with whatever joins them: `budget for the new
+    kitchen`, `kitchen budget`. Of what takes place its kind says nothing: `choir`, `choir practice`."""
+    key = key_of(subject)
+    if is_unspaced(subject):
+        return without_timed_kind(key) if is_timed else key
+    terms = content_terms(key)
+    core = terms - TIMED_KINDS if is_timed else terms
+    return " ".join(sorted(core)) if core and len(terms) > 1 else key
+
+
+def _terms_of(object_: str) -> frozenset[str]:
+    """The content words of an object with its numerals, which say what is another (`first grade`); its words where all
+    are stop words of some language, as the name `Mia` is."""
+    words = frozenset(folded(object_).split())
+    return content_terms(object_) | (words & NUMERALS) or words
+
+
+def differ_in_scope(a: ReadFact, b: ReadFact) -> bool:
+    """Whether two facts hold in scopes that exclude each other, such as at home and at work."""
+    return exclude_each_other(a.scopes, b.scopes)

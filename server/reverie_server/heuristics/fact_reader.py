@@ -1,0 +1,226 @@
+"""The facts that people state, read from what they say and write, by patterns of several languages. Pure.
+
+What a person says is read a sentence and a clause at a time: subject, predicate, object. Questions, wishes, plans and
+what others are said to say state nothing. What the assistant says states nothing either.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.clauses import is_quoted
+from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fact
+from reverie_server.heuristics.fact_grammar.people import People
+from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
+from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
+from reverie_server.heuristics.fact_requests import Request, split_request, with_named
+from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
+from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
+from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact, Utterance
+from reverie_server.text.fences import strip_injected
+
+# A longer sentence is pasted, or none.
+MAX_SENTENCE_CHARS = 500
+_CODE = re.compile(r"^[ \t]*+(?P<fence>```+|~~~+).*?(?:^[ \t]*+(?P=fence)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_ADDRESSES = re.compile(r"^(?:you|your|you're|believe|keep|always|never|be)(?!\w)", re.IGNORECASE)
+# Where a question begins behind a statement, and what begins a question.
+_ASKS = (
+    r"(?:what|how|who|where|when|which|why|can|could|would|will|do|does|did|is|are|should|shall|any (?:idea|tips?)"
+    r"|got any|was|wie|wer|wo|wann|welche[rsnm]?|warum|wieso|kannst|könntest|erinnerst|hast|weißt|gibt|soll|sollte"
+    r"|würdest|hilfst|qué|cómo|quién|dónde|cuándo|cuál|por qué|puedes|podrías|me (?:recuerdas|ayudas))(?!\w)"
+)
+_ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
+_ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
+_FEWEST_WORDS = 4
+_HAS_DIGIT = re.compile(r"\d")
+_PRONOUNS = frozenset({"ich", "wir", "er", "sie", "es", "man"})
+_NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The reading of a conversation so far. `last` are the facts of the sentence before, for `please remember that`."""
+
+    talk: Talk
+    facts: list[StatedFact] = field(default_factory=list)
+    last_sentence: tuple[int, str, Statement] | None = None
+    last_count: int = 0
+    asked_next: bool = False
+    asked_thing: str | None = None
+
+
+def read_facts(
+    utterances: Sequence[Utterance],
+    language: str = "english",
+    *,
+    user_name: str | None = None,
+    known_people: Mapping[str, str] | None = None,
+) -> list[StatedFact]:
+    """The facts that users and files state, in order. `language` is the most likely one; others are recognised.
+
+    `known_people` (`fact_people.people_of`) are those of earlier conversations. Takes time linear in the texts.
+    """
+    everything = "\n".join(utterance.text[:2000] for utterance in utterances if utterance.speaker != "assistant")
+    expected = cues_of(folded(everything[:MAX_TEXT_CHARS]), all_cues().get(language))
+    reader = _Reader(Talk(People(known_people or {}), user_name, has_capitals=everything != everything.lower()))
+    for index, utterance in enumerate(utterances):
+        if utterance.speaker == "assistant":
+            continue
+        _read(reader, index, utterance, expected)
+    return reader.facts
+
+
+def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | None) -> None:
+    text = _CODE.sub("\n", strip_injected(utterance.text[:MAX_TEXT_CHARS]))
+    own = cues_of(folded(text[:2000]), expected)
+    names = [name for name in (utterance.name, reader.talk.user_name) if name]
+    before = len(reader.facts)
+    reader.talk.is_of_other = False
+    for span in spoken_sentences(text, names):
+        sentence = text[span.start : span.end]
+        if span.speaker == "Assistant" or len(sentence) > MAX_SENTENCE_CHARS:
+            continue
+        if _NOT_PROSE.match(text, text.rfind("\n", 0, span.start) + 1, span.end):
+            continue
+        cues = cues_of(folded(sentence), own)
+        _read_sentence(reader, index, utterance, sentence, cues)
+    # A heading says what a line is about that says it not by itself.
+    is_stated = len(reader.facts) > before
+    if utterance.speaker == "file" and not is_stated and (headed := headed_fact(text)):
+        _add(reader, index, utterance, headed[0], [headed[1]])
+
+
+def _read_sentence(reader: _Reader, index: int, utterance: Utterance, sentence: str, cues: Cues | None) -> None:
+    talk = reader.talk
+    talk.number += 1
+    thing, reader.asked_thing = reader.asked_thing, None
+    named = with_named(sentence, thing) if thing is not None else None
+    request = split_request(sentence) if named is None else Request("inside", 0, len(named))
+    if request.kind == "named":
+        reader.asked_thing = sentence[request.start : request.end]
+        return
+    if request.kind == "before":
+        _ask_for_last(reader)
+        return
+    if request.kind == "next":
+        reader.asked_next = True
+        return
+    core = sentence if request.kind == "none" else (named or sentence)[request.start : request.end].strip()
+    dated = DATED.search(core)
+    core = core[: dated.start()].rstrip() if dated and dated.end() == len(core) else core
+    if request.kind == "inside" and utterance.speaker == "user" and _ADDRESSES.search(core):
+        # `Remember, you are not alone` asks nobody to remember a fact.
+        return
+    is_asked = request.kind == "inside" or reader.asked_next
+    reader.asked_next = False
+    phrases = _phrases_of(cues)
+    if request.kind == "inside":
+        core = _as_statement(core, is_subordinate=request.is_subordinate, phrases=phrases)
+    if phrases is None:
+        reader.last_sentence, reader.last_count = None, 0
+        return
+    statement = Statement(sentence, core, utterance.said_at, phrases, cues, is_asked, utterance.speaker == "file")
+    if asks(sentence, cues) and request.kind != "inside":
+        # `My eye exam is on May 12, what should I ask there?`
+        before = _before_question(core)
+        if not before:
+            reader.last_sentence, reader.last_count = (index, sentence, statement), 0
+            return
+        statement = replace(statement, core=before)
+        core = before
+    if is_quoted(core):
+        reader.last_sentence, reader.last_count = (index, sentence, statement), 0
+        return
+    found: list[StatedFact] = []
+    if utterance.speaker == "file" and (fact := fact_of_line(core, statement)):
+        found = [fact]
+    else:
+        found = facts_of_sentence(statement, talk)
+    if is_asked and not found:
+        found = [fact for fact in [request_fact(statement, talk)] if fact]
+    reader.last_sentence = (index, sentence, statement)
+    _add(reader, index, utterance, sentence, [replace(fact, is_request=is_asked) for fact in found])
+
+
+def _before_question(sentence: str) -> str:
+    """The statement before the question in which a sentence ends; "" where there is none."""
+    starts = [asked.start() for asked in _ASKED.finditer(sentence)]
+    before = sentence[: starts[0]].strip() if starts else ""
+    is_statement = len(before.split()) >= _FEWEST_WORDS and _ASKS_FIRST.match(before) is None
+    return f"{before}." if is_statement else ""
+
+
+def _add(
+    reader: _Reader,
+    index: int,
+    utterance: Utterance,
+    sentence: str,
+    found: Iterable[StatedFact],
+) -> None:
+    seen: set[tuple[str, str, str]] = set()
+    count = 0
+    for fact in found:
+        key = (fact.subject, fact.predicate, folded(fact.object))
+        if key in seen:
+            continue
+        seen.add(key)
+        count += 1
+        reader.facts.append(
+            replace(
+                fact,
+                utterance=index,
+                sentence=sentence,
+                said_at=utterance.said_at,
+                subject=fact.subject[:MAX_FIELD_CHARS],
+                predicate=fact.predicate[:MAX_FIELD_CHARS],
+                object=fact.object[:MAX_FIELD_CHARS],
+            )
+        )
+    reader.last_count = count
+
+
+def _ask_for_last(reader: _Reader) -> None:
+    """Mark the facts of the sentence before as asked for; where it states none, it is a fact as it stands."""
+    if reader.last_count:
+        start = len(reader.facts) - reader.last_count
+        reader.facts[start:] = [replace(fact, is_request=True) for fact in reader.facts[start:]]
+        return
+    if reader.last_sentence is None:
+        return
+    index, sentence, statement = reader.last_sentence
+    fact = None if asks(sentence, statement.cues) else request_fact(replace(statement, is_asked=True), reader.talk)
+    if fact is not None:
+        reader.facts.append(replace(fact, utterance=index, sentence=sentence, is_request=True))
+        reader.last_count = 1
+
+
+def _phrases_of(cues: Cues | None) -> Phrases | None:
+    return None if cues is None else all_phrases().get(cues.language)
+
+
+def _as_statement(core: str, *, is_subordinate: bool, phrases: Phrases | None) -> str:
+    if is_subordinate and phrases is not None and phrases.language == "german":
+        core = main_clause(core)
+    return core[:1].upper() + core[1:]
+
+
+def main_clause(subordinate: str) -> str:
+    """A German subordinate clause without its `dass` as a main clause: the verb at its end goes behind the subject."""
+    subordinate = subordinate.partition(", ")[0]
+    words = subordinate.rstrip(" .!?").split(" ")
+    if len(words) > 3 and _HAS_DIGIT.search(words[-2]):
+        # `dass der Code vom Bootshaus 3862 ist`
+        return " ".join([*words[:-2], words[-1], words[-2]]) + "."
+    if words[0].lower() in _PRONOUNS:
+        subject = 1
+    else:
+        # The first noun, and the names behind it.
+        pairs = itertools.pairwise(words)
+        subject = next((n for n, (a, b) in enumerate(pairs, 1) if a[:1].isupper() and not b[:1].isupper()), 0)
+    if not 0 < subject < len(words) - 1:
+        return subordinate
+    return " ".join([*words[:subject], words[-1], *words[subject:-1]]) + "."

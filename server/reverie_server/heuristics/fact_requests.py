@@ -1,0 +1,214 @@
+"""The words by which people ask to remember something, and what they ask to remember. Pure but for its data."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from reverie_server.heuristics.cues import all_cues
+from reverie_server.heuristics.memory_requests import (
+    any_sign,
+    clauses,
+    is_idle,
+    read_request,
+    remembered_after_comma,
+    remembered_after_that,
+    remembered_from,
+)
+
+# Characters of the patterns as Taiwan and Hong Kong write them, each with the one that the patterns have.
+_TRADITIONAL = (
+    "嗎沒們媽樣學習開關車鄰員職業師醫護達電號碼郵機門錢賣買煙養貓兒孫姪婦離調動辭參與負責項決選擇討厭難寧願覺應該許聽據夢準備劃計將後歲週禮點裡裏"
+    "邊櫃層樓處單種實際錯糾顧鐵張陳劉羅雙齡隻條輛臺檯貴漲價預約診驗證帳賬傳壞廳園廣東國灣區縣鎮鄉並歷書圖館課練樂彈體壓減縮設認識詢讓給幫刪喚飯麵"
+    "魚雞過堅慣舊務無獨見視趕趙進遠運遷雜靜須領頭題類顯驚髒鬆麼於卻麗"
+)
+_SIMPLIFIED = (
+    "吗没们妈样学习开关车邻员职业师医护达电号码邮机门钱卖买烟养猫儿孙侄妇离调动辞参与负责项决选择讨厌难宁愿觉应该许听据梦准备划计将后岁周礼点里里"
+    "边柜层楼处单种实际错纠顾铁张陈刘罗双龄只条辆台台贵涨价预约诊验证账账传坏厅园广东国湾区县镇乡并历书图馆课练乐弹体压减缩设认识询让给帮删唤饭面"
+    "鱼鸡过坚惯旧务无独见视赶赵进远运迁杂静须领头题类显惊脏松么于却丽"
+)
+_APOSTROPHES = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "İ": "i", "\u00a0": " ", "\u3000": " "}
+    | dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True))
+)
+# Longer sentences are no requests.
+_MAX_ALONE_CHARS = 120
+_MAX_TAIL_CHARS = 80
+_MAX_TAIL_CLAUSES = 3
+# What is left of a request must say something.
+_MIN_CHARS, _MIN_UNSPACED_CHARS = 6, 3
+_UNSPACED = re.compile("[\u3041-\u30fa\u3400-\u4dbf\u4e00-\u9fff]")
+# `Remember to call` and `remember when we met` are whole as they are.
+_NOT_CUT = re.compile(
+    r"(?:to|me|when|how|what|who|why|where|if|(?:the |that )?(?:time|day|thing)s?|zu|wie|wann|wo|cuando|cómo)(?!\w)"
+)
+# "Vergiss es" asks for the contrary.
+_IDLE = re.compile(r"vergiss(?: das| es| dies)?(?: bitte)?\W*$")
+_DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What of a sentence asks to remember something, and the rest.
+
+    `start` and `end` are where the rest is in the sentence. `kind`: `none`; `inside` where the sentence has the thing
+    itself; `before` where it is about what was said before; `next` where it is about what follows; `named` where the
+    next sentence may say what the thing is that is named there.
+    """
+
+    kind: Literal["none", "inside", "before", "next", "named"]
+    start: int
+    end: int
+    is_subordinate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    lead: re.Pattern[str]
+    tail: re.Pattern[str]
+    alone: re.Pattern[str]
+    named: tuple[re.Pattern[str], ...]
+    it_is: tuple[tuple[re.Pattern[str], str], ...]
+    pointing: re.Pattern[str]
+    because: re.Pattern[str]
+    reason: re.Pattern[str]
+
+
+def aligned(text: str) -> str:
+    """The text in lower case, with one kind of apostrophe and simplified characters, each where it was."""
+    translated = text.translate(_APOSTROPHES)
+    lower = translated.lower()
+    return lower if len(lower) == len(text) else translated
+
+
+def simplified(text: str) -> str:
+    """The text with the characters that the patterns have, its letters as they are."""
+    return text.translate(_APOSTROPHES)
+
+
+def split_request(sentence: str) -> Request:
+    """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
+    text = aligned(sentence)
+    patterns = _patterns()
+    start, end = _bounds(text)
+    if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end) and not _IDLE.match(text, start):
+        is_next = text[end:].lstrip().startswith((":", "："))
+        return Request("next" if is_next else "before", end, end)
+    if any_sign().search(text) is not None:
+        if _has_reason_alone(text, start, end):
+            return Request("before", end, end)
+        if (named := _named(text, start)) is not None:
+            return named
+    whole = first, last = start, len(text.rstrip())
+    # "你记得我妹妹吗" asks what is known.
+    lead = None if text[:end].endswith(("吗", "嗎")) else patterns.lead.match(text, start, end)
+    may_ask = any_sign().search(text) is not None
+    if lead is not None and not _NOT_CUT.match(text, lead.end()):
+        first = lead.end()
+    elif lead is None and may_ask:
+        first = (
+            remembered_from(text)
+            or remembered_after_that(text, start, end)
+            or remembered_after_comma(text, start, end)
+            or first
+        )
+    tail_from = max(first, end - _MAX_TAIL_CHARS)
+    tail = patterns.tail.search(text, tail_from, end)
+    if tail is not None or may_ask:
+        last = tail.start() if tail is not None else _end_before_request(text, first, last)
+    if (first, last) == whole:
+        # A task to remember is a request as it stands; "remember that time in Rome?" asks what is known.
+        is_asked = lead is not None and not text.rstrip().endswith(("?", "？"))
+        return Request("inside" if is_asked else "none", 0, len(sentence))
+    rest = text[first:last].strip(" \t.,;:!-–—")
+    if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
+        return Request("before", end, end)
+    is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
+    return Request("inside", first, last, is_subordinate)
+
+
+def with_named(sentence: str, thing: str) -> str | None:
+    """What a sentence says that a thing is, with its name ("It is 4471" becomes "The code is 4471"); None where it says
+    no such thing."""
+    text = aligned(sentence).strip()
+    for pattern, copula in _patterns().it_is:
+        found = pattern.match(text)
+        if found is not None:
+            value = sentence.strip()[found.start("value") :]
+            return f"{thing[:1].upper()}{thing[1:]}{copula}{value}"
+    return None
+
+
+def _named(text: str, start: int) -> Request | None:
+    """A request to remember a thing by its name, with what it is or without."""
+    if len(text) - start > _MAX_ALONE_CHARS:
+        return None
+    for pattern in _patterns().named:
+        found = pattern.match(text, start)
+        if found is not None:
+            has_value = found.groupdict().get("value") is not None
+            last = found.end("value") if has_value else found.end("thing")
+            return Request("inside" if has_value else "named", found.start("thing"), last)
+    return None
+
+
+def _has_reason_alone(text: str, start: int, end: int) -> bool:
+    """Whether a sentence asks to remember what stands before it and says no more than why."""
+    patterns = _patterns()
+    reason = patterns.because.search(text, start, min(end, start + _MAX_ALONE_CHARS))
+    parts = [(start + a, start + b) for a, b in clauses(text[start : reason.start() if reason is not None else end])]
+    if not parts or (reason is None and len(parts) == 1):
+        return False
+    (first, last), *rest = parts
+    asked = read_request(text, first, last)
+    if asked is None or asked.kind != "remember" or patterns.pointing.search(text, first, last) is None:
+        return False
+    return all(is_idle(text, *part) or patterns.reason.match(text, *part) is not None for part in rest)
+
+
+def _end_before_request(text: str, start: int, end: int) -> int:
+    """Where the last clauses that ask to remember what stands before them begin; `end` without such ones."""
+    parts = [(start + first, start + last) for first, last in clauses(text[start:end])]
+    kept = len(parts)
+    for index in range(len(parts) - 1, max(-1, len(parts) - _MAX_TAIL_CLAUSES - 1), -1):
+        asked = read_request(text, *parts[index], needs_object=index == 0)
+        if asked is not None and asked.kind == "remember":
+            kept = index
+        elif asked is not None or not is_idle(text, *parts[index]):
+            break
+    return end if kept == len(parts) else parts[kept - 1][1] if kept else start
+
+
+def _bounds(text: str) -> tuple[int, int]:
+    """Where the words of a sentence begin and end, without marks and spaces around them."""
+    start, end = 0, len(text)
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum() and text[end - 1] not in ")）":
+        end -= 1
+    return start, end
+
+
+@cache
+def _patterns() -> _Patterns:
+    source = Path(__file__).with_name("fact_requests.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(source).values()
+    # The languages without a table of their own have the leads of their cues.
+    of_cues = [cues.lead.pattern for cues in all_cues().values() if cues.lead is not None]
+
+    def joined(kind: str, more: list[str]) -> str:
+        parts = [part.replace(" ", r"\s") for table in tables for part in table[kind]]
+        return "|".join(f"(?:{part})" for part in [*parts, *more])
+
+    return _Patterns(
+        re.compile(joined("lead", of_cues)),
+        re.compile(f"(?:{joined('tail', [])})$"),
+        re.compile(joined("alone", [])),
+        tuple(re.compile(part.replace(" ", r"\s")) for table in tables for part in table["named"]),
+        tuple((re.compile(table["it_is"].replace(" ", r"\s")), table["copula"]) for table in tables),
+        *(re.compile(joined(kind, [])) for kind in ("pointing", "because", "reason")),
+    )

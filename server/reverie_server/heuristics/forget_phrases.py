@@ -1,0 +1,377 @@
+# ruff: noqa: E501  # a pattern stands on one line
+"""More ways to ask for forgetting, by language: with the verb elsewhere, politely, or by the place it is to leave.
+
+To delete a thing may be a task ("delete the branch"): without "what I said", "the thing with" or the memory itself as the
+place, only words of private things ("the PIN of the cellar") name what is to be forgotten. Texts are folded.
+"""
+
+from __future__ import annotations
+
+_T = r"(?P<topic>[^,;:.!?，。！？；：]{2,80}?)"
+_LO = r"(?:[,;:–—-]| -) ?"
+
+# English.
+_OPEN = (
+    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no(?=,)|oops|please|and|but|also|so|hey|listen|well|on second thought|you know what)[ ,]++)*+"
+    r"(?:(?:could|can|would|will) you (?:please |maybe |kindly )?|i want you to |i'd like you to |i would like you to |i need you to |you can |you should )?(?:please )?(?:just )?"
+)
+_END = r"(?:,? ?(?:please|again|right away|immediately|now|for me|ok|okay|too|thanks|thank you|if you can|will you|would you|yesterday|earlier|before))*+"
+_THAT = (
+    r"(?:that|this|it|what i (?:have |'ve )?(?:just )?(?:said|told you|wrote|mentioned)|that last (?:thing|bit|part|sentence|message)|the last (?:thing|bit|part|sentence)"
+    r"|(?:that|this) (?:one|number|figure|name|code|date|address|detail|amount|sum|price|word|story|news|secret|fact))"
+)
+_MEMORY = r"(?:your |the )?(?:memory|notes|records|record|files|logs|log|database)"
+_STORE = r"(?:keep|save|store|record|note|remember|retain|log|write down|hold on to|hang on to)"
+_PRIVATE = (
+    r"(?:\w+ ){0,2}(?:pin|password|passcode|passphrase|salary|income|debts?|phone number|diagnosis|iban|secret"
+    r"|illness)"
+)
+# A code may be a program's, too: that of a door is not.
+_LOCKED = (
+    r"(?:code|combination|key code|number) (?:of|for|to|at|from) (?:\w+ ){0,4}?(?:door|gate|alarm|safe|locker|lock|padlock|building|garage|house|flat|apartment|vault|cellar|gym|suitcase|bike"
+    r"|intercom|card|account|phone|wi-?fi|router)(?: [^,;:.!?]{2,40}?)?"
+)
+_REMOVE = r"(?:remove|delete|erase|take|strike|scrub|wipe|drop|clear|get rid of)"
+ENGLISH = (
+    (rf"{_OPEN}{_REMOVE} {_THAT} (?:from|out of|off) {_MEMORY}{_END}", "previous"),
+    (rf"{_OPEN}(?:keep|leave) {_THAT} out of {_MEMORY}{_END}", "previous"),
+    (
+        rf"{_OPEN}(?:i'd rather you|i would rather you|i'd prefer (?:it )?if you) (?:didn't|did not) {_STORE} {_THAT}{_END}",
+        "previous",
+    ),
+    (rf"{_OPEN}(?:i don't want|i do not want|i didn't want) you to {_STORE} {_THAT}{_END}", "previous"),
+    (
+        rf"{_OPEN}i (?:don't|do not) want (?:that|this|it) (?:to be )?(?:saved|kept|stored|recorded|remembered|written down|on record|in {_MEMORY}){_END}",
+        "previous",
+    ),
+    (
+        rf"{_OPEN}(?:pretend|act (?:like|as if)|let's pretend) i (?:never|didn't) (?:said|say|told you|tell you|mentioned|mention) (?:that|this|anything|it){_END}",
+        "previous",
+    ),
+    (
+        rf"{_OPEN}(?:(?:there's |there is )?no need to|you (?:don't|do not) (?:need|have) to) {_STORE} (?:that|this){_END}",
+        "previous",
+    ),
+    (
+        rf"{_OPEN}(?:that|this) (?:should not|shouldn't|must not|mustn't|is not to|isn't to|does not need to|doesn't need to) be (?:saved|stored|kept|recorded|written down|remembered|noted)(?: anywhere)?{_END}",
+        "previous",
+    ),
+    (rf"{_OPEN}(?:do not|don't|dont) (?:put|write|leave) (?:that|this) in {_MEMORY}{_END}", "previous"),
+    (
+        rf"{_OPEN}forget (?:that|what) i (?:ever |even )?(?:said|told you|mentioned|brought up|brought) (?:that|this|it|any of (?:that|this)){_END}",
+        "previous",
+    ),
+    (rf"{_OPEN}forget i (?:ever |even )?(?:said|told you|mentioned) (?:that|this|anything){_END}", "previous"),
+    (
+        rf"{_OPEN}(?:(?:do not|don't|dont|never) {_STORE}|i don't want you to {_STORE}) (?:(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?|what (?:comes next|follows)|what i(?:'m| am) (?:about|going) to (?:say|tell you)|what i (?:say|tell you) next){_END}",
+        "next",
+    ),
+    (
+        rf"{_OPEN}(?:don't|do not|dont) {_STORE} (?:anything|what|the things?|whatever)(?: that)? (?:i(?:'ve| have)? (?:just )?(?:said|told you|mentioned) )?(?:to you )?(?:about|regarding|concerning) {_T}{_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:forget|delete|erase|remove) (?:the|that) (?:thing|bit|part|stuff|story|business|matter)s? (?:(?:that )?i (?:told you|said|mentioned) )?(?:about|with|regarding) {_T}{_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}{_REMOVE} (?:everything |anything |all )?(?:about )?(?:my |the |our )?{_T} (?:from|out of|off) {_MEMORY}{_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:forget|delete|erase|remove|unlearn) (?:my |the |our )(?P<private>{_PRIVATE}(?: (?:of|for|to|at|from) [^,;:.!?]{{2,60}}?)?){_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:forget|delete|erase|remove|unlearn|(?:do not|don't|dont|never) {_STORE}) (?:my |the |our )(?P<private>{_LOCKED}){_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:do not|don't|dont|never) {_STORE} (?:my |the |our )(?P<private>{_PRIVATE}(?: (?:of|for|to|at|from) [^,;:.!?]{{2,60}}?)?){_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:remove|delete|erase|wipe) (?:everything|anything|all)(?: (?:that )?i (?:said|told you|mentioned))? (?:about|regarding|concerning) {_T}{_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}forget (?:everything|all|anything|whatever|what)(?: that)? i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned)(?: (?:yesterday|earlier|before))? (?:about|regarding|concerning) {_T}{_END}",
+        "topic",
+    ),
+    (
+        rf".+{_LO}(?:and |but |so )?(?:please |now )*(?:do not|don't|dont) (?:write|note) (?:that|this|it) down{_END}",
+        "own",
+    ),
+    (rf".+{_LO}(?:and |but |so )?(?:please |now )*(?:forget|delete|erase) (?:that|this){_END}", "own"),
+)
+
+# German.
+_AUF = r"(?:(?:ok|okay|bitte|ach|oh|nein|moment|und|aber|doch|du|hey|also|ne|sorry|entschuldige|entschuldigung|hm|naja|mist|ups|halt)[ ,]++)*+"
+_BITTE = r"(?:(?:bitte|mal|doch|lieber|wieder|gleich|sofort|einfach|jetzt|besser|auch|am besten|nirgends|nirgendwo|danke)[ ,]*+)*+"
+_KANNST = r"(?:(?:kannst|könntest|konntest|würdest|wurdest|magst) du |du (?:kannst|sollst|darfst) )"
+_DAS = (
+    r"(?:das|dies|dieses|das eben|das gerade|das von eben|das von gerade|das von vorhin|das alles|den letzten satz|meinen letzten satz|die letzte nachricht|meine letzte nachricht"
+    r"|was ich (?:dir )?(?:gerade|eben|soeben|zuletzt|vorhin|da)? ?(?:gesagt|erzählt|geschrieben|verraten) (?:habe|hab))"
+)
+_GED = r"(?:aus|von) (?:deinem|dem|deinen|den|deiner|der) (?:gedächtnis|notizen|speicher|erinnerung|aufzeichnungen|unterlagen)"
+_IMP = r"(?:vergiss|lösch|lösche|streich|streiche|entfern|entferne|vergessen sie|löschen sie|tilge)"
+_INF = r"(?:vergessen|löschen|streichen|entfernen)"
+_MERK = r"(?:speichern|behalten|merken|notieren|aufschreiben|abspeichern|festhalten|mitschreiben)"
+_MERKST = r"(?:speicherst|behältst|merkst|notierst|aufschreibst|abspeicherst|festhältst)"
+_MERKE = r"(?:speicher|speichere|behalt|behalte|notier|notiere|schreib|schreibe|merk|merke|halt|halte|speichern sie|notieren sie|merken sie|behalten sie)"
+_GESAGT = r"(?:gesagt|erzählt|geschrieben|verraten|anvertraut|genannt) (?:habe|hab|hatte)"
+_ZU = r"(?:über|uber|zu|zum|zur|von|vom|wegen|mit|bezüglich)"
+_WANN = r"(?:(?:gestern|vorhin|neulich|eben|gerade|mal|letztens|früher|heute|heute morgen) )*+"
+_ART = r"(?:den |die |das |der |dem |meine[nmrs]? |mein |unsere[nmrs]? |unser )"
+_PRIVAT = r"(?:\w*(?:pin|passwort|kennwort|gehalt|telefonnummer|diagnose|iban|aktenzeichen|zahlenkombination|geheimnis|schulden|krankheit|lohn|einkommen|geheimzahl|(?:tür|tor|haus|keller|schloss|tresor|safe|alarm|zugangs|spind|garagen)code))"
+_SCHLOSS = (
+    r"(?:code|kombination|nummer) (?:von|vom|für|zu|zum|zur|am|an|im|in|des|der) (?:[^\W\d_]+ ){0,3}?\w*(?:tür|tor|schloss|safe|tresor|keller|spind|alarm|alarmanlage|garage|haus|hauses|wohnung"
+    r"|kellertür|koffer|fahrrad|karte|konto|handy|wlan|schließfach)"
+)
+GERMAN = (
+    (rf"{_AUF}{_IMP} {_BITTE}{_ART}(?P<private>{_SCHLOSS}) ?{_BITTE}(?:{_GED})?,? ?{_BITTE}", "topic"),
+    (rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?P<private>{_SCHLOSS}) {_BITTE}(?:{_GED} )?{_INF}", "topic"),
+    (
+        rf"{_AUF}{_MERKE}(?: dir)? {_BITTE}{_ART}(?P<private>{_SCHLOSS}|{_PRIVAT}) {_BITTE}nicht(?: auf| ab)?,? ?{_BITTE}",
+        "topic",
+    ),
+    (rf"{_AUF}{_IMP} {_BITTE}{_DAS},? ?{_BITTE}(?:{_GED})?,? ?{_BITTE}", "previous"),
+    (rf"{_AUF}nimm {_BITTE}{_DAS} {_BITTE}{_GED}(?: raus| heraus)?,? ?{_BITTE}", "previous"),
+    (rf"{_AUF}{_KANNST}{_BITTE}{_DAS},? {_BITTE}(?:{_GED} )?{_INF},? ?{_BITTE}", "previous"),
+    (rf"{_AUF}{_DAS},? (?:kannst|darfst|solltest) du {_BITTE}{_INF}", "previous"),
+    (rf"{_AUF}{_BITTE}{_DAS},? {_BITTE}(?:{_GED} )?{_INF},? ?{_BITTE}", "previous"),
+    (rf"{_AUF}{_DAS} (?:vergisst|löschst|streichst) du {_BITTE}", "previous"),
+    (rf"{_AUF}{_DAS} (?:vergiss|lösch|lösche|streich) ?{_BITTE}", "previous"),
+    (
+        rf"{_AUF}tu {_BITTE}so,? als (?:hätte|hatte) ich (?:dir )?(?:das|nichts|dazu nichts) (?:nie |nicht |davon )?(?:gesagt|erzählt|erwähnt)",
+        "previous",
+    ),
+    (rf"{_AUF}das (?:musst|brauchst|sollst|solltest) du (?:dir )?{_BITTE}nicht {_BITTE}(?:zu )?{_MERK}", "previous"),
+    (
+        rf"{_AUF}das (?:soll|sollte|darf|muss) (?:bitte )?(?:nicht|nirgends|nirgendwo) {_BITTE}(?:gespeichert|notiert|festgehalten|aufgeschrieben|vermerkt) (?:werden|sein)",
+        "previous",
+    ),
+    (rf"{_AUF}ich (?:möchte|will|mag) nicht,? dass du (?:dir )?(?:das|dies) {_MERKST}", "previous"),
+    (rf"{_AUF}mir wäre (?:es )?lieber,? (?:wenn )?du (?:würdest )?(?:dir )?das nicht {_MERKST}", "previous"),
+    (rf"{_AUF}{_BITTE}(?:das|dies|das eben|das gerade) {_BITTE}(?:nicht|nirgends|nirgendwo) {_MERK}", "previous"),
+    (
+        rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}{_DAS},? {_BITTE}(?:nicht|nirgends|nirgendwo)(?: auf| ab| fest| mit)?,? ?{_BITTE}",
+        "previous",
+    ),
+    (
+        rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}(?:das folgende|folgendes|was jetzt kommt|was ich (?:dir )?(?:jetzt|gleich) (?:sage|erzähle)),? {_BITTE}nicht(?: auf| ab| fest)?",
+        "next",
+    ),
+    (
+        rf"{_AUF}(?:das folgende|folgendes|(?:das,? )?was (?:jetzt|gleich|nun) (?:kommt|folgt)|(?:das,? )?was ich (?:dir )?(?:jetzt|gleich) (?:sage|erzähle)),? (?:(?:{_MERKE}|schreibst|speicherst|notierst|merkst|behältst|hältst) )?(?:du |dir |sie |sich )*{_BITTE}nicht(?: {_MERK}| auf| ab| fest| mit)?",
+        "next",
+    ),
+    (rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}folgendes {_BITTE}nicht(?: auf| ab| fest)? ?[:,–—-] ?.+", "own"),
+    (
+        rf"{_AUF}{_IMP} {_BITTE},? ?(?:alles,? )?was ich (?:dir )?{_WANN}{_ZU} {_ART}?{_T} {_WANN}{_GESAGT},? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}{_IMP}(?:,? {_BITTE}),? ?dass ich (?:dir )?{_WANN}(?:(?:von|vom) )?{_ART}?{_T} {_WANN}{_GESAGT},? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}(?:alles,? )?was ich (?:dir )?{_WANN}{_ZU} {_ART}?{_T} {_WANN}{_GESAGT},? (?:(?:kannst|sollst|darfst) du )?{_BITTE}(?:{_INF}|{_IMP}),? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}{_IMP} {_BITTE}(?:das|die sache|die geschichte|den teil|alles) (?:{_ZU}|rund um|zum thema) {_ART}?{_T},? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}(?:das|die sache|die geschichte|den teil) (?:mit|vom|von|zu|zum|zur|über) {_ART}?{_T},? (?:(?:kannst|sollst|darfst|könntest) du )?{_BITTE}(?:{_INF}|{_IMP}),? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}{_KANNST}{_BITTE}(?:das|die sache|die geschichte|alles) {_ZU} {_ART}?{_T} {_BITTE}{_INF},? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}{_IMP} {_BITTE}{_ART}(?P<private>{_PRIVAT}(?: (?:von|vom|für|zum|zur|im|in|am|des|der) [^,;:.!?]{{2,60}}?)?) ?{_BITTE}(?:{_GED})?,? ?{_BITTE}",
+        "topic",
+    ),
+    (
+        rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?P<private>{_PRIVAT}(?: (?:von|vom|für|zum|zur|im|in|am|des|der) [^,;:.!?]{{2,60}}?)?) {_BITTE}(?:{_GED} )?{_INF}",
+        "topic",
+    ),
+    (rf"{_AUF}{_IMP} {_BITTE}{_ART}?{_T} {_BITTE}{_GED}", "topic"),
+    (rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}nichts (?:von|vom|über|zu|zum|zur) {_ART}?{_T}", "topic"),
+    (rf".+{_LO}(?:aber |und |also )?{_BITTE}(?:vergiss|lösch|lösche) das ?{_BITTE}", "own"),
+    (rf".+{_LO}(?:aber |und |also )?das {_BITTE}(?:nicht|nirgends) {_MERK}", "own"),
+)
+
+# Spanish; with and without accents, of tú, usted and vos.
+_OYE = r"(?:(?:ya(?= no )|por favor|por fa|porfa|porfis|ok|vale|espera|espere|y|pero|perdona|perdón|perdon|ay|no(?=,)|oye|mira|bueno|mejor|disculpa|uy|ups|también|tambien|ah|entonces|che|te lo pido|sabes qu[eé])[ ,]++)*+"
+_PUEDES = r"(?:puedes |podr[ií]as |pod[eé]s |puede |podr[ií]a |me puedes |quieres |haz el favor de |hazme el favor de |te importar[ií]a |necesito que |quiero que |te pido que |quisiera que |me gustar[ií]a que |prefiero que |preferir[ií]a que |te agradecer[ií]a que )?"
+_FIN = r"(?:,? ?(?:por favor|por fa|porfa|porfis|ya|ahora|ahora mismo|de nuevo|en ning[uú]n (?:sitio|lado|lugar)|en ninguna parte|(?:de|en) (?:tu|la|su) memoria|de tus (?:notas|registros|archivos)|en tus (?:notas|registros)|gracias|s[ií]|vale|quieres|puedes|mejor|tampoco|nunca|para siempre|del todo|te lo pido))*+"
+_OLVIDA = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|olvídese de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines|quita|quit[aá]|quite|quitar|quites|saca|sac[aá]|saque|suprime)"
+_OLVIDA_SOLO = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines)"
+_DIJE = r"(?:dije|he dicho|cont[eé]|he contado|coment[eé]|he comentado|mencion[eé]|he mencionado|platiqu[eé]|expliqu[eé]|escrib[ií]|confes[eé]|dec[ií]a|ven[ií]a diciendo|acabo de (?:decir|contar|escribir|comentar|mencionar)(?:te)?|acabo de decirte)"
+_HACE = r"(?: (?:ayer|antes|hace un rato|hace un momento|hace poco|reci[eé]n|hoy|esta ma[ñn]ana|el otro d[ií]a|justo|ahora))*+"
+_ESO = (
+    rf"(?:eso(?: [uú]ltimo)?|esto(?: [uú]ltimo)?|todo eso|todo esto|(?:todo )?(?:eso |esto )?(?:lo )?que (?:te )?{_DIJE}{_HACE}|lo [uú]ltimo(?: que (?:te )?{_DIJE})?|lo de (?:antes|reci[eé]n|ahora|hace un (?:rato|momento))|lo anterior"
+    r"|(?:el|mi) [uú]ltimo mensaje|la [uú]ltima frase|ese dato|este dato|ese comentario|esa informaci[oó]n|ese detalle)"
+)
+_GUARDES = r"(?:guardes|guarde|recuerdes|anotes|anote|apuntes|apunte|almacenes|registres|registre|memorices|grabes|conserves|escribas|te acuerdes de|lo guardes|lo anotes|lo apuntes|lo registres|lo almacenes|lo recuerdes|lo conserves|lo memorices|te quedes con|quedes)"
+_LOGUARDES = r"(?:guardes|guarde|anotes|anote|apuntes|apunte|almacenes|registres|registre|memorices|grabes|conserves|recuerdes|escribas)"
+_SOBRE = r"(?:sobre|de|del|acerca de|acerca del|respecto a|respecto al|respecto de|con)"
+_EL = r"(?:el |la |los |las |mi |mis |nuestro |nuestra )"
+_PRIVADO = (
+    r"(?:contrase[ñn]a|pin|nip|sueldo|salario|n[oó]mina|diagn[oó]stico|expediente|deudas?|secreto|enfermedad|iban)"
+)
+_CERRADO = (
+    r"(?:clave|c[oó]digo|combinaci[oó]n|n[uú]mero) (?:de|del|para) (?:\w+ ){0,3}?(?:puerta|portal|caja|caja fuerte|alarma|candado|garaje|edificio|casa|taquilla|trastero|malet[ií]n|bici|bicicleta"
+    r"|portero|tarjeta|cuenta|banco|m[oó]vil|tel[eé]fono|wifi|correo|gimnasio)(?: [^,;:.!?]{2,40}?)?"
+)
+SPANISH = (
+    (rf"{_OYE}{_PUEDES}(?:{_OLVIDA_SOLO}|no {_GUARDES}) {_EL}(?P<private>{_CERRADO}){_FIN}", "topic"),
+    (
+        rf"{_OYE}{_PUEDES}no {_GUARDES} {_EL}(?P<private>{_PRIVADO}(?: (?:de|del|para) [^,;:.!?]{{2,60}}?)?){_FIN}",
+        "topic",
+    ),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_ESO}{_FIN}", "previous"),
+    (
+        rf"{_OYE}{_PUEDES}(?:b[oó]rralo|borralo|borrarlo|elim[ií]nalo|eliminarlo|qu[ií]talo|lo borres|lo elimines|lo olvides|olvidarlo|s[aá]calo de (?:tu memoria|tus notas)){_FIN}",
+        "previous",
+    ),
+    (rf"{_OYE}{_ESO}[, ]+(?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|qu[ií]talo|borra|olvida){_FIN}", "previous"),
+    (rf"{_OYE}{_PUEDES}no {_GUARDES} {_ESO}{_FIN}", "previous"),
+    (rf"{_OYE}{_PUEDES}no (?:me |te )?lo {_LOGUARDES}{_FIN}", "previous"),
+    (rf"{_OYE}{_ESO}[, ]+(?:mejor |por favor )?no (?:me )?lo {_LOGUARDES}{_FIN}", "previous"),
+    (
+        rf"{_OYE}no (?:quiero|quisiera|me gustar[ií]a|hace falta|es necesario|necesito|tienes por qu[eé]) (?:que )?(?:lo )?{_LOGUARDES}(?: {_ESO})?{_FIN}",
+        "previous",
+    ),
+    (
+        rf"{_OYE}(?:{_ESO} )?(?:no hace falta|no es necesario) (?:que lo {_LOGUARDES}|guardarlo|anotarlo|apuntarlo|registrarlo|recordarlo){_FIN}",
+        "previous",
+    ),
+    (
+        rf"{_OYE}(?:que )?(?:{_ESO} )?(?:que )?no (?:debe |tiene que |quiero que |debe de )?(?:quede|queda|quedar|quedarse|se guarde|guardarse|se registre|se quede|conste)(?: {_ESO})?(?: guardado| registrado| registro| anotado| escrito| constancia| rastro)?(?: (?:de|con) {_ESO})?{_FIN}",
+        "previous",
+    ),
+    (
+        rf"{_OYE}(?:haz|hagamos|haga|has) (?:como )?(?:de cuenta )?(?:si|que)? ?(?:yo )?(?:no|nunca) (?:te )?(?:lo )?(?:hubiera|hubiese|he|haya)? ?(?:dicho|contado|mencionado|dije|cont[eé])(?: (?:nada|eso|esto))?{_FIN}",
+        "previous",
+    ),
+    (
+        rf"{_OYE}{_PUEDES}no {_GUARDES} (?:lo siguiente|lo que sigue|lo que viene|lo que (?:te )?voy a (?:decir|contar)(?:te)?|lo pr[oó]ximo){_FIN}",
+        "next",
+    ),
+    (
+        rf"{_OYE}(?:lo siguiente|lo que sigue|lo que (?:te )?voy a (?:decir|contar)(?:te)?),? no lo {_LOGUARDES}{_FIN}",
+        "next",
+    ),
+    (
+        rf"{_OYE}{_PUEDES}no (?:lo )?{_GUARDES} (?:eso|esto|lo siguiente|lo que sigue|lo que (?:te )?voy a (?:decir|contar)(?:te)?) ?[:,–—-] ?.+",
+        "own",
+    ),
+    (rf"{_OYE}esto (?:no lo {_LOGUARDES}|que no quede guardado|es para no guardar) ?[:,–—-] ?.+", "own"),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} (?:todo )?lo que (?:te )?{_DIJE}{_HACE} {_SOBRE} {_EL}?{_T}{_FIN}", "topic"),
+    (
+        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} (?:todo )?(?:lo|lo relacionado|lo referente|lo que sepas|lo que sabes|lo que tengas|el asunto|el tema|la historia|el dato|la parte|lo que tenga que ver|todo) (?:{_SOBRE}|a|al) {_EL}?{_T}{_FIN}",
+        "topic",
+    ),
+    (
+        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} que (?:te )?(?:dije|cont[eé]|coment[eé]|mencion[eé]) (?:que )?(?:lo (?:de|del) )?{_EL}?{_T}{_FIN}",
+        "topic",
+    ),
+    (
+        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} {_EL}(?P<private>{_PRIVADO}(?: (?:de|del|para|que abre) [^,;:.!?]{{2,60}}?)?){_FIN}",
+        "topic",
+    ),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{_T} de (?:tu|la|su) memoria{_FIN}", "topic"),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{_T} de tus (?:notas|registros|archivos){_FIN}", "topic"),
+    (
+        rf"{_OYE}(?:lo|el asunto|el tema|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{_T},? (?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|no lo {_LOGUARDES}){_FIN}",
+        "topic",
+    ),
+    (
+        rf"{_OYE}{_PUEDES}(?:no |no quiero que )(?:{_GUARDES}) (?:nada|lo|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{_T}{_FIN}",
+        "topic",
+    ),
+    (
+        rf".+{_LO}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
+        "own",
+    ),
+)
+
+# Chinese, in both scripts.
+_QING = r"(?:好的?|等等|请|請|麻烦|麻煩|拜托|拜託|你|您|帮我|幫我|给我|給我|还是|還是|那(?=[,，])|对了|對了|哦|唉|哎|诶|不好意思|抱歉|能不能|能|可以|可不可以|希望你|我想让你|我希望你|我要你|就|也|都|先|赶紧|赶快|直接|,|，| )*+"
+_BA = rf"{_QING}(?:把|将|將)"
+_CI = r"(?:从|從)?(?:你的|你|您的)?(?:记忆|記憶|记录|記錄|笔记|筆記|数据库|档案|脑子|脑海)(?:里面|里|裡|中|当中|库|库里)?(?:面)?"
+_WANG = rf"(?:{_CI})?(?:都|全|全部|全都|统统|彻底|也|给|再|就|一起|马上|赶紧|请|請)*+(?:忘掉|忘记|忘記|忘了|忘|删掉|刪掉|删除|刪除|删了|刪了|删|抹掉|抹去|清掉|清除|去掉|擦掉)"
+_BIE = r"(?:都|也|就|请|請|你|您|千万|麻烦|,|，| )*+(?:不要|别|別|勿|不用|不必|不许|不需要|不想让你|不希望你|不想你|不该)(?:再|给我|帮我|把它|把这个|给)?"
+_JI = r"(?:记住|記住|记录|記錄|记下|記下|记着|记进|记到|记入|记在|写进|写下|写入|保存|存储|儲存|储存|存|留|留下|留存|保留|记得|记|記)(?:下来|下來|起来|住|着)?(?:任何)?(?:记录|记忆里|你的记忆里|笔记里|笔记|底)?"
+_WEI = r"(?:吧|了吧|了|哦|啊|呀|啦|好吗|好嗎|好不好|可以吗|可以嗎|行吗|行不行|谢谢|謝謝|拜托|,|，| )*+"
+_GANG = (
+    r"(?:(?:我)?(?:刚才|剛才|刚刚|剛剛|刚|剛|上面|前面|之前|方才)(?:跟你|对你|和你|给你)?(?:说|說|讲|講|提|提到|告诉你|告訴你|聊)(?:过)?的?(?:那些|那个|这个|那|这)?(?:话|話|事|事情|内容|东西|那句话|那句|这些|那些|一切|全部|信息)?"
+    r"|(?:刚才|刚刚|上面|前面|上|最后|剛才)(?:的|那|这|一)*(?:句话|句|条消息|条|段话|段|些话|话|話|内容|事|件事|消息|个)"
+    r"|(?:这|那|這)(?:个|個|件事情|件事儿|件事|些话|些|句话|句話|句|段话|段|条消息|条|点|事儿|事|话)?|它|以上(?:内容|这些)?)"
+)
+_SIMI = r"(?:[^,;:.!?，。！？；：]{0,12}(?:密码|密碼|口令|工资|薪水|收入|卡号|病历|病历号|诊断|病情|债|欠款|暗号|秘密|验证码))"
+CHINESE = (
+    (rf"{_BA}?{_GANG}(?:的话|的事)?(?:你)?{_WANG}{_WEI}", "previous"),
+    (rf"{_QING}(?:忘掉|忘记|忘記|忘了|删掉|刪掉|删除|刪除|抹掉|清除){_GANG}{_WEI}", "previous"),
+    (rf"{_QING}{_GANG}{_BIE}{_JI}{_WEI}", "previous"),
+    (rf"{_QING}{_BIE}(?:把)?{_GANG}?{_JI}(?:{_GANG})?{_WEI}", "previous"),
+    (rf"{_QING}我?{_BIE}(?:把{_GANG}{_JI}|{_JI}{_GANG}){_WEI}", "previous"),
+    (rf"{_QING}{_GANG}(?:你)?(?:就)?(?:当|當)(?:作|做)?我?(?:没|沒)(?:说|說|讲|提)(?:过|過)?{_WEI}", "previous"),
+    (rf"{_QING}(?:当|當)我(?:没|沒)(?:说过|說過|讲过|提过)(?:{_GANG})?{_WEI}", "previous"),
+    (rf"{_QING}{_BIE}{_JI}(?:下面|以下|接下来|下边)(?:的|我说的|我要说的|这些|这)*(?:话|内容|事|事情)?{_WEI}", "next"),
+    (
+        rf"{_QING}(?:下面|以下|接下来)(?:的|我说的|我要说的|这些|这|这句|这件)*(?:话|内容|事|事情)?{_BIE}{_JI}{_WEI}",
+        "next",
+    ),
+    (
+        rf"{_QING}(?:(?:下面|以下|接下来)(?:的|我说的|我要说的|这些|这|这句|这件)*(?:话|内容|事|事情)?|{_GANG})?{_BIE}{_JI}(?:{_GANG}|下面的|以下)?(?:内容|话)?[:：,，].+",
+        "own",
+    ),
+    (rf".+[,，](?:但是|但|不过|可是)?{_QING}(?:{_GANG})?{_BIE}{_JI}(?:{_GANG})?{_WEI}", "own"),
+    (
+        rf".+[,，](?:但是|但|不过|可是)?(?:请|請|麻烦|帮我|把|这个|这件事|你|它)++(?:忘掉|忘了|忘记|删掉|删了){_WEI}",
+        "own",
+    ),
+    (
+        rf"{_BA}?(?:我)?(?:之前|以前|刚才|刚刚|上次|昨天|前几天|那天)?(?:跟你|对你|和你)?(?:说过的?|说的|讲的|提到的|提过的|告诉你的|聊过的)?(?:所有|全部|一切)?(?:关于|有关|跟|和)(?:我的|我)?{_T}(?:有关)?(?:的)(?:所有|一切|全部)?(?:事情|事儿|事|话|一切|内容|信息|东西|记录)?{_WANG}{_WEI}",
+        "topic",
+    ),
+    (
+        rf"{_QING}(?:忘掉|忘记|忘了|删掉|删除|抹掉|清除)(?:我)?(?:之前|以前|刚才|上次|昨天)?(?:跟你|对你)?(?:说过的?|说的|告诉你的|提过的)?(?:所有|全部|一切)?(?:关于|有关)(?:我的|我)?{_T}(?:的)(?:所有|一切|全部)?(?:事情|事儿|事|话|一切|内容|信息|东西|记录){_WEI}",
+        "topic",
+    ),
+    (rf"{_BA}(?:我的|我)?{_T}(?:的)?(?:这件事|那件事|事情|事儿|事|情况|信息|内容){_WANG}{_WEI}", "topic"),
+    (
+        rf"{_QING}(?:忘掉|删掉|删除|抹掉|请忘记|请忘了)(?:我的|我)?{_T}(?:的)?(?:这件事|那件事|事情|事儿|事|信息){_WEI}",
+        "topic",
+    ),
+    (
+        rf"{_QING}(?:我的|我)?{_T}(?:的)?(?:这件事|那件事|的事情|的事儿|的事|这事儿|这事)[,，]?(?:你|您|请|就|麻烦|,|，)*+(?:忘掉|忘了吧|忘记吧|忘了它|删掉|删除|删了吧){_WEI}",
+        "topic",
+    ),
+    (
+        rf"{_QING}(?:我的|我)?{_T}(?:的)?(?:这件事|那件事|的事情|的事儿|的事|这事儿|这事)[,，]?{_BIE}{_JI}{_WEI}",
+        "topic",
+    ),
+    (
+        rf"{_QING}{_BIE}{_JI}(?:任何)?(?:关于|有关)(?:我的|我)?{_T}(?:的)?(?:任何)?(?:事情|事|话|内容|信息|东西){_WEI}",
+        "topic",
+    ),
+    (rf"{_BA}(?:我的|我)?(?P<private>{_SIMI}){_WANG}{_WEI}", "topic"),
+    (rf"{_QING}{_BIE}{_JI}(?:我的|我)(?P<private>{_SIMI}){_WEI}", "topic"),
+    (rf"{_QING}(?:那个|這個|这个|我的|我那个|那|这)(?P<private>{_SIMI})[,，]?(?:就|也)?{_BIE}{_JI}{_WEI}", "topic"),
+    (rf"{_QING}(?:忘掉|忘记|删掉|删除|抹掉)(?:我的|我)?(?P<private>{_SIMI}){_WEI}", "topic"),
+    (rf"{_BA}(?:我的|我)?{_T}{_CI}(?:都|全)*+(?:删掉|删除|抹掉|清除|去掉|删了){_WEI}", "topic"),
+)
+# A clause of regret before the request: the request is about what was said before, not about the regret.
+REGRET = (
+    r"(?:i (?:shouldn't|should not) have (?:said|told|mentioned|shared)|i (?:don't|do not) know why i (?:said|told)|i regret|thinking about it|now that i think|that (?:just )?slipped out|that was too (?:much|private)"
+    r"|(?:das )?hätte ich (?:dir )?(?:das )?(?:besser |lieber )?nicht|(?:das )?ist mir (?:so )?(?:rausgerutscht|herausgerutscht)|ich (?:hätte|sollte) (?:dir )?das (?:besser |lieber )?nicht|ich bereue|wenn ich (?:so )?darüber nachdenke"
+    r"|(?:eso )?no (?:te )?deb[ií]|no tendr[ií]a que haber|no ten[ií]a que haber|no s[eé] por qu[eé] (?:te )?(?:dije|cont[eé])|me arrepiento|pens[aá]ndolo (?:bien|mejor)|se me escap[oó]|ahora que lo pienso"
+    r"|我?(?:刚才)?不(?:该|應該|应该)(?:说|說|告诉|跟你|把|提)|我?(?:说|說)(?:漏嘴|多)了|我?(?:想了想|后悔|想想))"
+)

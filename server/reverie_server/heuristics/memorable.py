@@ -1,0 +1,390 @@
+"""What of a conversation a stranger could use in a month, found without a model, as lines of their own. Pure.
+
+That is who the person is, stable preferences, the people around them, projects with their state, decisions with their
+reason, and whatever they asked to remember. Nothing that the assistant said is among it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
+from reverie_server.heuristics.extract import MAX_LINES, UserStatement, statements_of
+from reverie_server.heuristics.fact_grammar.people import people_of
+from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.fact_reader import main_clause, read_facts
+from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
+from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
+from reverie_server.sessions.daily_log import local_day
+from reverie_server.sessions.model import Message
+from reverie_server.text.fences import strip_injected
+from reverie_server.text.redact import essence
+
+Target = Literal["memory", "profile"]
+_SECTIONS: Mapping[str, str] = {"preference": "preferences", "profile": "profile", "project": "projects"}
+_MAX_CHARS = 500
+# What holds for the moment only, is no preference that lasts.
+_TRANSIENT = re.compile(
+    r"(?<!\w)(?:today|tonight|this (?:morning|afternoon|evening|week|weekend|time)|right now|at the moment|for now"
+    r"|just now|yesterday|tomorrow|heute|gerade|im moment|momentan|diese woche|gestern|morgen früh|diesmal|hoy"
+    r"|ahora mismo|esta (?:noche|mañana|tarde|semana|vez)|ayer|de momento|por ahora|aujourd'hui|en ce moment|ce soir"
+    r"|hier)(?!\w)"
+    r"|今天|今晚|今早|现在|現在|这周|這週|昨天|目前|这次|這次"
+)
+_REASON = re.compile(
+    r"(?<!\w)(?:because|since|so that|due to|as it|as we|in order to|otherwise|weil|da|damit|denn|wegen|sonst|um|porque"
+    r"|ya que|para que|debido a|puesto que|parce que|car|afin)(?!\w)|因为|因為|由于|由於|为了|為了|所以|以便"
+)
+_FAVOURITE = re.compile(r"favou?rite|lieblings|favorit|最喜[欢歡]|最爱|最愛")
+_OF_PROFILE = re.compile(
+    r"^(?:name|birthday|nationality|hobby|nickname|pronouns|time ?zone|blood type|native language|mother tongue|job"
+    r"|profession|hometown|home town|full name|last name|first name|e-?mail(?: address)?|phone(?: number)?|address)$"
+)
+# A rule or a habit of one's own.
+_ALWAYS = re.compile(
+    r"(?<!\w)(?:i (?:always|never)|please (?:always|never)|always (?:use|answer|write)|never (?:use|answer|write)"
+    r"|call me|nenn mich|ich \w+ (?:immer|nie|niemals)|immer bitte|bitte (?:immer|nie)"
+    r"|(?:yo )?siempre|nunca|llámame)(?!\w)"
+    r"|我(?:总是|從不|从不|一直)|请(?:总是|不要)|叫我"
+)
+# An object that says nothing without what was said before.
+_VAGUE = re.compile(
+    r"(?:that|this|it|these|those|your|das|dies\w*|dein\w*|eso|esto|esa|ese|tu|la idea|the idea)(?!\w)|[那这這]"
+)
+_COPULAS = {"english": " is {}.", "german": " ist {}.", "spanish": " es {}.", "chinese": "是{}。"}
+# Words that many projects have in their names.
+_OF_ANY_PROJECT = frozenset({"project", "migration", "app", "website", "projekt", "proyecto", "项目", "projec"})
+_PROJECT = re.compile(r"(?<!\w)(?i:our|my|unser|mein|nuestro|mi) (?i:project|projekt|proyecto) (?P<name>[A-ZÀ-Þ]\w+)")
+_CONTRAST = re.compile(r"(?<!\w)(?:sondern|sino|but (?:at|in|for|with|as)|aber jetzt|pero ahora)(?!\w)|而是")
+_SHORT_CHARS = 8
+_WORD = re.compile(r"\w+")
+_UNSPACED_END = re.compile(r"[\u3400-\u9fff]$")
+# In scripts without spaces nothing parts a name from what follows.
+_NAME_END = r"(?![^\W\u3400-\u9fff])"
+_GAP = r"(?:\s|(?<=[\u3400-\u9fff]))"
+_POSSESSIVE = r"(?:(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+)(?!\w)\s?|我们?的?|我們?的?)"
+# Between a role and a name: the copula of the line stands for it.
+_NAMING = re.compile(
+    r"(?:\s+(?:heißt|heisst|se llama|is called|is named|called|named|also|ja|übrigens|is|ist|es))+$|(?:名叫|叫做?|是)$"
+)
+# People who are worth a line for what they are to the user only with something beside the name.
+_ACQUAINTANCE = re.compile(
+    r"friend|mate|buddy|pal|neighbou?rs?|colleague|co-?worker|acquaintance|freund(?:in)?|kumpel|nachbar(?:in)?"
+    r"|kolleg(?:e|in)|mitbewohner(?:in)?|bekannter?|amig[oa]|vecin[oa]|compañer[oa]|coleg[ao]"
+    r"|(?:好)?朋友|邻居|鄰居|同事|室友|同学|同學"
+)
+# What somebody near the user must not have is worth a line, with who that is.
+_CARE = frozenset({"avoids", "allergic_to", "diet", "can_eat", "not eats", "intolerant_of"})
+# It was so once: a habit of another time.
+_FORMER = re.compile(
+    r"(?<!\w)(?:used to|back then|when (?:i|we) (?:was|were|lived|worked|had|still)|in those days"
+    r"|(?:always|never|usually) (?:went|had|was|were|did|took|drank|ate|drove|ran|came|got|kept|made|used|lived|worked)"
+    r"|früher|damals|als (?:ich|wir) (?:noch|klein|jung)|sol[ií]a(?:mos)?"
+    r"|cuando (?:era|éramos|vivía|trabajaba)\w*)(?!\w)"
+    r"|以前|曾经|曾經|小时候|小時候|从前|從前"
+)
+# It leads on from what was said before, and a line of its own says the same without it.
+_LEADING = re.compile(
+    r"(?:(?:and|but|oh|well|so|anyway|by the way|und|aber|ach|na|also|übrigens|y|pero|pues|bueno|por cierto)"
+    r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|不过|不過|而且|还有|還有)[，,]?\s*)+",
+    re.IGNORECASE,
+)
+# A consequence of what was said before, or a comparison with it: not whole without that.
+_INCOMPLETE = re.compile(
+    r"(?:deshalb|deswegen|darum|daher|therefore|that's why|hence|por eso|así que|como (?:mi|su|tu|el|la)"
+    r"|like (?:my|a|the)|wie (?:mein|dein|ein|der|die)\w*)(?!\w)|所以|因此"
+)
+_PRONOUN = re.compile(
+    r"(?:she|he|they|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
+    r"|(?:das|dies|der|die)(?= (?:ist|war|sind|hat|heißt|kann|mag|geht|steht|liegt))|ella|él|ellos|ellas"
+    r"|eso|esto|su|sus|elle|il|ils|elles)(?:'\w+)?(?!\w)|[她他它]|这|那|這"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Memorable:
+    """A line to keep, the file for it, and the facts that it states."""
+
+    statement: UserStatement
+    target: Target
+    is_request: bool
+    facts: tuple[StatedFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The facts of a conversation, each with its message, and the lines to keep of it.
+
+    `resolved` has for a sentence the statements of it that can stand alone: names in place of pronouns.
+    """
+
+    facts: Sequence[tuple[StatedFact, Message]]
+    lines: Sequence[Memorable]
+    resolved: Mapping[str, str]
+
+
+def memorable_of(messages: Sequence[Message], language: str, time_zone: str, known: Sequence[StatedFact] = ()) -> Heard:
+    """The facts that users state in a conversation, and the lines to keep, in order and distinct.
+
+    `known` are the facts of the person's files: the people and projects in them are known by their names.
+    """
+    spoken = [message for message in messages if message.role in ("user", "assistant")]
+    utterances = [
+        Utterance(strip_injected(m.content), m.at, "user" if m.role == "user" else "assistant") for m in spoken
+    ]
+    read = read_facts(utterances, language, known_people=people_of(known, _roles()))
+    facts = [(fact, spoken[fact.utterance]) for fact in read]
+    by_sentence: dict[tuple[int, str], list[StatedFact]] = {}
+    for fact in read:
+        by_sentence.setdefault((fact.utterance, fact.sentence), []).append(fact)
+    near = {**_near_of(known), **_near_of(read)}
+    reading = _Reading(all_cues().get(language), time_zone, _projects_of([*known, *read]), near)
+    lines: dict[str, Memorable] = {}
+    resolved: dict[str, str] = {}
+    for (index, sentence), found in by_sentence.items():
+        resolved[sentence] = " ".join(dict.fromkeys(fact.text for fact in found))
+        for line in reading.lines_of(spoken[index], sentence, found):
+            lines.setdefault(essence(line.statement.text), line)
+    asked = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_request for fact in found)}
+    for message, sentence, text in _requests_of(spoken):
+        if sentence not in asked:
+            request = UserStatement(reading.dated(without_leading(text), message), "notes", message, sentence)
+            lines[essence(request.text)] = Memorable(request, "memory", is_request=True)
+    read_sentences = {sentence for _, sentence in by_sentence}
+    for statement in statements_of(messages):
+        is_rule = statement.sentence not in read_sentences and reading.is_rule(statement)
+        if is_rule:
+            lines.setdefault(essence(statement.text), Memorable(statement, "memory", is_request=True))
+    kept = sorted(lines.values(), key=lambda line: (not line.is_request, line.statement.message.seq))[:MAX_LINES]
+    return Heard(facts, sorted(kept, key=lambda line: line.statement.message.seq), resolved)
+
+
+def language_of(messages: Sequence[Message], known: Sequence[str], language: str) -> str:
+    """The language of a conversation, told by what its user says and by the lines of their files; else `language`.
+
+    People speak theirs, whatever the agent's is, and a short conversation alone does not tell which.
+    """
+    said = [message.content[:_MAX_CHARS] for message in messages if message.role == "user"]
+    cues = cues_of(folded("\n".join([*said, *known])[:MAX_TEXT_CHARS]))
+    return language if cues is None else cues.language
+
+
+def _requests_of(messages: Sequence[Message]) -> list[tuple[Message, str, str]]:
+    """What users ask to remember, in any language: the message, the sentence that has it, and that as a line.
+
+    `Please remember that` is about the statement before, also in the message before; a sentence that begins with a
+    pronoun goes with the one before it.
+    """
+    found: list[tuple[Message, str, str]] = []
+    before: tuple[Message, str, str] | None = None
+    is_next_asked = False
+    for message in messages:
+        if message.role != "user":
+            continue
+        text = strip_injected(message.content)[:MAX_TEXT_CHARS]
+        for span in spoken_sentences(text):
+            sentence = text[span.start : span.end].strip()
+            request = split_request(sentence)
+            if request.kind == "next":
+                is_next_asked = True
+            elif request.kind == "before":
+                found += [before] if before is not None else []
+            elif request.kind == "named" or asks(sentence, None) or len(sentence) > _MAX_CHARS:
+                continue
+            else:
+                rest = sentence[request.start : request.end].strip()
+                rest = main_clause(rest) if request.is_subordinate else rest
+                whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
+                if _begins_with_pronoun(whole) and before is not None:
+                    whole = f"{before[2]} {whole}"[-_MAX_CHARS:]
+                before = (message, sentence, whole)
+                found += [before] if is_next_asked or request.kind == "inside" else []
+                is_next_asked = False
+    return found
+
+
+def _begins_with_pronoun(sentence: str) -> bool:
+    """Whether a sentence begins with a word that stands for somebody or something named before."""
+    return _PRONOUN.match(folded(sentence).lstrip("\"'-–— ,")) is not None
+
+
+def _is_request_alone(sentence: str) -> bool:
+    """Whether a sentence asks to remember another one and says nothing itself."""
+    return split_request(sentence).kind in ("before", "next", "named")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Judges the statements of a conversation. `projects` are the terms of the projects that its user works on; `near`
+    has for the names of people around them what these are to them ("My sister").
+    """
+
+    expected: Cues | None
+    time_zone: str
+    projects: frozenset[str]
+    near: Mapping[str, str]
+
+    def lines_of(self, message: Message, sentence: str, found: Sequence[StatedFact]) -> list[Memorable]:
+        """The lines to keep of a sentence."""
+        lines: list[Memorable] = []
+        for text in dict.fromkeys(fact.text for fact in found):
+            of_text = tuple(fact for fact in found if fact.text == text)
+            is_request = any(fact.is_request for fact in of_text)
+            if len(text) > _MAX_CHARS or (_begins_with_pronoun(text) and not is_request):
+                continue
+            if not is_request and (_INCOMPLETE.match(folded(text)) or _is_acquaintance(of_text)):
+                continue
+            target = "memory" if is_request else self._target(of_text, text)
+            if target is None:
+                continue
+            line = without_leading(text if is_request else self._with_who(of_text, self._relation_alone(of_text, text)))
+            statement = UserStatement(self.dated(line, message), self._category(of_text), message, sentence)
+            lines.append(Memorable(statement, target, is_request, of_text))
+        return _without_parts(lines)
+
+    def is_rule(self, statement: UserStatement) -> bool:
+        """Whether a sentence of which no fact is read asks to be kept, or is in a language that is not read."""
+        if _is_request_alone(statement.sentence) or _begins_with_pronoun(statement.text):
+            return False
+        if _INCOMPLETE.match(folded(statement.text)):
+            return False
+        if _FORMER.search(folded(statement.text)):
+            return False
+        cues = cues_of(folded(statement.message.content), self.expected)
+        if cues is None or cues.language not in all_phrases():
+            return True
+        plain = folded(statement.sentence)
+        if cues.kinds["remember"].search(plain):
+            return True
+        return _ALWAYS.search(plain) is not None and not _TRANSIENT.search(plain)
+
+    def _target(self, facts: Sequence[StatedFact], text: str) -> Target | None:
+        """The file for what nobody asked to keep; None where it is worth no line in one."""
+        # `No longer at A, but at B` says what holds, too.
+        is_contrast = _CONTRAST.search(folded(text)) is not None
+        facts = [fact for fact in facts if is_contrast or fact.change is None or fact.change.kind != "ends"]
+        plain = folded(text)
+        if has_secret(text) or not facts or _FORMER.search(plain):
+            return None
+        if any(fact.predicate in _CARE and fact.subject in self.near for fact in facts):
+            return "memory"
+        own = [fact for fact in facts if fact.about_user and fact.subject == SELF]
+        if any(fact.category == "profile" or _OF_PROFILE.search(fact.predicate) for fact in own) or any(
+            fact.about_user and _OF_PROFILE.search(fact.subject) for fact in facts
+        ):
+            return "profile"
+        if any(self._category([fact]) in ("preferences", "projects", "workflow") for fact in own):
+            is_lasting = not _TRANSIENT.search(plain) and not any(_VAGUE.match(folded(fact.object)) for fact in own)
+            return "memory" if is_lasting else None
+        if self._category(facts) == "projects":
+            return "memory"
+        is_decision = any(fact.category == "decision" for fact in facts)
+        return "memory" if is_decision and _REASON.search(plain) else None
+
+    def _category(self, facts: Sequence[StatedFact]) -> str:
+        """The section for a line."""
+        for fact in facts:
+            if _FAVOURITE.search(folded(fact.predicate)):
+                return "preferences"
+            if fact.category in _SECTIONS and fact.about_user:
+                return _SECTIONS[fact.category]
+            if fact.predicate == "uses" and fact.subject == SELF:
+                return "workflow"
+            if fact.subject != SELF and content_terms(fact.subject) & self.projects:
+                return "projects"
+        return "notes"
+
+    def _relation_alone(self, facts: Sequence[StatedFact], text: str) -> str:
+        """The part of a text that says who somebody is to the user, where the rest is about that person."""
+        relations = [fact for fact in facts if fact.subject == SELF and fact.predicate in _roles()]
+        cues = cues_of(folded(text), self.expected)
+        copula = _COPULAS.get(cues.language) if cues is not None else None
+        if not relations or len(relations) < sum(fact.about_user for fact in facts) or copula is None:
+            return text
+        fact = relations[0]
+        found = _role_before(fact.object).match(text)
+        if found is None or len(text) - len(found[0]) <= _SHORT_CHARS:
+            return text
+        role = _NAMING.sub("", found["role"].rstrip())
+        return f"{role[:1].upper()}{role[1:]}{copula.format(fact.object)}"
+
+    def _with_who(self, facts: Sequence[StatedFact], text: str) -> str:
+        """A text that begins with the name of somebody whom the user has to care for, with who that is."""
+        for fact in facts:
+            who = self.near.get(fact.subject)
+            if who is not None and fact.predicate in _CARE and text.startswith(fact.subject):
+                gap = "" if _UNSPACED_END.search(who) else " "
+                return f"{who[:1].upper()}{who[1:]}{gap}{text}"
+        return text
+
+    def dated(self, text: str, message: Message) -> str:
+        """The text; with a cue of time in it, it ends with the day on which it was said."""
+        cues = cues_of(folded(text), self.expected)
+        is_timed = cues is not None and cues.kinds["time"].search(folded(text)) is not None
+        return f"{text} ({local_day(message.at, self.time_zone).isoformat()})" if is_timed else text
+
+
+def without_leading(text: str) -> str:
+    """The text without words that only lead on from what was said before, such as `And` or `By the way`."""
+    found = _LEADING.match(text)
+    rest = text[found.end() :] if found is not None else ""
+    return rest[:1].upper() + rest[1:] if len(rest) >= _SHORT_CHARS else text
+
+
+def _is_acquaintance(facts: Sequence[StatedFact]) -> bool:
+    """Whether all that facts say of the user is the name of somebody they know."""
+    own = [fact for fact in facts if fact.subject == SELF]
+    return bool(own) and all(_ACQUAINTANCE.fullmatch(fact.predicate) for fact in own)
+
+
+def _without_parts(lines: Sequence[Memorable]) -> list[Memorable]:
+    """The lines of one sentence without those whose words are all in another of them for the same file."""
+    words = [frozenset(_WORD.findall(folded(line.statement.text))) for line in lines]
+    return [
+        line
+        for at, line in enumerate(lines)
+        if not any(
+            line.target == other.target and (words[at] < words[to] or (words[at] == words[to] and to < at))
+            for to, other in enumerate(lines)
+            if to != at
+        )
+    ]
+
+
+def _role_before(name: str) -> re.Pattern[str]:
+    """What somebody of a name is to the speaker, and the name: `my sister Ada`, `meine Chefin heißt Petra`."""
+    said = rf"(?P<role>{_POSSESSIVE}[^,.;!?，。]{{1,30}}?){_GAP}{re.escape(name)}{_NAME_END}"
+    return re.compile(said, re.IGNORECASE)
+
+
+def _near_of(facts: Sequence[StatedFact]) -> dict[str, str]:
+    """The people whom facts name as somebody near to the user, with the words for what they are to them."""
+    found: dict[str, str] = {}
+    for fact in facts:
+        if fact.subject == SELF and fact.predicate in _roles() and not _ACQUAINTANCE.fullmatch(fact.predicate):
+            said = _role_before(fact.object).search(fact.sentence)
+            if said is not None:
+                found[fact.object] = _NAMING.sub("", said["role"].rstrip())
+    return found
+
+
+@cache
+def _roles() -> frozenset[str]:
+    """The words for what somebody is to the user."""
+    return frozenset(
+        role for phrases in all_phrases().values() for role in (*phrases.relations.single, *phrases.relations.many)
+    )
+
+
+def _projects_of(facts: Sequence[StatedFact]) -> frozenset[str]:
+    objects = [fact.object for fact in facts if fact.predicate in ("works_on", "leads") and fact.subject == SELF]
+    # `Our project Heron` names one, too.
+    objects += [found["name"] for fact in facts if (found := _PROJECT.search(fact.text))]
+    return frozenset(term for object_ in objects for term in content_terms(object_) if term not in _OF_ANY_PROJECT)

@@ -1,0 +1,132 @@
+"""Which facts a later one closes, and which contradict each other, by what their words say. Pure.
+
+All facts of a slice are resolved together, in the order in which they were said and whatever the order in which they
+became known: the answer is the same for the same facts. Where the words are not plain nothing is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from reverie_server.heuristics.change_rules import close_by_change
+from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, is_longer_name, says_same
+from reverie_server.heuristics.fact_ledger import Closure, Ledger, ReadFact, TimedFact, differ_in_scope, with_words
+
+# Events with no more than a general name are the same only within this time.
+_SAME_EVENT = timedelta(days=21)
+# Of an event with a longer name, a shorter one says what moved within this time.
+_SAME_NAMED_EVENT = timedelta(days=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two facts that cannot both hold, the smaller id first."""
+
+    a: int
+    b: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What is closed, one closure at most for each fact, and what contradicts, both by id."""
+
+    closures: tuple[Closure, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+
+
+def resolve(facts: Sequence[TimedFact]) -> Resolution:
+    """What the facts of a slice say of each other.
+
+    Takes time about linear in the number of facts: a fact is compared with a bounded number of others.
+    """
+    ledger = Ledger()
+    for fact in sorted(facts, key=lambda fact: (fact.at, fact.fact_id)):
+        if fact.is_closed:
+            continue
+        new = with_words(fact)
+        _close_same_predicate(ledger, new)
+        if fact.change is not None:
+            close_by_change(ledger, new, fact.change)
+        _find_opposite(ledger, new)
+        ledger.add(new)
+    doubts = {pair for pair in ledger.contradictions if pair[0] in ledger.open and pair[1] in ledger.open}
+    closures = tuple(ledger.closures[number] for number in sorted(ledger.closures))
+    return Resolution(closures, tuple(Contradiction(a, b) for a, b in sorted(doubts)))
+
+
+def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
+    """Close or doubt the facts of the same subject and predicate with another object."""
+    change = new.fact.change
+    if change is not None and change.kind == "ends":
+        return
+    open_facts = list(ledger.of_key(new.subject, new.predicate))
+    if new.subject in GENERIC_EVENTS and len(open_facts) > 1:
+        # Which of several meetings moved, the word alone does not say.
+        return
+    for old in open_facts:
+        ended = old.fact.change is not None and old.fact.change.kind == "ends"
+        if ended:
+            # What had ended is so again.
+            if says_same(old.object_terms, new.object_terms):
+                ledger.close(old, new)
+            continue
+        if not (new.fact.is_functional and old.fact.is_functional):
+            continue
+        # Who was a nurse and is now head nurse is no longer the one.
+        is_risen = new.predicate == "works_as" and change is not None and old.object_terms < new.object_terms
+        if says_same(old.object_terms, new.object_terms) and not is_risen:
+            continue
+        if differ_in_scope(old, new):
+            continue
+        if change is None and (old.fact.at == new.fact.at and old.fact.text != new.fact.text):
+            ledger.doubt(old, new)
+        elif change is None and new.subject in GENERIC_EVENTS:
+            if new.fact.at - old.fact.at <= _SAME_EVENT:
+                ledger.doubt(old, new)
+        else:
+            ledger.close(old, new)
+    if not open_facts and change is not None and new.fact.is_functional:
+        _close_of_longer_name(ledger, new)
+
+
+def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
+    """Close the one open fact of a thing that is called by more words: `The dinner moved` after `the team dinner`."""
+    is_event = new.predicate == "when"
+    if not is_event and new.fact.predicate != "is":
+        return
+    name = new.subject if is_event else new.predicate
+    found = [
+        old
+        for old in ledger.with_terms(new.subject_terms)
+        if old.fact.is_functional
+        and old.fact.predicate == new.fact.predicate
+        and (not is_event or new.fact.at - old.fact.at <= _SAME_NAMED_EVENT)
+        and is_longer_name(old.subject if is_event else old.predicate, name)
+    ]
+    if len(found) != 1 or says_same(found[0].object_terms, new.object_terms):
+        return
+    if not differ_in_scope(found[0], new):
+        ledger.close(found[0], new)
+
+
+def _find_opposite(ledger: Ledger, new: ReadFact) -> None:
+    """Close or doubt an attitude to the same thing that is opposite to the new one."""
+    opposite = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids", "avoids": "eats"}.get(new.predicate)
+    change = new.fact.change
+    is_over = new.predicate == "dislikes" or (new.predicate == "avoids" and change is not None)
+    if is_over and new.object_terms and (change is None or change.kind != "ends"):
+        for old in [*ledger.of_key(new.subject, "drinks"), *ledger.of_key(new.subject, "eats")]:
+            # What nobody can stand any more nobody takes.
+            if new.object_terms <= old.object_terms and not differ_in_scope(old, new):
+                ledger.close(old, new)
+    if opposite is None or not new.object_terms or (change is not None and change.kind == "ends"):
+        return
+    for old in list(ledger.of_key(new.subject, opposite)):
+        if old.object_terms != new.object_terms or differ_in_scope(old, new):
+            continue
+        if change is not None:
+            ledger.close(old, new)
+        elif not (old.fact.change is not None and old.fact.change.kind == "ends"):
+            ledger.doubt(old, new)
