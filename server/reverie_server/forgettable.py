@@ -15,6 +15,8 @@ from reverie_indexer.model import Place, Tier
 from reverie_server.settings.agent import AgentSettings
 
 ForgetTier = Tier | Literal["report"]
+# How it was said what to forget.
+ReceiptKind = Literal["items", "id", "text", "entity", "session", "said"]
 # A message, by the key of its session and its number there.
 MessageKey = tuple[int, int]
 
@@ -24,7 +26,7 @@ class Item:
     """One text in one file. `present`: the file holds it now; `versions`: how many versions hold it, now or before.
 
     Of the tier `message`, the path is a session's and `versions` counts its messages. Of derived tiers, `versions`
-    counts the things at a path.
+    counts the things at a path. `id` is what a person chooses it by; stores leave it empty.
     """
 
     tier: ForgetTier
@@ -32,6 +34,7 @@ class Item:
     text: str
     present: bool
     versions: int
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,10 @@ class Removed:
 class Findings:
     """What one store holds of the texts, or what was erased from it.
 
-    `removed` is None where the receipt does not name the tier. `embeddings` counts cached vectors, `lines` are those of
-    messages that were changed, as they were. `remnants` are other texts that tell of the forgotten ones and go with
-    them. `messages` and `episode_ids` hold one of the texts, or rest on what does: the stores after this one derive
-    from them.
+    `removed` is None where the receipt does not name the tier. `embeddings` counts cached vectors, `lines` are
+    statements of messages that were changed, as they were, `stretches` the parts that go with the texts, as they stand.
+    `remnants` are other texts that tell of the forgotten ones and go with them. `messages` and `episode_ids` hold one
+    of the texts, or rest on what does: the stores after this one derive from them.
     """
 
     tier: ForgetTier
@@ -71,6 +74,7 @@ class Findings:
     removed: Removed | None = None
     embeddings: int = 0
     lines: Collection[str] = ()
+    stretches: Collection[str] = ()
     remnants: Collection[str] = ()
     messages: Sequence[MessageKey] = ()
     episode_ids: Sequence[int] = ()

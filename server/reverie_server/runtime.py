@@ -15,6 +15,10 @@ from reverie_server.access.keys import Keys
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.sources import LineSources
+from reverie_server.facts.changes import FactChanges
+from reverie_server.facts.upkeep import FactUpkeep
+from reverie_server.facts.view import FactView
+from reverie_server.facts.votes import FactVotes
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_search import KeywordSearch
 from reverie_server.files.snapshots import Snapshots
@@ -22,6 +26,7 @@ from reverie_server.forgettable import Forgettable
 from reverie_server.forgetting.clear import Clearing
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.owners import Owners
+from reverie_server.forgetting.receipts import Receipts
 from reverie_server.graph.search import GraphSearch
 from reverie_server.graph.upkeep import GraphUpkeep
 from reverie_server.graph.view import GraphView
@@ -35,6 +40,7 @@ from reverie_server.jobs.schedule import Cron
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.longterm import LongTermMemory
+from reverie_server.nights.card_entries import CardEntries
 from reverie_server.nights.digest import MorningCards
 from reverie_server.nights.emergence.stage import Emergence
 from reverie_server.nights.reports import Reports
@@ -77,8 +83,19 @@ class Consolidation:
     emergence: Emergence
     reports: Reports
     morning_cards: MorningCards
+    card_entries: CardEntries
     sources: LineSources
     compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """The facts: how they are read, voted on, and changed."""
+
+    view: FactView
+    votes: FactVotes
+    changes: FactChanges
+    upkeep: FactUpkeep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +116,7 @@ class Runtime:
     snapshots: Snapshots
     tombstones: Tombstones
     forgetting: Forgetting
+    receipts: Receipts
     clearing: Clearing
     keys: Keys
     audit: Audit
@@ -116,3 +134,4 @@ class Runtime:
     compactions: SessionCompactions
     proxy: Proxy | None  # None without a language model
     consolidation: Consolidation
+    facts: KnownFacts

@@ -105,7 +105,14 @@ class Agents:
                 raise Conflict(f"agent {agent_id!r} leads {len(members)} others: give them another leader first")
             slices = await (await connection.execute(SQL["lock_agent_slices"], key)).fetchall()
             params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
-            for step in ("forget_cache", "delete_postings", "delete_vectors", "delete_agent", "delete_jobs"):
+            for step in (
+                "forget_cache",
+                "delete_postings",
+                "delete_vectors",
+                "delete_fact_chunks",
+                "delete_agent",
+                "delete_jobs",
+            ):
                 await connection.execute(SQL[step], params)
             for row in slices:
                 if row["partition_id"]:

@@ -36,6 +36,11 @@ DELETE FROM vectors v USING chunks c
 WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = ANY(%(slice_ids)s::bigint[])
   AND v.tenant_id = c.tenant_id AND v.chunk_id = c.chunk_id;
 
+-- delete_fact_chunks: the passages of facts of an agent's slices, which go with no document
+DELETE FROM chunks c USING facts f
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id;
+
 -- delete_jobs: the jobs of an agent; last, since deferring a job locks its row after the slice's and the session's
 DELETE FROM procrastinate_jobs
 WHERE queue_name IN ('reverie', 'reverie-quarantine') AND args ->> 'tenant_id' = %(tenant_id)s AND args ->> 'agent_id' = %(agent_id)s;

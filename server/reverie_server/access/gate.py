@@ -124,8 +124,26 @@ class Gate:
             entry.owner_key = place.owner_key
             return grant, place
 
+    async def converse(
+        self, caller: Caller, agent_id: str, owner_key: str | None, *, action: Action = "write"
+    ) -> tuple[Grant, Place]:
+        """Permission to write to sessions, and the place of a new one. A team member has sessions of its own.
+
+        Raises what `write` raises but ReadOnlyMember.
+        """
+        with self._attempt(caller, agent_id, owner_key, action) as entry:
+            grant, place = await self._check_write(caller, agent_id, owner_key, None, to_memory=False)
+            entry.owner_key = place.owner_key
+            return grant, place
+
     async def _check_write(
-        self, caller: Caller, agent_id: str, owner_key: str | None, scope: Scope | None
+        self,
+        caller: Caller,
+        agent_id: str,
+        owner_key: str | None,
+        scope: Scope | None,
+        *,
+        to_memory: bool = True,
     ) -> tuple[Grant, Place]:
         owner_key = acting_owner(caller, agent_id, owner_key)
         if caller.role == "viewer":
@@ -134,7 +152,7 @@ class Gate:
             raise Forbidden("writing global memory needs an admin's key that is bound to no agents")
         row = await self._agent(caller.tenant_id, agent_id)
         grant = self._grant_for_request(caller, agent_id, owner_key, row)
-        if row is not None and row["leader_agent_id"] is not None:
+        if to_memory and row is not None and row["leader_agent_id"] is not None:
             raise ReadOnlyMember("memory is read-only for team members")
         # Without isolation all users of the agent share one memory.
         place = place_for(grant.principal, scope if grant.settings.memory_isolation else "team")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.change import Change
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate
@@ -19,11 +22,17 @@ from reverie_server.episodes.stage import Episodic, EpisodicDependencies
 from reverie_server.extraction.stage import Extraction
 from reverie_server.extraction.text import ExtractionRules
 from reverie_server.extraction.write import ExtractionDependencies
+from reverie_server.facts.asking import Asking, AskingDependencies, AskingRules
+from reverie_server.facts.erase import forget_session
+from reverie_server.facts.reading import ReadFacts
+from reverie_server.facts.stage import Facts, FactsDependencies
+from reverie_server.facts.upkeep import defer_facts
 from reverie_server.graph.dedup import Dedup, DedupDependencies, DedupRules
 from reverie_server.graph.search import GraphRules, GraphSearch
 from reverie_server.graph.stage import Semantic, SemanticDependencies, SemanticRules
 from reverie_server.graph.upkeep import GraphUpkeep
 from reverie_server.graph.view import GraphView
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.guarded_stage import GuardedStage, Switch
 from reverie_server.jobs.guarded_stage import Stage as StageOfSlice
@@ -37,11 +46,14 @@ from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.long_term.stage import MemoryCompaction, Rewriting, RewritingDependencies
+from reverie_server.nights.card_entries import CardEntries
 from reverie_server.nights.digest import MorningCards
 from reverie_server.nights.dreaming.stage import Dreaming, DreamingDependencies, DreamingRules
 from reverie_server.nights.emergence.candidates import Rules as CandidateRules
 from reverie_server.nights.emergence.stage import Emergence, EmergenceDependencies, EmergenceRules
 from reverie_server.nights.reports import Reports
+from reverie_server.nights.soul.due import count_writes
+from reverie_server.nights.soul.stage import SoulDependencies, SoulEvolution, SoulRules
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnowledgeGraph
 from reverie_server.search.search import Search
@@ -55,7 +67,9 @@ if TYPE_CHECKING:
 
 def delays_of(settings: Settings) -> Delays:
     """How long after its cause each debounced stage runs."""
-    return Delays(settings.extraction_cooldown_seconds, settings.dreaming_debounce_seconds)
+    return Delays(
+        settings.extraction_cooldown_seconds, settings.dreaming_debounce_seconds, settings.facts_debounce_seconds
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +88,7 @@ class StageDependencies:
     llm: LanguageModel | None
     count_tokens: CountTokens
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    read_facts: ReadFacts = read_facts
 
 
 def wire_consolidation(system: StageDependencies) -> Consolidation:
@@ -87,6 +102,7 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         return GuardedStage(system.gate, stage, switch, by_hand_anyway=by_hand_anyway)
 
     stages: dict[Stage, Runs] = {
+        "facts": guarded(_facts(system), "consolidation_enabled"),
         "episodic": guarded(_episodic(system, episode_making), "consolidation_enabled"),
         "extraction": guarded(_extraction(system), "auto_summarize_enabled", by_hand_anyway=True),
         "semantic": guarded(_semantic(system), "consolidation_enabled"),
@@ -94,9 +110,12 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         "dreaming": guarded(_dreaming(system), "consolidation_enabled"),
         "emergence": guarded(emergence, "emergence_enabled"),
         "compaction": guarded(_memory_compaction(system, compaction), "compaction_enabled", by_hand_anyway=True),
+        "soul": guarded(_soul(system), "consolidation_enabled"),
     }
     stores = wire_stores(episode_making, delays_of(settings), system.count_tokens, now)
     system.sessions.on_delete = stores.episode_removal.remove_of_session
+    system.sessions.on_empty = partial(forget_session, now)
+    system.pipeline.on_change = partial(_follow_change, settings)
     queue = Queue(database, _job_rules(settings))
     return Consolidation(
         delays=delays_of(settings),
@@ -106,8 +125,9 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         cron=Cron(database, _nightly_defaults(settings), now=now),
         health=Health(database),
         emergence=emergence,
-        reports=Reports(database),
+        reports=Reports(database, now),
         morning_cards=MorningCards(database, now=now),
+        card_entries=CardEntries(database, system.long_term, now=now),
         sources=LineSources(database, now=now),
         compaction=compaction,
         episodes=Episodes(
@@ -121,6 +141,13 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         graph=_graph(system),
         stores=stores.forgettable,
     )
+
+
+async def _follow_change(settings: Settings, connection: Connection, place: Place, changes: Sequence[Change]) -> None:
+    """What follows from a change of a place, in its transaction: facts are read, and SOUL.md is due at some time."""
+    delays = delays_of(settings)
+    await defer_facts(delays, connection, place)
+    await count_writes(settings.soul_every_writes, delays, connection, place, changes)
 
 
 def _job_rules(settings: Settings) -> JobRules:
@@ -210,6 +237,21 @@ def _extraction(system: StageDependencies) -> Extraction:
     return Extraction(dependencies)
 
 
+def _facts(system: StageDependencies) -> Facts:
+    asking = Asking(
+        AskingDependencies(
+            database=system.database,
+            pipeline=system.pipeline,
+            tombstones=system.tombstones,
+            model=system.llm,
+            read_facts=system.read_facts,
+            rules=AskingRules(timeout_seconds=system.settings.llm_timeout_seconds),
+            now=system.now,
+        )
+    )
+    return Facts(FactsDependencies(system.database, system.pipeline, system.read_facts, asking, now=system.now))
+
+
 def _compaction(system: StageDependencies) -> Compaction:
     dependencies = RewritingDependencies(
         database=system.database,
@@ -267,6 +309,13 @@ def _emergence(system: StageDependencies) -> Emergence:
     )
     dependencies = EmergenceDependencies(system.database, system.pipeline, system.search, system.tombstones, system.llm)
     return Emergence(dependencies, rules, now=system.now)
+
+
+def _soul(system: StageDependencies) -> SoulEvolution:
+    settings = system.settings
+    rules = SoulRules(settings.soul_min_chars, settings.soul_max_words, settings.emergence_timeout_seconds)
+    dependencies = SoulDependencies(system.database, system.pipeline, system.tombstones, system.llm)
+    return SoulEvolution(dependencies, rules, now=system.now)
 
 
 def _memory_compaction(system: StageDependencies, compaction: Compaction) -> MemoryCompaction:

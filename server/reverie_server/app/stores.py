@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from reverie_server.episodes.erase import ForgettableEpisodes
 from reverie_server.episodes.make import EpisodeMaking
 from reverie_server.episodes.removal import EpisodeRemoval
+from reverie_server.facts.erase import ForgettableFacts
 from reverie_server.forgettable import Forgettable
 from reverie_server.forgetting.files import ForgettableFiles
 from reverie_server.forgetting.messages import ForgettableMessages
@@ -40,6 +41,7 @@ def wire_stores(
         ForgettableFiles(),
         ForgettableMessages(count_tokens),
         ForgettableWrittenLines(),
+        ForgettableFacts(now),
         ForgettableEpisodes(making, delays, removal),
         *derived,
     ]

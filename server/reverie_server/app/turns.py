@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
@@ -77,8 +79,8 @@ class WiredTurns:
     proxy: Proxy | None
 
 
-def wire_turns(settings: Settings, system: TurnDependencies) -> WiredTurns:
-    """Turns and the compaction of sessions, which every append may set off."""
+def wire_turns(settings: Settings, system: TurnDependencies, now: Callable[[], datetime]) -> WiredTurns:
+    """Turns and the compaction of sessions, which every append may set off. `now` gives the time, with its zone."""
     summaries = Summaries(
         system.llm,
         system.count_tokens,
@@ -87,11 +89,12 @@ def wire_turns(settings: Settings, system: TurnDependencies) -> WiredTurns:
     )
     flush_rules = FlushRules(settings.flush_max_rounds, settings.flush_timeout_seconds)
     compaction = SessionCompaction(
-        system.pipeline, system.sessions, system.tombstones, system.llm, summaries, flush_rules
+        system.pipeline, system.sessions, system.tombstones, system.llm, summaries, flush_rules, now=now
     )
     due_rules = DueRules(
         from_messages=settings.compact_from_messages,
-        from_tokens=int(settings.compact_from_share * settings.context_max_tokens),
+        from_share=settings.compact_from_share,
+        window_tokens=settings.context_max_tokens,
         keep_last=settings.compact_keep_last,
     )
     compactions = SessionCompactions(compaction, system.sessions, due_rules)
@@ -100,11 +103,12 @@ def wire_turns(settings: Settings, system: TurnDependencies) -> WiredTurns:
     turns = Turns(
         system.database,
         ConversationDependencies(
-            system.sessions, compactions, summaries, window_summaries, MorningCards(system.database)
+            system.sessions, compactions, summaries, window_summaries, MorningCards(system.database, now=now)
         ),
         system.injector,
         system.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),
+        now=now,
     )
     proxy = None
     if system.llm is not None:

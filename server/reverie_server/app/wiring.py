@@ -24,6 +24,11 @@ from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
 from reverie_server.app.turns import TurnDependencies, WiredTurns, language_model, token_counter, wire_turns
 from reverie_server.browse.expand import Expansion
+from reverie_server.facts.changes import FactChanges, FactChangesDependencies
+from reverie_server.facts.reading import ReadFacts
+from reverie_server.facts.upkeep import FactUpkeep
+from reverie_server.facts.view import FactView
+from reverie_server.facts.votes import FactVotes
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_search import KeywordSearch
 from reverie_server.files.snapshots import Snapshots
@@ -31,11 +36,15 @@ from reverie_server.files.strict_zip import Limits
 from reverie_server.forgetting.clear import Clearing
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.owners import Owners
+from reverie_server.forgetting.receipts import Receipts
+from reverie_server.forgetting.said import SaidForgetting
+from reverie_server.forgetting.selection import Selection
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.inject.inject import Injector
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.provenance.tombstones import Tombstones
-from reverie_server.runtime import Consolidation, Runtime
+from reverie_server.runtime import Consolidation, KnownFacts, Runtime
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
 from reverie_server.search.recall_log import RecallLog
@@ -68,6 +77,14 @@ class _Core:
     count_tokens: CountTokens
 
 
+@dataclass(frozen=True, slots=True)
+class _StandIns:
+    """The clock of the stages, and what understands sentences."""
+
+    now: Callable[[], datetime]
+    read_facts: ReadFacts
+
+
 def assemble(
     settings: Settings,
     database: Database,
@@ -76,13 +93,19 @@ def assemble(
     embed_wait_seconds: float | None = None,
     llm: LanguageModel | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    read_facts: ReadFacts = read_facts,
 ) -> Runtime:
-    """Everything over a database and a model, wired. `llm` stands in for the configured one, `now` for the clock."""
+    """Everything over a database and a model, wired. `llm` stands in for the configured one, `now` for the clock, and
+    `read_facts` for what understands sentences.
+    """
     pipeline = Pipeline(database, models, _index_rules(settings, embed_wait_seconds), waiting=long_wait)
     core = _core(settings, pipeline, Search(database, models, _search_rules(settings), now=now), database, llm, now)
     injector = Injector(core.search, core.count_tokens, core.recalls)
-    turns = _turns(settings, database, core, injector)
-    consolidation = _consolidation(settings, database, models, core, now)
+    turns = _turns(settings, database, core, injector, now)
+    consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
+    selection = Selection(database, core.search, core.tombstones, now)
+    forgetting = Forgetting(database, pipeline, selection, core.tombstones, consolidation.stores, core.sessions, now)
+    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions).listen
     return Runtime(
         settings=settings,
         database=database,
@@ -97,7 +120,8 @@ def assemble(
         expansion=Expansion(database, now=now),
         snapshots=_snapshots(settings, database, core),
         tombstones=core.tombstones,
-        forgetting=Forgetting(database, pipeline, core.search, core.tombstones, consolidation.stores, now),
+        forgetting=forgetting,
+        receipts=Receipts(database),
         clearing=Clearing(database, consolidation.stores),
         keys=Keys(database),
         audit=core.audit,
@@ -115,6 +139,7 @@ def assemble(
         compactions=turns.compactions,
         proxy=turns.proxy,
         consolidation=consolidation,
+        facts=_facts(settings, database, core, _StandIns(now, read_facts)),
     )
 
 
@@ -147,17 +172,20 @@ def _core(
     )
 
 
-def _turns(settings: Settings, database: Database, core: _Core, injector: Injector) -> WiredTurns:
+def _turns(
+    settings: Settings, database: Database, core: _Core, injector: Injector, now: Callable[[], datetime]
+) -> WiredTurns:
     return wire_turns(
         settings,
         TurnDependencies(
             database, core.gate, core.pipeline, core.tombstones, core.sessions, injector, core.llm, core.count_tokens
         ),
+        now,
     )
 
 
 def _consolidation(
-    settings: Settings, database: Database, models: ModelSlot, core: _Core, now: Callable[[], datetime]
+    settings: Settings, database: Database, models: ModelSlot, core: _Core, stand_ins: _StandIns
 ) -> Consolidation:
     return wire_consolidation(
         StageDependencies(
@@ -172,8 +200,25 @@ def _consolidation(
             sessions=core.sessions,
             llm=core.llm,
             count_tokens=core.count_tokens,
-            now=now,
+            now=stand_ins.now,
+            read_facts=stand_ins.read_facts,
         )
+    )
+
+
+def _facts(settings: Settings, database: Database, core: _Core, stand_ins: _StandIns) -> KnownFacts:
+    changes = FactChangesDependencies(
+        database=database,
+        pipeline=core.pipeline,
+        long_term=core.long_term,
+        read_facts=stand_ins.read_facts,
+        now=stand_ins.now,
+    )
+    return KnownFacts(
+        view=FactView(database, settings.fact_half_life_days, now=stand_ins.now),
+        votes=FactVotes(database, now=stand_ins.now),
+        changes=FactChanges(changes),
+        upkeep=FactUpkeep(core.pipeline, now=stand_ins.now),
     )
 
 

@@ -21,7 +21,7 @@ from reverie_server.episodes.store import Episode, read_episodes, sources_of
 SQL = Queries(__file__)
 NEIGHBOURS = 3
 MAX_CHARS = 4000
-_ID = re.compile(r"(?P<episode>ep-)?(?P<number>[1-9][0-9]{0,18})")
+_ID = re.compile(r"(?:(?P<episode>ep-)|(?P<fact>fact-))?(?P<number>[1-9][0-9]{0,18})")
 _MAX_ID = 2**63 - 1
 
 
@@ -97,7 +97,7 @@ class Expansion:
 
     async def expand(self, principal: Principal, public_id: str) -> ExpandedPassage | ExpandedEpisode:
         """The passage with an id of a search, and up to three neighbours on each side; an episode for its own id or
-        that of one of its passages.
+        that of one of its passages. For a fact, by its id or that of its passage, the passage that states it.
 
         A passage and its neighbours have at most about 4,000 characters. A team member also sees what its leader
         shares. NotFound for a malformed id, for one that is gone, and for one that the principal does not see.
@@ -105,20 +105,21 @@ class Expansion:
         match = _ID.fullmatch(public_id)
         if match is None or int(match["number"]) > _MAX_ID:
             raise NotFound("there is no passage with this id")
-        number, is_episode = int(match["number"]), match["episode"] is not None
+        number = int(match["number"])
+        kinds = {"is_episode": match["episode"] is not None, "is_fact": match["fact"] is not None}
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
-            found = await self._expand(connection, principal, number, is_episode=is_episode)
+            found = await self._expand(connection, principal, number, **kinds)
             if found is None and principal.leader_agent_id is not None:
                 # What the leader shares; never what is personal there.
                 leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
-                shared = await self._expand(connection, leader, number, is_episode=is_episode)
+                shared = await self._expand(connection, leader, number, **kinds)
                 found = replace(shared, resolved_from="leader") if shared else None
         if found is None:
             raise NotFound("there is no passage with this id")
         return found
 
     async def _expand(
-        self, connection: Connection, principal: Principal, number: int, *, is_episode: bool
+        self, connection: Connection, principal: Principal, number: int, *, is_episode: bool, is_fact: bool
     ) -> ExpandedPassage | ExpandedEpisode | None:
         visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
         if is_episode:
@@ -129,6 +130,10 @@ class Expansion:
             "chunk_id": number,
             "now": self._now(),
         }
+        stated = await (await connection.execute(SQL["of_fact"], {**params, "is_fact": is_fact})).fetchone()
+        if stated is None and is_fact:
+            return None
+        number = params["chunk_id"] = stated["chunk_id"] if stated else number
         row = await (await connection.execute(SQL["passage"], params)).fetchone()
         if row is None:
             return None

@@ -15,6 +15,7 @@ import typer
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
 from reverie_server.app.line_stream import announce
 from reverie_server.cli.admin import embeddings_cli, keys_cli, models_cli
+from reverie_server.cli.forget import forget
 from reverie_server.cli.frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
 from reverie_server.cli.index import index
 from reverie_server.cli.jobs import jobs_cli, worker
@@ -48,6 +49,7 @@ cli.command("upgrade")(upgrade)
 cli.command("mcp")(mcp)
 cli.command("export")(export_snapshot)
 cli.command("import")(import_snapshot)
+cli.command("forget")(forget)
 cli.command("inject")(inject)
 cli.command("context")(context)
 cli.command("chat")(chat)

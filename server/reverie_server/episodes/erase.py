@@ -31,7 +31,7 @@ from reverie_server.llm.generation import Generation
 from reverie_server.sessions.erase import without_texts
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, anchor_of, is_in
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of, is_in
 
 SQL = Queries(__file__)
 # Why an episode was made without the model: its messages were changed by forgetting.
@@ -43,13 +43,14 @@ class MatchingEpisodes:
     """The episodes that hold one of the texts, or were made of messages that do.
 
     `texts` counts by (path, text). `passages` is the number of passages that hold a text, `embeddings` the number of
-    cached vectors that were removed.
+    cached vectors that were removed. `stretches` are the parts that go with the texts.
     """
 
     texts: Counter[tuple[str, str]] = field(default_factory=Counter)
     episode_ids: list[int] = field(default_factory=list)
     passages: int = 0
     embeddings: int = 0
+    stretches: set[str] = field(default_factory=set)
 
 
 class ForgettableEpisodes(Forgettable):
@@ -95,7 +96,14 @@ class ForgettableEpisodes(Forgettable):
 def _findings(matching: MatchingEpisodes) -> Findings:
     removed = Removed(len(matching.episode_ids), matching.passages, 0, 0) if matching.episode_ids else None
     items = [Item("episodic", path, text, True, count) for (path, text), count in sorted(matching.texts.items())]
-    return Findings("episodic", items, removed, matching.embeddings, episode_ids=matching.episode_ids)
+    return Findings(
+        "episodic",
+        items,
+        removed,
+        matching.embeddings,
+        stretches=sorted(matching.stretches),
+        episode_ids=matching.episode_ids,
+    )
 
 
 async def survey(
@@ -105,7 +113,9 @@ async def survey(
     matching = MatchingEpisodes()
     for episode, _ in await _matching_episodes(connection, tenant_id, slice_ids, forgotten):
         matching.episode_ids.append(episode.episode_id)
-        matching.texts.update((episode.path, text) for text in forgotten.texts if _holds(episode, text))
+        held = [text for text in forgotten.texts if _holds(episode, text)]
+        matching.texts.update((episode.path, text) for text in held)
+        matching.stretches |= set(await asyncio.to_thread(Targets(held).stretches_in, episode.summary))
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "episode_ids": matching.episode_ids}
     rows = await (await connection.execute(SQL["passages"], params)).fetchall()
     matching.passages = sum(any(is_in(row["text"], text) for text in forgotten.texts) for row in rows)

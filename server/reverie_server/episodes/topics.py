@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -13,8 +13,9 @@ from babel.dates import get_day_names, get_month_names
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold, stop_words
 from reverie_server.episodes.text import sayings
+from reverie_server.episodes.unspaced_words import words_of_run
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
-from reverie_server.heuristics.small_talk import bare, content_runs, meaningless_words, read
+from reverie_server.heuristics.small_talk import bare, meaningless_words, read
 
 MAX_TOPICS = 10
 MAX_TOPIC_CHARS = 60
@@ -45,10 +46,7 @@ _PARTICLES = re.compile(
 )
 # Polite forms of Korean verbs, which name nothing.
 _VERB = re.compile("(?:니다|[아어해]요|니까|세요)$")
-_HAN_KANA = re.compile("[\u30a1-\u30fa\u30fc]{3,}|[\u3400-\u4dbf\u4e00-\u9fff]{2,8}")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
 _LOCALES = ("en", "de", "es", "fr", "it", "pt", "nl", "ru", "pl", "tr")
-_MAX_RUN_CHARS = 14
 _TERM_CHARS = 6
 _PHATIC_CHARS = 40
 _RUN_ONLY = re.compile(_RUN)
@@ -125,7 +123,7 @@ def _read(sentence: str, cues: Cues | None, empty: frozenset[str], found: _Found
         if token["run"] is not None:
             _note_phrase(phrase, empty, found, begins=begins)
             phrase = []
-            for piece in _of_run(text):
+            for piece in words_of_run(text):
                 found.note(piece)
             continue
         word = _POSSESSIVE.sub("", text)
@@ -226,15 +224,6 @@ def _opens(word: str, cues: Cues | None) -> bool:
         for kind, pattern in cues.kinds.items()
         if kind not in ("fact", "preference")
     )
-
-
-def _of_run(run: str) -> Iterator[str]:
-    """What a run of a script without spaces has between its particles."""
-    for piece in content_runs(bare(run)):
-        if _HIRAGANA.search(piece) or re.search("[\u30a1-\u30fa]", piece):
-            yield from _HAN_KANA.findall(piece)
-        elif 2 <= len(piece) <= _MAX_RUN_CHARS and not piece.isnumeric():
-            yield piece
 
 
 def _has_no_case(word: str) -> bool:

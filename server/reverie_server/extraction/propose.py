@@ -4,44 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
+from reverie_server.extraction.superseded import KnownLine, facts_of, known_lines, supersede, without_lines
 from reverie_server.extraction.text import (
     ExtractionRules,
     SavedLines,
     cleaned,
     entry_lines_of,
-    lines_not_in,
     title_of,
+    with_introduction,
     with_statements,
     without_repeats,
 )
-from reverie_server.heuristics.extract import UserStatement, notes_of, profile_of, statements_of
+from reverie_server.heuristics.entries import undated
+from reverie_server.heuristics.extract import UserStatement, notes_of
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
-from reverie_server.heuristics.notes import bullets, note_lines
+from reverie_server.heuristics.memorable import Heard, language_of, memorable_of
+from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
+from reverie_server.heuristics.said_in import SaidIn
+from reverie_server.heuristics.stated_fact import StatedFact
+from reverie_server.heuristics.statements import Ground, statement
 from reverie_server.jobs.model import Stage, message_source
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.long_term.guard import GuardRules, check
-from reverie_server.provenance.line_identity import Derived, added_lines, line_sha256
+from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
+from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
 
 STAGE: Stage = "extraction"
 UNGROUNDED = "ungrounded"
 # How many refused lines a model is shown, and how much of each.
 _SHOWN_LINES, _SHOWN_CHARS = 10, 200
-PROFILE = "PROFILE.md"
 
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
-    """A file as it was read (`text` None: there is none); `machine` are the hashes of lines the server wrote."""
+    """A file as it was read (`text` None: there is none).
+
+    `machine` are the hashes of lines the server wrote, `said_at` the times at which what they say was said.
+    """
 
     path: str
     text: str | None
     machine: frozenset[bytes] = frozenset()
+    said_at: Mapping[bytes, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class Basis:
     """The inputs of a proposal: the messages heard in a session, the files, and the lines that tools saved meanwhile.
 
     `clean` removes forgotten texts from a text. A model may rewrite the paths in `replaceable`. `names` are the
-    speakers' names.
+    speakers' names, `time_zone` is the agent's.
     """
 
     session_id: str
@@ -61,6 +72,7 @@ class Basis:
     clean: Callable[[str], str]
     language: str
     names: Sequence[str] = ()
+    time_zone: str = "UTC"
 
     @cached_property
     def grounds(self) -> Sources:
@@ -71,6 +83,31 @@ class Basis:
     def source(self, messages: Sequence[Message]) -> dict[str, Any]:
         """The provenance of a line that is made of these messages."""
         return message_source(self.session_id, [(m.seq, m.message_id) for m in messages])
+
+    @cached_property
+    def known(self) -> list[KnownLine]:
+        """The lines of MEMORY.md and PROFILE.md."""
+        return [
+            line
+            for file in (self.memory, self.profile)
+            for line in known_lines(file.path, file.text or "", file.machine, file.said_at)
+        ]
+
+    @cached_property
+    def spoken_language(self) -> str:
+        """The language of the conversation."""
+        return language_of(self.heard, [line.text for line in self.known], self.language)
+
+    @cached_property
+    def known_facts(self) -> list[tuple[int, StatedFact]]:
+        """The facts that these lines state, each with the number of its line."""
+        return facts_of(self.known, self.spoken_language)
+
+    @cached_property
+    def memorable(self) -> Heard:
+        """What is worth keeping of the conversation, found without a model."""
+        known = [fact for _, fact in self.known_facts]
+        return memorable_of(self.heard, self.spoken_language, self.time_zone, known)
 
     def saved_lines(self) -> SavedLines:
         """The lines that tools saved in the same conversation, to compare new lines with."""
@@ -90,11 +127,12 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class NoteLine:
-    """A line for the daily note, how it was generated, and its source."""
+    """A line for the daily note of `day`, how it was generated, and its source."""
 
     text: str
     generation: Generation
     source: Mapping[str, Any]
+    day: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +145,7 @@ class DroppedLine:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The lines to add to the daily note, and whole files to write.
+    """The lines to add to the daily notes, and whole files to write.
 
     With `lines_inside` a line is not added either where the note has it inside another line. `fallback` says why a
     configured model was not used. `refused` has by path why the model's text of a file was not used. `dropped` are the
@@ -131,16 +169,42 @@ class Proposal:
 def from_answer(answer: Extraction, generation: Generation, basis: Basis, rules: ExtractionRules) -> Proposal:
     """The part of a model's answer that is grounded and that the guard allows.
 
-    Where the model may not write MEMORY.md, the user's statements are added to it; where it may not write PROFILE.md,
-    the sentences in which users introduce themselves.
+    Where the model may not write MEMORY.md or PROFILE.md, they get what is found without it. What the user asked to
+    remember is in MEMORY.md, whether the model put it there or not.
     """
     proposal = _grounded_proposal(answer, generation, basis, rules)
+    if proposal.is_all_refused:
+        return proposal
+    refused = {basis.memory.path, basis.profile.path} & proposal.refused.keys()
+    if answer.should_update and basis.memory.path not in basis.replaceable:
+        refused.add(basis.memory.path)
+    written = {file.path for file in proposal.files}
+    heard = basis.memorable
+    requests = replace(heard, facts=(), lines=[line for line in heard.lines if line.is_request])
+    found = _with_memorable(basis, heard if refused else requests, rules)[0]
     files = list(proposal.files)
-    if basis.memory.path in proposal.refused or (answer.should_update and basis.memory.path not in basis.replaceable):
-        files += _with_statements(basis, rules)[0]
-    if basis.profile.path in proposal.refused:
-        files += _with_introduction(basis, rules)
+    files += [
+        file for file in found if file.path in refused or (file.path == basis.memory.path and file.path not in written)
+    ]
+    files = [_with_requests(file, requests, basis, rules) for file in files]
     return replace(proposal, files=files)
+
+
+def _with_requests(file: NewFile, requests: Heard, basis: Basis, rules: ExtractionRules) -> NewFile:
+    """A model's MEMORY.md with what the user asked to remember and the model left out."""
+    if file.path != basis.memory.path or not requests.lines:
+        return file
+    entries = _Entries(entry_lines(file.text), basis.language)
+    missing = [
+        line.statement
+        for line in requests.lines
+        if _is_allowed(line.statement, basis) and not entries.support(line.statement.text)
+    ]
+    text, added, _ = with_statements(file.text, missing, rules.max_chars)
+    if text is None or not added:
+        return file
+    derived = [Derived(file.path, s.text.splitlines(), EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in added]
+    return replace(file, text=text, derived=[*file.derived, *derived])
 
 
 def problem_of(answer: Extraction, basis: Basis, rules: ExtractionRules) -> str | None:
@@ -191,17 +255,22 @@ def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis,
             refused[file.path] = reason
         elif new.text != file.text:
             files.append(new)
-    lines_of_note = [NoteLine(line, generation, source) for line in lines]
+    said_in = SaidIn(basis.heard, basis.language)
+    lines_of_note = [
+        NoteLine(line, generation, source, local_day(said_in.message_of(line).at, basis.time_zone)) for line in lines
+    ]
     return Proposal(generation, lines_of_note, files, refused=refused, dropped=dropped)
 
 
 def heuristic_proposal(basis: Basis, rules: ExtractionRules, fallback: str | None) -> Proposal:
-    """The proposal without a model: the user's statements for MEMORY.md, other notable lines for the daily note."""
-    files, settled = _with_statements(basis, rules)
+    """The proposal without a model: what is worth keeping for MEMORY.md and PROFILE.md, other notable lines for the
+    daily notes. Lines that the server wrote there and that no longer hold leave these files."""
+    heard = basis.memorable
+    files, settled = _with_memorable(basis, heard, rules)
     saved = basis.saved_lines()
     lines = [
-        NoteLine(line, EXTRACTIVE, basis.source([note.message]))
-        for note in notes_of(basis.heard, without=settled)
+        NoteLine(line, EXTRACTIVE, basis.source([note.message]), local_day(note.message.at, basis.time_zone))
+        for note in notes_of(basis.heard, without=settled, resolved=heard.resolved)
         for line in note_lines(basis.clean(f"- {note.line}").splitlines())
         if not saved.has(line) and why_order(line) is None
     ]
@@ -231,36 +300,54 @@ def _guarded(
     return NewFile(file.path, file.text, guarded.text, [derived], guarded.dropped), ""
 
 
-def _with_statements(basis: Basis, rules: ExtractionRules) -> tuple[list[NewFile], frozenset[str]]:
-    """MEMORY.md with the user's statements, where they change it, and the sentences that need no other place."""
-    found = statements_of(basis.heard)
-    file = basis.memory
+def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple[list[NewFile], frozenset[str]]:
+    """MEMORY.md and PROFILE.md with what is worth keeping and without what no longer holds, where that changes them,
+    and the sentences that need no other place."""
     saved = basis.saved_lines()
-    statements = [s for s in found if not saved.has(s.text) and _is_allowed(s, basis)]
-    text, added, homeless = with_statements(file.text, statements, rules.max_chars)
-    settled = frozenset(s.sentence for s in found) - {s.sentence for s in homeless}
-    if text is None or not added:
-        return [], settled
-    derived = [Derived(file.path, s.text.splitlines(), EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in added]
-    return [NewFile(file.path, file.text, text, derived)], settled
-
-
-def _with_introduction(basis: Basis, rules: ExtractionRules) -> list[NewFile]:
-    """PROFILE.md with the sentences in which the user introduces themselves at its end, where that changes it."""
-    file = basis.profile
-    saved = basis.saved_lines()
-    statements = [s for s in profile_of(basis.heard) if not saved.has(s.text) and _is_allowed(s, basis)]
-    before = file.text or ""
-    added = lines_not_in([s.text for s in statements], before)
-    text = f"{before.rstrip() or '# Profile'}\n\n{bullets(added)}\n"
-    if not added or len(text) > rules.max_chars:
-        return []
-    derived = [
-        Derived(file.path, [s.text], EXTRACTIVE, STAGE, [basis.source([s.message])])
-        for s in statements
-        if s.text in added
+    allowed = [line for line in heard.lines if _is_allowed(line.statement, basis)]
+    changed = supersede(basis.known, basis.known_facts, heard.facts, allowed)
+    entries = _Entries([*basis.saved, *(line.text for line in basis.known)], basis.language)
+    new = [
+        line
+        for line in changed.new
+        if _is_allowed(line.statement, basis)
+        and not (entries.support(line.statement.text) if line.is_request else saved.has(line.statement.text))
     ]
-    return [NewFile(file.path, file.text, text, derived)]
+    homeless: set[str] = set()
+    files: list[NewFile] = []
+    for file in (basis.memory, basis.profile):
+        target = "memory" if file.path == basis.memory.path else "profile"
+        statements = [line.statement for line in new if line.target == target]
+        before, dropped = without_lines(
+            file.text or "", changed.outdated.get(file.path, frozenset()), changed.partly.get(file.path, {})
+        )
+        add = with_statements if target == "memory" else with_introduction
+        text, added, without_room = add(before if file.text else None, statements, rules.max_chars)
+        homeless |= {statement.sentence for statement in without_room}
+        text = before if text is None else text
+        if text == (file.text or ""):
+            continue
+        derived = [
+            Derived(file.path, s.text.splitlines(), EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in added
+        ]
+        marked = added_lines(file.text or "", before)
+        derived += [Derived(file.path, marked, EXTRACTIVE, STAGE, [basis.source(basis.heard)])] if marked else []
+        files.append(NewFile(file.path, file.text, text, derived, dropped))
+    return files, frozenset(line.statement.sentence for line in heard.lines) - homeless
+
+
+class _Entries:
+    """Entries of a file, of which one may say what the user asked to remember, in these or other words."""
+
+    def __init__(self, lines: Sequence[str], language: str) -> None:
+        self._language = language
+        self._grounds = [Ground([statement(line, language)]) for line in lines]
+
+    def support(self, text: str) -> bool:
+        """Whether an entry has all values of a text, and most of its words."""
+        plain, _ = undated(text)
+        claim = statement(plain, self._language)
+        return any(ground.supports(claim) for ground in self._grounds)
 
 
 def _is_allowed(statement: UserStatement, basis: Basis) -> bool:

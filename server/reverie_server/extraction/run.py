@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import count
 from zoneinfo import ZoneInfo
@@ -23,7 +23,6 @@ from reverie_indexer.retry import until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.extraction import store as extraction_store
 from reverie_server.extraction.propose import (
-    PROFILE,
     STAGE,
     UNGROUNDED,
     Basis,
@@ -49,7 +48,7 @@ from reverie_server.extraction.write import (
     SliceState,
     retry_wait_seconds,
 )
-from reverie_server.files.well_known import note_path
+from reverie_server.files.well_known import PROFILE, note_path
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.answers import Extraction as Answer
@@ -242,8 +241,9 @@ class Run:
 
     async def _read_state(self, round_: Round) -> SliceState:
         session = round_.pending.session
-        # The lines of a retry belong into the note that has what was extracted without the model.
-        day = round_.retry.noted_on if round_.retry else self._today()
+        today = local_day(self._dependencies.now(), self._grant.settings.time_zone)
+        said = round_.heard or round_.messages
+        day = local_day(said[-1].at, self._grant.settings.time_zone) if said else today
         path = note_path(day)
         async with self._dependencies.database.tenant(self._tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, self._place)
@@ -256,7 +256,8 @@ class Run:
             files = {}
             for name in (memory_path, PROFILE):
                 machine = await machine_lines(connection, self._tenant_id, slice_ids[0], name)
-                files[name] = FileSnapshot(name, alive[name][1] if name in alive else None, machine)
+                said_at = await extraction_store.said_at(connection, self._tenant_id, slice_ids[0], name)
+                files[name] = FileSnapshot(name, alive[name][1] if name in alive else None, machine, said_at)
             saved: list[str] = []
             if memory_path in alive:
                 document = alive[memory_path][0]
@@ -274,11 +275,9 @@ class Run:
             clean=clean,
             language=self._grant.settings.language,
             names=[(self._work.owner_key or "").rpartition(":")[2]],
+            time_zone=self._grant.settings.time_zone,
         )
-        return SliceState(basis, alive[path][1] if path in alive else None, day, mark)
-
-    def _today(self) -> date:
-        return local_day(self._dependencies.now(), self._grant.settings.time_zone)
+        return SliceState(basis, alive[path][1] if path in alive else None, day, today, mark)
 
     def _replaceable(self, memory: FileSnapshot, profile: FileSnapshot) -> frozenset[str]:
         """The paths of the files that fit into an answer. Of a longer file the end would be lost."""
@@ -293,7 +292,7 @@ class Run:
         model = None if self._tally.is_down else self._dependencies.model
         names = {basis.memory.path: MEMORY, PROFILE: PROFILE}
         inputs = {
-            "today": state.day.isoformat(),
+            "today": state.today.isoformat(),
             "replaceable": " and ".join(sorted(names[path] for path in basis.replaceable)) or "no file",
             "profile": (basis.profile.text or "")[:FILE_CHARS],
             "memory": (basis.memory.text or "")[:FILE_CHARS],
@@ -336,7 +335,7 @@ class Run:
             writer = replace(writer, proposal=replace(proposal, lines=(), files=()))
             async with self._dependencies.pipeline.unit_of_work(self._place) as unit:
                 await writer.within(unit.connection, unit.slice_)
-        return len(writer.added)
+        return sum(map(len, writer.added.values()))
 
     async def _postpone(self, retry: Retry, reason: str) -> None:
         due_at = self._dependencies.now() + timedelta(seconds=retry_wait_seconds(retry.attempts + 1))

@@ -125,6 +125,14 @@ async def saved_lines(connection: Connection, tenant_id: str, document_id: int, 
     return list(dict.fromkeys(line.strip() for lines in reversed(of_versions) for line in lines))
 
 
+async def said_at(connection: Connection, tenant_id: str, slice_id: int, path: str) -> dict[bytes, datetime]:
+    """When the lines that the server wrote into a file were said, by their hashes: the newest of their messages; the
+    time at which they were written where the messages are gone, or a tool saved them."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path}
+    rows = await (await connection.execute(SQL["said_at"], params)).fetchall()
+    return {bytes(row["line_sha256"]): row["at"] for row in rows}
+
+
 async def advance(connection: Connection, tenant_id: str, pending: Pending, through_seq: int) -> bool:
     """Mark a session as extracted up to a number; False when somebody was faster, or it is gone."""
     params = {**_key(tenant_id, pending), "through_seq": through_seq}

@@ -9,6 +9,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
+from reverie_indexer.file_rules import is_unedited_seed
 from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics import notes
 from reverie_server.heuristics.extract import UserStatement, asks_to_remember
@@ -162,6 +163,27 @@ def with_statements(
         text = longer
         added.append(statement)
     return text, added, homeless
+
+
+def with_introduction(
+    before: str | None, statements: Sequence[UserStatement], max_chars: int
+) -> tuple[str | None, list[UserStatement], list[UserStatement]]:
+    """PROFILE.md with statements at its end, those that were added, and those for which there is no room.
+
+    The seed that nobody has edited gives way to them. A statement that PROFILE.md has already is in neither list.
+    """
+    present = "" if before is None or is_unedited_seed("PROFILE.md", before) else before
+    new = lines_not_in([statement.text for statement in statements], present)
+    added = [s for s in statements if s.text in new]
+    text = present.rstrip() or "# Profile"
+    for statement in added:
+        separator = "\n" if text.splitlines()[-1].startswith("- ") else "\n\n"
+        text += f"{separator}- {statement.text}"
+    if not added:
+        return before, [], []
+    if len(text) >= max_chars:
+        return before, [], added
+    return f"{text}\n", added, []
 
 
 def title_of(text: str | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 from reverie_indexer.change import Change
 from reverie_indexer.database.database import Connection, Database, Slice
@@ -74,22 +75,21 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class SliceState:
-    """The state of a slice when a round is read: its files, the daily note, and the mark of its tombstones."""
+    """The state of a slice when a round is read: its files, its daily note of `day`, and the mark of its tombstones.
+
+    `day` is the day of the last message, `today` that of the run.
+    """
 
     basis: Basis
     note: str | None
     day: date
+    today: date
     tombstone_mark: object
-
-    @property
-    def note_path(self) -> str:
-        """The path of the daily note."""
-        return note_path(self.day)
 
 
 @dataclass(slots=True)
 class RoundWriter:
-    """Writes a round. `added` are the lines that the note got, known once it is written."""
+    """Writes a round. `added` are the lines that each note got, by its path, known once they are written."""
 
     dependencies: ExtractionDependencies
     place: Place
@@ -97,24 +97,25 @@ class RoundWriter:
     round_: Round
     state: SliceState
     proposal: Proposal
-    added: list[str] = field(default_factory=list)
+    added: dict[str, list[str]] = field(default_factory=dict)
 
     def changes(self) -> list[Change]:
         """The changes of files."""
         changes = [_whole(file) for file in self.proposal.files]
-        if self.proposal.lines:
-            changes.append(Change(self.state.note_path, self._with_lines, AUTHOR, STAGE))
+        for day in sorted({line.day for line in self.proposal.lines}):
+            path = note_path(day)
+            changes.append(Change(path, partial(self._with_lines, path, day), AUTHOR, STAGE))
         dropped = [entry for file in self.proposal.files for entry in file.dropped]
         if dropped:
-            changes.append(archive_change(self.state.day, dropped, AUTHOR))
+            changes.append(archive_change(self.state.today, dropped, AUTHOR))
         return changes
 
-    def _with_lines(self, text: str | None) -> str:
-        lines = [line.text for line in self.proposal.lines]
+    def _with_lines(self, path: str, day: date, text: str | None) -> str:
+        lines = [line.text for line in self.proposal.lines if line.day == day]
         before = text or ""
         new = lines_not_in(lines, before) if self.proposal.lines_inside else notes.new_lines(lines, before)
-        self.added = new
-        return markdown_edit.append(text, notes.bullets(new), self.state.note_path) if new else before
+        self.added[path] = new
+        return markdown_edit.append(text, notes.bullets(new), path) if new else before
 
     async def within(self, connection: Connection, slice_: Slice) -> None:
         """Write the marks and the provenance of the lines, in the transaction that writes the files.
@@ -134,9 +135,9 @@ class RoundWriter:
             is_first = await extraction_store.advance(connection, tenant_id, round_.pending, round_.through_seq)
         if not is_first:
             raise DoneMeanwhileError
-        lines = {line.text: line for line in self.proposal.lines}
-        added = [lines[text] for text in self.added]
-        derived = [Derived(self.state.note_path, [line.text], line.generation, STAGE, [line.source]) for line in added]
+        lines = {(note_path(line.day), line.text): line for line in self.proposal.lines}
+        added = [(path, lines[path, text]) for path, texts in self.added.items() for text in texts]
+        derived = [Derived(path, [line.text], line.generation, STAGE, [line.source]) for path, line in added]
         derived += [each for file in self.proposal.files for each in file.derived]
         now = self.dependencies.now()
         await record(connection, tenant_id, slice_.slice_id, derived, at=now)

@@ -6,6 +6,8 @@ from datetime import date
 
 # What tells a shared agent how to be is no memory: cleared only where the prefix says so.
 INSTRUCTIONS = ("AGENTS.md", "SOUL.md")
+# Who the person is.
+PROFILE = "PROFILE.md"
 
 
 def note_path(day: date) -> str:

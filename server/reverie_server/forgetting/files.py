@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -44,12 +45,17 @@ class ForgettableFiles(Forgettable):
         targets = Targets(forgotten.texts)
         present: set[str] = set()
         versions: Counter[tuple[str, str]] = Counter()
+        stretches: set[str] = set()
+        count = 0
         async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, targets):
             versions.update((row["path"], text) for text in texts)
+            stretches |= set(await isolated(targets.stretches_in, row["content"], chars=len(row["content"])))
+            count += 1
             if row["is_present"]:
                 present.add(row["path"])
         passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, targets)
-        return _findings(forgotten.texts, versions, present, passages=len(passages), embeddings=len(_hashes(passages)))
+        counts = _Counts(count, len(passages), len(_hashes(passages)))
+        return replace(_findings(forgotten.texts, versions, present, counts), stretches=sorted(stretches))
 
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
@@ -61,9 +67,11 @@ class ForgettableFiles(Forgettable):
         targets = Targets(forgotten.texts)
         versions: Counter[tuple[str, str]] = Counter()
         hashes: set[bytes] = set()
+        count = 0
         async for row, texts in _holding_versions(connection, tenant_id, own, forgotten.texts, targets):
             if row["is_present"]:
                 raise Superseded("the text came back")
+            count += 1
             versions.update((row["path"], text) for text in texts)
             size = len(row["content"])
             hashes |= await isolated(hashes_of_version, row["path"], row["content"], targets, rules, chars=size)
@@ -81,9 +89,8 @@ class ForgettableFiles(Forgettable):
         passages = await _holding_passages(connection, tenant_id, own, forgotten.texts, targets)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | _hashes(passages))
         await purge_chunks(connection, tenant_id, passages)
-        return _findings(
-            forgotten.texts, versions, forgotten.edited_paths, passages=len(passages), embeddings=embeddings
-        )
+        counts = _Counts(count, len(passages), embeddings)
+        return _findings(forgotten.texts, versions, forgotten.edited_paths, counts)
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
@@ -140,13 +147,17 @@ def hashes_of_version(path: str, content: str, targets: Targets, rules: Rules) -
     return {passage.sha256 for passage in passages_of(path, content, rules) if targets.found_in(passage.text)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """How many versions and passages hold a text, and how many cached vectors go."""
+
+    versions: int
+    passages: int
+    embeddings: int
+
+
 def _findings(
-    texts: Sequence[str],
-    versions: Counter[tuple[str, str]],
-    present: Collection[str],
-    *,
-    passages: int,
-    embeddings: int,
+    texts: Sequence[str], versions: Counter[tuple[str, str]], present: Collection[str], counts: _Counts
 ) -> Findings:
     """`versions` counts the versions that hold a text, by (path, text); `present` are the paths that hold one now."""
     items = [
@@ -158,11 +169,11 @@ def _findings(
     backups = {item.path for item in items if is_backup(item.path)}
     removed = Removed(
         files=len(set(present) - backups),
-        passages=passages,
-        versions=sum(item.versions for item in items),
+        passages=counts.passages,
+        versions=counts.versions,
         backups=len(backups),
     )
-    return Findings("document", items, removed, embeddings)
+    return Findings("document", items, removed, counts.embeddings)
 
 
 def _hashes(passages: Sequence[DictRow]) -> set[bytes]:

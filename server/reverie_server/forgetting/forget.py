@@ -1,52 +1,41 @@
-"""Forgetting: removes a text from every store, its history, the index and the cache, in one transaction."""
+"""Forgetting: removes statements from every store, its history, the index and the cache, in one transaction."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
 from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
-from reverie_indexer.database.queries import Queries
-from reverie_indexer.errors import NotFound, ValidationFailed
+from reverie_indexer.errors import NotFound
 from reverie_indexer.index import store
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
-from reverie_server.forgettable import Findings, Forgettable, ForgetTier, Forgotten, Item, Removed
+from reverie_server.forgettable import Findings, Forgettable, ForgetTier, Forgotten, Item, ReceiptKind, Removed
 from reverie_server.forgetting.files import changes_without, shared_files_holding
+from reverie_server.forgetting.receipts import NewReceipt, add_receipt, receipt_name
+from reverie_server.forgetting.selection import Selection, Statements, Target
 from reverie_server.provenance.tombstones import Tombstones
-from reverie_server.search.episode_passages import statement_text
-from reverie_server.search.rank import MIN_RELEVANCE
-from reverie_server.search.request import SearchRequest, rules_for
-from reverie_server.search.search import Search
+from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import Folded
 
-SQL = Queries(__file__)
-MIN_CHARS = 2
-MAX_CHARS = 8000
-# The most passages that one query may select; to remove more use `clear`.
-MAX_FOUND = 20
 MAX_ATTEMPTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What to forget: exactly one of a query, the id of a passage, and the text itself."""
-
-    query: str | None = None
-    id: str | None = None
-    text: str | None = None
+# The most statements that one transaction removes: a conversation may have more.
+MAX_AT_ONCE = 200
+_EDGES = " .!?。！？"
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was removed where, or with `dry_run` would be. `still_shared` names shared files that still hold a text."""
+    """What was removed where, or with `dry_run` would be. `still_shared` names shared files that still hold a text.
+
+    `receipt_id` is that of the receipt that stays; None where nothing was removed.
+    """
 
     dry_run: bool
     items: Sequence[Item]
@@ -54,109 +43,96 @@ class Receipt:
     embeddings: int
     tombstones: int
     still_shared: Sequence[str]
+    receipt_id: str | None = None
 
 
 class Forgetting:
-    """Removes texts from the memory of a place for good, store after store. `now` gives the time."""
+    """Removes statements from the memory of a place for good, store after store."""
 
     def __init__(
         self,
         database: Database,
         pipeline: Pipeline,
-        search: Search,
+        selection: Selection,
         tombstones: Tombstones,
         stores: Sequence[Forgettable],
+        sessions: Sessions,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._pipeline = pipeline
-        self._search = search
+        self._selection = selection
         self._tombstones = tombstones
         self._stores = stores
+        self._sessions = sessions
         self._now = now
 
-    async def forget(self, grant: Grant, place: Place, target: Target, *, dry_run: bool) -> Receipt:
+    async def forget(
+        self, grant: Grant, place: Place, target: Target, *, dry_run: bool, kind: ReceiptKind | None = None
+    ) -> Receipt:
         """Forget, or with `dry_run` say what would be forgotten, in the place that a write of the grant goes to.
 
-        A question selects passages that are relevant to it, of now and of before, at most MAX_FOUND, an id one
-        passage. The text of each is then taken out of every store of the place, with its history, out of the index,
-        its past and the embedding cache. A tombstone keeps what runs by itself from bringing it back. Nothing found is
-        no error: the receipt is empty. Raises NotFound for an unknown agent or id, ValidationFailed for a text that is
-        too short or too long, Conflict when writers bring the text back all the time.
+        A query without items only ever looks: it lists the statements that are relevant to it, each with an id, and
+        removing takes their ids. What is selected is taken out of every store of the place, with its history, out of
+        the index, its past and the embedding cache, with what would be a stump without it and nothing else. Tombstones
+        keep what runs by itself from bringing it back, and a receipt stays. Nothing found is no error: the answer is
+        empty. Raises NotFound for an unknown agent or id, ValidationFailed for what cannot be meant, StaleSelection for
+        items that have changed, Conflict when writers bring a text back all the time.
         """
         async with self._database.tenant(place.tenant_id) as connection:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
-        texts = await self._texts(grant, place, target)
-        if not texts:
-            return Receipt(dry_run, [], {"document": Removed(0, 0, 0, 0)}, 0, 0, ())
-        shared = await self._still_shared(grant, place, texts)
-        if dry_run:
-            receipt = await self._survey(place, await self._with_remnants(place, texts))
-        else:
-            await self._tombstones.load_secret()
-            attempt = partial(self._erase, grant, place, texts)
-            receipt = await until_stable(attempt, attempts=MAX_ATTEMPTS, what="what holds this text")
-        return replace(receipt, still_shared=shared)
+        dry_run = dry_run or (target.query is not None and target.items is None)
+        selected = await self._selection.select(grant, place, target)
+        receipt = Receipt(dry_run, [], {"document": Removed(0, 0, 0, 0)}, 0, 0, ())
+        if selected.texts:
+            shared = await self._still_shared(grant, place, selected.texts)
+            if dry_run:
+                receipt = await self._would_remove(place, selected)
+            else:
+                receipt = await self._remove(grant, place, selected, kind or target.kind)
+            receipt = replace(receipt, still_shared=shared)
+        if target.session_id is not None and not dry_run:
+            await self._sessions.delete(grant.principal, target.session_id)
+        return receipt
 
-    async def _texts(self, grant: Grant, place: Place, target: Target) -> list[str]:
-        parts = [part for part in (target.query, target.id, target.text) if part is not None]
-        if len(parts) != 1:
-            raise ValidationFailed("give exactly one of query, id and text")
-        if target.text is not None:
-            text = target.text.strip()
-            if not MIN_CHARS <= len(text) <= MAX_CHARS:
-                raise ValidationFailed(f"a text to forget has {MIN_CHARS} to {MAX_CHARS} characters")
-            if not Folded.of(text).text:
-                raise ValidationFailed("nothing of the text to forget is seen: it would stand everywhere and nowhere")
-            return [text]
-        if target.id is not None:
-            return [await self._passage(place, target.id)]
-        return await self._relevant(grant, place, target.query or "")
+    async def forget_statements(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
+        """Forget statements that somebody named in a conversation. Raises Conflict as `forget` does."""
+        await self._tombstones.load_secret()
+        selected = Statements()
+        for text in texts:
+            selected.add(text, "0", as_sentence=True)
+        return await self._remove(grant, place, selected, "said")
 
-    async def _passage(self, place: Place, chunk_id: str) -> str:
-        row = None
-        if re.fullmatch(r"[0-9]{1,18}", chunk_id):
-            async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-                params = {
-                    "tenant_id": place.tenant_id,
-                    "chunk_id": int(chunk_id),
-                    "slice_ids": await own_slices(connection, place, with_past=True),
-                    "now": self._now(),
-                }
-                row = await (await connection.execute(SQL["passage"], params)).fetchone()
-        if row is None:
-            raise NotFound("there is no such passage in this memory: search again for its id")
-        return statement_text(row["text"], row["tier"])
+    async def _would_remove(self, place: Place, selected: Statements) -> Receipt:
+        texts = await self._with_remnants(place, selected.texts)
+        _, stretches = await self._survey(place, texts)
+        together = await self._with_remnants(place, _longest_first(stretches, texts))
+        receipt, _ = await self._survey(place, together)
+        return replace(receipt, items=_shown(receipt.items, selected, stretches))
 
-    async def _relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
-        request = SearchRequest(
-            place.tenant_id,
-            place.agent_id,
-            query,
-            place.owner_key,
-            max_results=5 * MAX_FOUND,
-            tiers=("document", "episodic", "message"),
-            with_past=True,
-        )
-        outcome = await self._search.search(request, rules_for(grant, self._search.rules))
-        texts = [
-            statement_text(result.text, result.tier)
-            for result in outcome.results
-            if result.scope == place.scope and result.relevance >= MIN_RELEVANCE
-        ]
-        return list(dict.fromkeys(texts))[:MAX_FOUND]
+    async def _remove(self, grant: Grant, place: Place, selected: Statements, kind: ReceiptKind) -> Receipt:
+        receipts: list[Receipt] = []
+        for first in range(0, len(selected.texts), MAX_AT_ONCE):
+            texts = selected.texts[first : first + MAX_AT_ONCE]
+            attempt = partial(self._erase, grant, place, texts, selected, kind)
+            receipts.append(await until_stable(attempt, attempts=MAX_ATTEMPTS, what="what holds this text"))
+        return _together(receipts)
 
-    async def _survey(self, place: Place, texts: Sequence[str]) -> Receipt:
+    async def _survey(self, place: Place, texts: Sequence[str]) -> tuple[Receipt, list[str]]:
+        """What the stores hold of the texts; and the parts that go with them, as they stand."""
         forgotten = Forgotten(texts)
         survey: list[Findings] = []
+        stretches: dict[str, None] = {}
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place, with_past=True)
             for each in self._stores:
                 findings = await each.survey(connection, place.tenant_id, slice_ids, forgotten)
                 forgotten = forgotten.after(findings)
                 survey.append(findings)
-        return _receipt(survey, dry_run=True)
+                stretches |= dict.fromkeys(findings.stretches)
+        known = {_key(text) for text in texts}
+        return _receipt(survey, dry_run=True), [text for text in stretches if _key(text) not in known]
 
     async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
         """The texts, and their remnants: parts that the daily log cut off, or that the server wrote into files."""
@@ -167,12 +143,17 @@ class Forgetting:
                 together += await each.remnants(connection, place.tenant_id, slice_ids, texts)
         return list(dict.fromkeys(together))
 
-    async def _erase(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
+    async def _erase(
+        self, grant: Grant, place: Place, texts: Sequence[str], selected: Statements, kind: ReceiptKind
+    ) -> Receipt:
         """Forget the texts, in one attempt. Raises Superseded where others changed the memory meanwhile."""
         texts = await self._with_remnants(place, texts)
-        before = await self._survey(place, texts)
+        before, stretches = await self._survey(place, texts)
         paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
-        erasure = _Erasure(self._stores, self._tombstones, place, Forgotten(texts, frozenset(paths)), grant.settings)
+        texts = await self._with_remnants(place, _longest_first(stretches, texts))
+        forgotten = Forgotten(texts, frozenset(paths))
+        meant = _Meant(grant.author, kind, selected, stretches, before.removed["document"].passages)
+        erasure = _Erasure(self._stores, self._tombstones, place, forgotten, grant.settings, meant, self._now())
         changes = changes_without(paths, texts, grant.author)
         async with self._pipeline.unit_of_work(place, changes) as unit:
             await erasure.run(unit.connection, unit.slice_)
@@ -180,10 +161,7 @@ class Forgetting:
         assert receipt is not None
         # The rest of a message is embedded anew.
         self._pipeline.backfill_wanted.set()
-        # The new versions have removed passages from the index already: these are counted from the survey before.
-        passages = max(before.removed["document"].passages, receipt.removed["document"].passages)
-        removed = replace(receipt.removed["document"], passages=passages)
-        return replace(receipt, removed={**receipt.removed, "document": removed})
+        return receipt
 
     async def _still_shared(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[str]:
         if place.scope != "personal":
@@ -192,6 +170,20 @@ class Forgetting:
             visible = await visible_slices(connection, place.tenant_id, place.agent_id, grant.principal.owner_key)
             shared = [s.slice_id for s in visible if s.owner_key is None]
             return await shared_files_holding(connection, place.tenant_id, shared, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """Who wants what forgotten, and how it was meant.
+
+    The new versions remove `passages` of files from the index before the stores do: they were counted before.
+    """
+
+    author: str
+    kind: ReceiptKind
+    selected: Statements
+    stretches: Sequence[str]
+    passages: int
 
 
 @dataclass(slots=True)
@@ -203,6 +195,8 @@ class _Erasure:
     place: Place
     forgotten: Forgotten
     settings: AgentSettings
+    meant: _Meant
+    at: datetime
     receipt: Receipt | None = field(default=None, init=False)
 
     async def run(self, connection: Connection, slice_: Slice) -> None:
@@ -216,10 +210,75 @@ class _Erasure:
                 raise Superseded("more was said meanwhile")
             forgotten = forgotten.after(findings)
             erased.append(findings)
-        # A text may be part of a line: tombstones of whole lines recognise a transcript that is sent again.
+        # A text may be part of a statement: tombstones of whole ones recognise a transcript that is sent again.
         lines = [line for findings in erased for line in findings.lines]
-        count = await self.tombstones.add(connection, self.place.tenant_id, slice_.slice_id, [*texts, *lines])
-        self.receipt = replace(_receipt(erased, dry_run=False), tombstones=count)
+        tenant_id, slice_id = self.place.tenant_id, slice_.slice_id
+        count = await self.tombstones.add(connection, tenant_id, slice_id, [*texts, *lines])
+        receipt = _receipt(erased, dry_run=False)
+        of_files = receipt.removed["document"]
+        of_files = replace(of_files, passages=max(self.meant.passages, of_files.passages))
+        receipt = replace(receipt, removed={**receipt.removed, "document": of_files}, tombstones=count)
+        items = _shown(receipt.items, self.meant.selected, self.meant.stretches)
+        stored = NewReceipt(
+            self.meant.author,
+            self.meant.kind,
+            texts,
+            items,
+            receipt.removed,
+            receipt.embeddings,
+            count,
+            self.at,
+        )
+        number = await add_receipt(connection, tenant_id, slice_id, stored)
+        self.receipt = replace(receipt, items=items, receipt_id=receipt_name(number))
+
+
+def _shown(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
+    """The items as they stand, each with its id; where one is in a longer one of the same place, that one counts."""
+    longer: dict[str, set[str]] = {}
+    for item in items:
+        if item.text not in longer:
+            key = _key(item.text)
+            longer[item.text] = {other for other in stretches if other != item.text and key in _key(other)}
+    versions = {(item.tier, item.path, item.text): item.versions for item in items}
+    kept: list[Item] = []
+    for item in items:
+        alone = item.versions - sum(versions.get((item.tier, item.path, other), 0) for other in longer[item.text])
+        if alone > 0:
+            kept.append(replace(item, text=selected.shown.get(item.text, item.text), versions=alone))
+    return [replace(item, id=f"{_prefix_of(item.text, selected)}.{number}") for number, item in enumerate(kept, 1)]
+
+
+def _prefix_of(text: str, selected: Statements) -> str:
+    """The beginning of the id: that of the statement which the text is, is part of, or which is part of it."""
+    if text in selected.ids:
+        return selected.ids[text]
+    key = _key(text)
+    related = (each for each in selected.ids if key in _key(each) or _key(each) in key)
+    return selected.ids[next(related, next(iter(selected.ids)))]
+
+
+def _key(text: str) -> str:
+    return Folded.of(text).text.strip(_EDGES)
+
+
+def _longest_first(stretches: Iterable[str], texts: Sequence[str]) -> list[str]:
+    return [*sorted(stretches, key=len, reverse=True), *texts]
+
+
+def _together(receipts: Sequence[Receipt]) -> Receipt:
+    """Several receipts as one, with the id of the last."""
+    removed: dict[ForgetTier, Removed] = {}
+    for receipt in receipts:
+        for tier, counts in receipt.removed.items():
+            removed[tier] = removed[tier] + counts if tier in removed else counts
+    return replace(
+        receipts[-1],
+        items=[item for receipt in receipts for item in receipt.items],
+        removed=removed,
+        embeddings=sum(receipt.embeddings for receipt in receipts),
+        tombstones=sum(receipt.tombstones for receipt in receipts),
+    )
 
 
 def _receipt(findings: Sequence[Findings], *, dry_run: bool) -> Receipt:

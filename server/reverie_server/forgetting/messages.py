@@ -9,6 +9,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import transcript
 from reverie_indexer.model import Place
 from reverie_server.episodes.store import has_episodes
+from reverie_server.facts.erase import forget_cleared_messages
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.sessions import erase as session_erase
 from reverie_server.sessions.model import Session
@@ -79,6 +80,8 @@ class ForgettableMessages(Forgettable):
                     await connection.execute(SESSIONS["drop_session"], key)
             elif seqs:
                 await _remove_some(connection, place, slice_, session, seqs)
+        if count and not dry_run:
+            await forget_cleared_messages(connection, place, slice_)
         return count
 
 
@@ -95,6 +98,7 @@ def _findings(held: session_erase.MessageMatches, texts: Sequence[str]) -> Findi
         Removed(len(held.sessions), held.passages, held.count, 0) if held.count else None,
         held.embeddings,
         lines=held.lines,
+        stretches=sorted(held.stretches),
         remnants=held.remnants,
         messages=held.found,
     )

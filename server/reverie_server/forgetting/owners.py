@@ -39,6 +39,7 @@ class OwnerHome:
     sessions: int
     messages: int
     episodes: int
+    facts: int
     entities: int
     relations: int
     reports: int
@@ -95,7 +96,7 @@ class Owners:
             slices += await (await connection.execute(SQL["lock_past_slices"], locked)).fetchall()
             await connection.execute(SQL["without_limit"])
             params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
-            for step in ("forget_cache", "delete_postings", "delete_vectors"):
+            for step in ("forget_cache", "delete_postings", "delete_vectors", "delete_fact_chunks"):
                 await connection.execute(AGENTS[step], params)
             for step in ("delete_slices", "delete_views", "delete_events", "close_keys", "delete_jobs"):
                 await connection.execute(SQL[step], params)
@@ -107,7 +108,7 @@ class Owners:
 
     async def export(self, tenant_id: str, owner_key: str) -> Export:
         """An archive of an owner's data with every agent at one instant: files, conversations with their messages,
-        episodes, graph. NotFound where there is none.
+        episodes, facts, graph. NotFound where there is none.
 
         It has a folder for each agent: `files/` has the files as they are, the rest is JSON.
         """
@@ -174,6 +175,8 @@ class Owners:
             await write("]")
         async with archive.entry(f"{folder}/episodes.json") as write:
             await rows.listed("episodes", write)
+        async with archive.entry(f"{folder}/facts.json") as write:
+            await rows.listed("facts", write)
         async with archive.entry(f"{folder}/graph.json") as write:
             await write('{"entities": ')
             await rows.listed("entities", write)

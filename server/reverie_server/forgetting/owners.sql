@@ -14,6 +14,8 @@ SELECT h.agent_id,
        (SELECT coalesce(sum(t.message_count), 0) FROM talks t WHERE t.agent_id = h.agent_id)::integer AS messages,
        (SELECT count(*) FROM episodes e
         WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = h.agent_id AND e.owner_key = %(owner_key)s)::integer AS episodes,
+       (SELECT count(*) FROM facts f JOIN own o USING (slice_id)
+        WHERE f.tenant_id = %(tenant_id)s AND o.agent_id = h.agent_id)::integer AS facts,
        (SELECT count(*) FROM entities e JOIN own o USING (slice_id)
         WHERE e.tenant_id = %(tenant_id)s AND o.agent_id = h.agent_id)::integer AS entities,
        (SELECT count(*) FROM relations r JOIN own o USING (slice_id)
@@ -99,3 +101,14 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) ORDE
 -- relations: the relations of the graph of some slices, with their periods
 SELECT source_id, name, target_id, confidence, valid_from, valid_to FROM relations
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) ORDER BY relation_id;
+
+-- facts: the facts of some slices, each with where it was stated
+SELECT 'fact-' || f.fact_id AS id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.state, f.said_at,
+       f.valid_from, f.valid_to, 'fact-' || f.superseded_by AS superseded_by, f.helpful, f.unhelpful, f.use_count,
+       f.last_used_at, f.last_confirmed_at, f.confirmed_by, f.method, f.prompt, f.model,
+       (SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('path', s.path, 'start_line', s.start_line, 'end_line', s.end_line,
+                         'session_id', s.session_id, 'messages', s.seqs)) ORDER BY s.source_id)
+        FROM fact_sources s WHERE s.tenant_id = f.tenant_id AND s.fact_id = f.fact_id) AS sources
+FROM facts f
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
+ORDER BY f.fact_id;

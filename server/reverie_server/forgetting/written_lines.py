@@ -11,7 +11,10 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
+from reverie_server.facts.erase import facts_holding
+from reverie_server.facts.model import public_id
 from reverie_server.forgettable import Findings, Forgettable, Forgotten
+from reverie_server.nights.soul.text import PATH as SOUL
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
@@ -33,7 +36,7 @@ class ForgettableWrittenLines(Forgettable):
         """The statements of lines that the server wrote, where one of the texts contains the whole statement.
 
         "Remember that I like tea." became "I like tea.", in which the text is not found. Each is returned as the line
-        has it and without its date.
+        has it and as a sentence without its date. Lines of SOUL.md that follow from a fact go with it.
         """
         params = {
             "tenant_id": tenant_id,
@@ -42,7 +45,8 @@ class ForgettableWrittenLines(Forgettable):
             "invisible": INVISIBLE,
         }
         rows = await (await connection.execute(SQL["machine_written"], params)).fetchall()
-        return await asyncio.to_thread(_statements_in, rows, texts)
+        of_facts = await _lines_of_facts(connection, tenant_id, slice_ids, texts)
+        return [*await asyncio.to_thread(_statements_in, rows, texts), *of_facts]
 
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
@@ -53,8 +57,35 @@ class ForgettableWrittenLines(Forgettable):
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
-        """Nothing to erase: the provenance of a line went with the version that had it."""
-        return Findings("document")
+        """Nothing to erase: the provenance of a line went with the version that had it.
+
+        Lines that were written of forgotten facts since the survey are remnants, with which forgetting begins again.
+        """
+        found = await _lines_of_facts(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
+        return Findings("document", remnants=found)
+
+
+async def _lines_of_facts(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> list[str]:
+    """The lines, as they stand, that the server wrote of facts that hold one of the texts."""
+    facts = await facts_holding(connection, tenant_id, slice_ids, texts)
+    if not facts:
+        return []
+    params = {
+        "tenant_id": tenant_id,
+        "slice_ids": list(slice_ids),
+        "path": SOUL,
+        "fact_ids": [public_id("fact", fact["fact_id"]) for fact in facts],
+    }
+    rows = await (await connection.execute(SQL["of_facts"], params)).fetchall()
+    return [
+        spoken(line)
+        for row in rows
+        for hashes in [{bytes(sha256) for sha256 in row["hashes"]}]
+        for line in entry_lines(row["content"])
+        if line_sha256(line) in hashes
+    ]
 
 
 def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
@@ -69,5 +100,5 @@ def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
             undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
             # A statement of a word or two is in many texts by chance.
             if is_distinctive(undated) and any(map(pattern_of(undated).search, folded)):
-                found |= dict.fromkeys((statement, undated))
+                found |= dict.fromkeys((statement, f"{undated}."))
     return list(found)

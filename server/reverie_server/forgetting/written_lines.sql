@@ -9,3 +9,13 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) 
   AND EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w(word)
               WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), w.word) > 0)
 ORDER BY d.document_id;
+
+-- of_facts: a file of some slices with lines that the server wrote of some facts; hashes of these lines
+SELECT d.document_id, v.content, array_agg(DISTINCT x.line_sha256) AS hashes
+FROM documents d
+JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
+JOIN derivations x ON x.tenant_id = d.tenant_id AND x.document_id = d.document_id
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.path = %(path)s AND d.deleted_at IS NULL
+  AND EXISTS (SELECT FROM jsonb_array_elements(x.sources) AS s(source) WHERE s.source ->> 'fact_id' = ANY(%(fact_ids)s::text[]))
+GROUP BY d.document_id, v.content
+ORDER BY d.document_id;

@@ -19,7 +19,7 @@ from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import neutralise, strip_injected
-from reverie_server.text.graph_terms import EntityType
+from reverie_server.text.graph_terms import EntityType, RelationName
 
 MAX_MESSAGE_CHARS = 2000
 MAX_ENTITIES = 40
@@ -34,8 +34,18 @@ Clean = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A relation that a known entity has now to `other`; `is_source`: it reads "entity name other", else "other name
+    entity"."""
+
+    name: RelationName
+    other: Known
+    is_source: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """An entity that a conversation mentions, and what it has now, as (relation, other's name).
+    """An entity that a conversation mentions, and what it has now, as (relation, other's name) and as `facts`.
 
     `entity_id` is None for one that an earlier part of the same conversation speaks of and the graph has not yet.
     """
@@ -46,6 +56,8 @@ class Known:
     name: str
     aliases: Sequence[str] = ()
     relations: Sequence[tuple[str, str]] = ()
+    description: str = ""
+    facts: Sequence[KnownFact] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,8 @@ from reverie_server.llm.generation import Generation
 
 MAX_ALIASES = 50
 MAX_DESCRIPTION_CHARS = 2000
+# Of one entity under its own name.
+MAX_DESCRIPTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,9 @@ class Derived:
 def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
     """The entity of a cluster. `members` are the entity itself and then those merged into it, in the order of merges.
 
-    The name is the most certain one (of equals the first), the description the most certain one (of equals the newest)
-    of each member, joined; a less certain value never replaces a more certain one. Aliases are all other names,
+    The name is the most certain one (of equals the first). The description has those of each member, the newest first:
+    a later one stands beside an earlier, unless it is less certain. A less certain value never replaces a more certain
+    one. Aliases are all other names,
     properties the union of all, those of the more certain mention on top. ValueError without a mention.
     """
     if not mentions:
@@ -63,7 +66,7 @@ def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
     distinct = _distinct(names)
     return Derived(
         name=named.name,
-        description=_joined(_described(of_member) for of_member in by_mentioned_member),
+        description=_joined(text for of_member in by_mentioned_member for text in _described(of_member)),
         aliases=tuple(distinct[1 : MAX_ALIASES + 1]),
         properties=_union(mentions, members),
         confidence=max(m.confidence for m in mentions),
@@ -72,9 +75,14 @@ def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
     )
 
 
-def _described(mentions: Sequence[Mention]) -> str:
-    described = [m for m in mentions if m.description]
-    return max(described, key=lambda m: (m.confidence, m.said_at, m.mention_id)).description if described else ""
+def _described(mentions: Sequence[Mention]) -> Iterator[str]:
+    """The last descriptions of a member, the newest first, without those less certain than one before them."""
+    kept: list[Mention] = []
+    for mention in sorted(mentions, key=lambda m: (m.said_at, m.mention_id)):
+        if mention.description and (not kept or mention.confidence >= max(m.confidence for m in kept)):
+            kept = [*(m for m in kept if name_key(m.description) != name_key(mention.description)), mention]
+            kept = kept[-MAX_DESCRIPTIONS:]
+    return (mention.description for mention in reversed(kept))
 
 
 def _joined(descriptions: Iterable[str]) -> str:

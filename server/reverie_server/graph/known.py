@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from psycopg.rows import DictRow
+
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
-from reverie_server.graph.answers import Known
+from reverie_server.graph.answers import Known, KnownFact
 
 SQL = Queries(__file__)
 MAX_KNOWN = 40
-MAX_RELATIONS_EACH = 5
+MAX_RELATIONS_EACH = 40
+MAX_RELATIONS_SHOWN = 5
 
 
 async def mentioned(
@@ -32,14 +35,24 @@ async def mentioned(
     rows = await (await connection.execute(SQL["known"], params)).fetchall()
     params["entity_ids"] = [row["entity_id"] for row in rows]
     relations = await (await connection.execute(SQL["relations_now"], params)).fetchall()
-    return [
-        Known(
-            row["entity_id"],
-            row["external_id"],
-            row["type"],
-            row["name"],
-            row["aliases"],
-            [(r["name"], r["target"]) for r in relations if r["source_id"] == row["entity_id"]],
+    facts: dict[int, list[KnownFact]] = {}
+    for row in relations:
+        other = Known(
+            row["other_id"], row["external_id"], row["type"], row["other"], row["aliases"], (), row["description"]
         )
-        for row in rows
-    ]
+        facts.setdefault(row["entity_id"], []).append(KnownFact(row["name"], other, row["is_source"]))
+    return [_known(row, facts.get(row["entity_id"], [])) for row in rows]
+
+
+def _known(row: DictRow, facts: Sequence[KnownFact]) -> Known:
+    own = [(fact.name, fact.other.name) for fact in facts if fact.is_source]
+    return Known(
+        row["entity_id"],
+        row["external_id"],
+        row["type"],
+        row["name"],
+        row["aliases"],
+        own[:MAX_RELATIONS_SHOWN],
+        row["description"],
+        facts,
+    )

@@ -36,7 +36,8 @@ def parse_id(kind: Kind, given: str) -> int:
 class StatedEntity:
     """An entity as a conversation speaks of it, checked. `seqs` are the numbers of the messages, ascending.
 
-    `known_id` is the entity in the graph that is meant, where that is certain.
+    `known_id` is the entity in the graph that is meant, where that is certain. `is_distinct`: it is none of those that
+    the graph has by that name.
     """
 
     external_id: str
@@ -48,6 +49,7 @@ class StatedEntity:
     aliases: tuple[str, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
     known_id: int | None = None
+    is_distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

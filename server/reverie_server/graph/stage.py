@@ -29,10 +29,11 @@ from reverie_server.graph.answers import (
     read_answer,
     readable,
 )
-from reverie_server.graph.heuristics import SPEAKER, extract
+from reverie_server.graph.heuristics import extract
 from reverie_server.graph.known import mentioned
 from reverie_server.graph.model import Origin, Reading
 from reverie_server.graph.names import windows
+from reverie_server.graph.people import SPEAKER
 from reverie_server.graph.store import Graph, Stored, store_readings
 from reverie_server.jobs.defer import Delays, defer, publish
 from reverie_server.jobs.model import Event, Outcome, Work
@@ -144,7 +145,8 @@ class Semantic:
             # It may have a summary still; but nothing of it could say where it comes from.
             return [], None
         text = "\n".join((seen.episode.summary, *(message.content for message in seen.messages)))
-        names = await asyncio.to_thread(windows, text)
+        # The user is spoken of in most conversations, though seldom by name.
+        names = await asyncio.to_thread(windows, text) | ({SPEAKER} if place.scope == "personal" else set())
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
             known = await mentioned(connection, place.tenant_id, slice_ids, names, seen.episode.ended_at)

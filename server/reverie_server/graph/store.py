@@ -190,10 +190,12 @@ async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, 
     for entity in entities:
         key = (entity.type, name_key(entity.name))
         known = entity.known_id if entity.known_id in still else None
-        entity_id = known or by_id.get((entity.type, entity.external_id)) or by_name.get(key)
+        entity_id = known or by_id.get((entity.type, entity.external_id))
+        if entity_id is None and not entity.is_distinct:
+            entity_id = by_name.get(key)
         if entity_id is None:
             entity_id = await _add_entity(graph, origin, reading.made, entity)
-            by_name[key] = entity_id
+            by_name.setdefault(key, entity_id)
         found[entity.external_id] = entity_id
     return found
 

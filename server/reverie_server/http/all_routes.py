@@ -11,9 +11,11 @@ from reverie_server.http import problems
 from reverie_server.http.routes import (
     agents,
     audit,
+    card_entries,
     control,
     dreams,
     episodes,
+    facts,
     files,
     graph,
     inject,
@@ -24,6 +26,7 @@ from reverie_server.http.routes import (
     owners,
     pipeline,
     proxy,
+    receipts,
     sessions,
     snapshots,
     tools,
@@ -38,18 +41,20 @@ PARTS = (
     memory,
     inject,
     longterm,
+    receipts,
     snapshots,
     sessions,
     turns,
     episodes,
     graph,
+    facts,
     pipeline,
     tools,
     keys,
     owners,
     audit,
 )
-CONTROLS = (control, dreams)
+CONTROLS = (control, dreams, card_entries)
 
 
 @cache

@@ -31,6 +31,7 @@ STATUSES: Mapping[type[errors.ReverieError], int] = {
     errors.AmbiguousMatch: 409,
     errors.DuplicateDetected: 409,
     errors.Conflict: 409,
+    errors.StaleSelection: 409,
     errors.StaleVersion: 412,
     errors.PayloadTooLarge: 413,
     NotAnArchive: 400,

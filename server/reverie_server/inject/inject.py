@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -19,13 +19,17 @@ from reverie_indexer.resources import read_resource
 from reverie_indexer.text.chunk import note_date
 from reverie_server.access.gate import Grant
 from reverie_server.files.well_known import INSTRUCTIONS
+from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.heuristics.past import asks_about_past
 from reverie_server.heuristics.small_talk import is_small_talk
 from reverie_server.inject.query_expansion import salient_sentences, shortened, with_recent_messages
 from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fit, notice_of, section, select
+from reverie_server.search.derived_files import is_diary
 from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.request import SearchOutcome, SearchResult, request_for, rules_for
 from reverie_server.search.search import Search
+from reverie_server.search.superseded_text import current_text, without_said
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.spans import span
@@ -211,7 +215,15 @@ class Injector:
         texts = [request.message, *request.recent_user_messages, *request.prompt_texts, *self._seeds]
         prompt = PromptContents(texts, frozenset((*request.in_prompt, *INSTRUCTIONS)))
         other = [result for result in results if not _is_of_session(result, request.in_session)]
-        matches = select([_found_memory(result, settings.time_zone) for result in other], threshold, prompt)
+        marked = asks_about_past(request.message)
+        said = {sentence.key for text in request.prompt_texts for sentence in keyed_sentences(text)}
+        memories = [
+            _without_said(_found_memory(result, settings, marked=marked), said)
+            for result in other
+            # The diary repeats what others say.
+            if not is_diary(result.path)
+        ]
+        matches = select(memories, threshold, prompt)
         return _Selection(matches, fit(matches, _notice(), max_tokens, self._count))
 
     def _counted(self, grant: Grant, outcome: str, injection: Injection) -> Injection:
@@ -242,16 +254,30 @@ def _notice() -> str:
     return notice_of(read_resource(_NOTICE_FILE))
 
 
-def _found_memory(result: SearchResult, time_zone: str) -> FoundMemory:
+def _found_memory(result: SearchResult, settings: AgentSettings, *, marked: bool) -> FoundMemory:
+    """The memory of a result, without what does not hold any more, or with it `marked`.
+
+    Where nothing but small talk stood beside that, the text is "".
+    """
+    whole = result.text if result.episode is None else episode_text(result.text, result.episode.abstract)
+    text = current_text(whole, result.superseded, marked=marked)
+    holding = [statement for fact in result.superseded.values() for statement in fact.holding]
+    if not marked and text != whole and not holding and is_small_talk(text, settings.language):
+        text = ""
     return FoundMemory(
         chunk_id=result.chunk_id,
         tier=result.tier,
         path=result.path,
-        day=_day(result.path, result.tier, result.updated_at, time_zone),
-        text=result.text if result.episode is None else episode_text(result.text, result.episode.abstract),
+        day=_day(result.path, result.tier, result.updated_at, settings.time_zone),
+        text=text,
         relevance=result.relevance,
         score=result.score,
     )
+
+
+def _without_said(memory: FoundMemory, said: Collection[bytes]) -> FoundMemory:
+    """A memory without the sentences that the prompt has already."""
+    return replace(memory, text=without_said(memory.text, said)) if said else memory
 
 
 def _is_of_session(result: SearchResult, in_session: tuple[str, int] | None) -> bool:

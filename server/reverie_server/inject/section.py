@@ -20,7 +20,7 @@ from reverie_server.sessions.daily_log import parts_of, repeats
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, for_prompt
 from reverie_server.text.tokens import CountTokens
 
-_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>[^\n]*)")
+_HEADING = re.compile(r"[ \t]*(?P<level>#{1,6})[ \t]+(?P<title>[^\n]*)")
 _SPACE = re.compile(r"\s*")
 _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
@@ -117,20 +117,26 @@ def notice_of(source: str) -> str:
 
 
 def _without_marks(text: str) -> tuple[list[str], str]:
-    """The titles of the headings that a passage begins with, and the rest without a list marker before it."""
-    titles = []
+    """The titles of the headings that a passage begins with, and the rest without a list marker before it.
+
+    A heading that another one of its level follows has an empty section, and is left out. Of a passage of headings
+    alone nothing is left.
+    """
+    open_sections: list[tuple[int, str]] = []
     rest = text.lstrip()
     start = 0
     while match := _HEADING.match(rest, start):
-        titles.append(match["title"].rstrip(" \t#"))
+        level = len(match["level"])
+        while open_sections and open_sections[-1][0] >= level:
+            open_sections.pop()
+        open_sections.append((level, match["title"].rstrip(" \t#")))
         space = _SPACE.match(rest, match.end())
         assert space is not None
         start = space.end()
     rest = rest[start:]
     marker = _MARKER.match(rest)
     body = rest[marker.end() :] if marker else rest
-    # Of a passage of headings alone the last one is the body.
-    return (titles, body.strip()) if body.strip() else (titles[:-1], titles[-1] if titles else "")
+    return ([title for _, title in open_sections], body.strip()) if body.strip() else ([], "")
 
 
 def _one_line(text: str) -> str:

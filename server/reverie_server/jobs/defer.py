@@ -25,6 +25,7 @@ class Delays:
 
     extraction_cooldown_seconds: float = 300.0
     dreaming_debounce_seconds: float = 600.0
+    facts_debounce_seconds: float = 3.0
 
 
 async def defer(connection: Connection, work: Work, *, after_seconds: float = 0.0) -> Deferred:
@@ -81,7 +82,7 @@ async def _following(connection: Connection, event: Event, delays: Delays) -> Se
         case "session.completed":
             episodic = Work("episodic", *ids, session_key=event.payload["session_key"])
             wait = await _cooldown(connection, event, delays.extraction_cooldown_seconds)
-            return [(episodic, 0.0), (Work("extraction", *ids), wait)]
+            return [(Work("facts", *ids), 0.0), (episodic, 0.0), (Work("extraction", *ids), wait)]
         case "episodic.created":
             semantic = Work("semantic", *ids, episode_id=event.payload["episode_id"])
             return [(semantic, 0.0), (Work("dreaming", *ids), delays.dreaming_debounce_seconds)]

@@ -8,8 +8,18 @@ from typing import Any, Literal, Protocol
 
 from reverie_server.llm.generation import Method
 
-Stage = Literal["extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction"]
-STAGES: tuple[Stage, ...] = ("extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction")
+Stage = Literal["facts", "extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction", "soul"]
+STAGES: tuple[Stage, ...] = (
+    "facts",
+    "extraction",
+    "episodic",
+    "semantic",
+    "dedup",
+    "dreaming",
+    "emergence",
+    "compaction",
+    "soul",
+)
 EventKind = Literal["session.completed", "episodic.created", "entity.upserted"]
 Trigger = Literal["event", "cron", "api", "retry"]
 Status = Literal["completed", "skipped", "failed"]
@@ -114,6 +124,11 @@ def lines_source(path: str, start_line: int, end_line: int) -> dict[str, Any]:
 def episode_source(episode_id: int, session_id: str) -> dict[str, Any]:
     """A source: an episode."""
     return {"kind": "episode", "episode_id": episode_name(episode_id), "session_id": session_id}
+
+
+def fact_source(fact_id: str) -> dict[str, Any]:
+    """A source: a fact, by its public id."""
+    return {"kind": "fact", "fact_id": fact_id}
 
 
 def episode_name(episode_id: int) -> str:

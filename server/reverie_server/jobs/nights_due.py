@@ -36,6 +36,11 @@ def nightly_days(now: datetime, zones: Iterable[str], hour: int = NIGHTLY_HOUR) 
     return {zone: nightly_day(now, zone if _is_known(zone) else "UTC", hour) for zone in zones}
 
 
+def nightly_start(day: date, zone: str, hour: int = NIGHTLY_HOUR) -> datetime:
+    """`nightly_at` of a zone of `nightly_days`: one that the IANA database lacks counts as UTC."""
+    return nightly_at(day, zone if _is_known(zone) else "UTC", hour)
+
+
 def _is_known(zone: str) -> bool:
     try:
         ZoneInfo(zone)

@@ -13,7 +13,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
 from reverie_server.jobs.defer import defer_many
 from reverie_server.jobs.model import Work
-from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_days
+from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_days, nightly_start
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
@@ -59,7 +59,8 @@ class Cron:
         params: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
         rows = await self._database.maintenance_query(SQL["zones"], params)
         days = nightly_days(self._now(), [row["zone"] for row in rows], self._defaults.hour)
-        params |= {"zones": list(days), "days": list(days.values())}
+        begun = [nightly_start(day, zone, self._defaults.hour) for zone, day in days.items()]
+        params |= {"zones": list(days), "days": list(days.values()), "begun": begun}
         return await self._defer("emergence", params) + await self._defer("compaction", params)
 
     async def _defer(self, stage: Nightly, params: dict[str, Any]) -> int:

@@ -1,13 +1,15 @@
 -- zones: the time zones that agents live in
 SELECT DISTINCT coalesce(settings ->> 'time_zone', %(time_zone)s) AS zone FROM agents ORDER BY zone;
 
--- emergence: slices with memory whose night has begun, now marked as begun; of one that was never looked at the next one
--- is the first
+-- emergence: slices with memory whose night has begun, now marked as begun; of one that was never looked at the first
+-- night is the one that began after its first file was there
 WITH due AS (
-    SELECT l.tenant_id, l.slice_id, l.agent_id, l.owner_key, z.day, s.nightly_on IS NOT NULL AS is_due
+    SELECT l.tenant_id, l.slice_id, l.agent_id, l.owner_key, z.day, s.nightly_on IS NOT NULL OR EXISTS (
+               SELECT FROM documents d
+               WHERE d.tenant_id = l.tenant_id AND d.slice_id = l.slice_id AND d.created_at < z.begun_at) AS is_due
     FROM slices l
     JOIN agents a ON a.tenant_id = l.tenant_id AND a.agent_id = l.agent_id
-    JOIN unnest(%(zones)s::text[], %(days)s::date[]) AS z (zone, day)
+    JOIN unnest(%(zones)s::text[], %(days)s::date[], %(begun)s::timestamptz[]) AS z (zone, day, begun_at)
       ON z.zone = coalesce(a.settings ->> 'time_zone', %(time_zone)s)
     LEFT JOIN stages s ON s.tenant_id = l.tenant_id AND s.slice_id = l.slice_id AND s.stage = 'emergence'
     WHERE NOT l.past AND l.chunk_count > 0 AND a.leader_agent_id IS NULL

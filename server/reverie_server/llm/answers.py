@@ -97,6 +97,23 @@ class Dreaming(BaseModel):
     lines: Annotated[list[DreamLine], Field(max_length=MAX_LINES)]
 
 
+class SoulLine(BaseModel):
+    """A sentence of the agent about itself, and the numbers of the facts that it follows from."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: NoteLine
+    facts: Annotated[list[int], Field(max_length=MAX_LINES)] = []
+
+
+class Soul(BaseModel):
+    """Who the agent is, in its own words."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    lines: Annotated[list[SoulLine], Field(max_length=MAX_LINES)]
+
+
 class Emergence(BaseModel):
     """Whether the long-term memory should change, why, and its whole new text."""
 
@@ -151,11 +168,36 @@ class Compaction(BaseModel):
     replaced: Annotated[list[Replaced], Field(max_length=MAX_LINES)] = []
 
 
+class FactStatement(BaseModel):
+    """A statement of a conversation, and what it says of a stored fact, by number. The caller checks each field."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\w", max_length=MAX_LINE_CHARS)]
+    subject: _Name
+    predicate: _Name
+    object: _Name
+    category: _Name = "general"
+    operation: Literal["add", "same", "replaces", "ends"]
+    fact: int | None = None
+    messages: Annotated[list[int], _FEW] = []
+
+
+class Facts(BaseModel):
+    """The statements of a conversation; empty: it states nothing."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    statements: Annotated[list[FactStatement], Field(max_length=MAX_LINES)]
+
+
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "Compaction": Compaction,
     "Dreaming": Dreaming,
     "Emergence": Emergence,
+    "Soul": Soul,
     "Extraction": Extraction,
+    "Facts": Facts,
     "Flush": Flush,
     "Episodic": Episodic,
     "Semantic": Semantic,

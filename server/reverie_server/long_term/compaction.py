@@ -23,6 +23,7 @@ from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.llm.generation import EXTRACTIVE, Generation, Method
 from reverie_server.long_term.compaction_text import compact_text, guard
 from reverie_server.long_term.longterm import MEMORY, LongTermMemory
+from reverie_server.long_term.repeats import without_repeats
 
 SQL = Queries(__file__)
 KEPT_BACKUPS = 5
@@ -81,7 +82,8 @@ Propose = Callable[[Place, Document, str, int], Awaitable[Proposed]]
 async def propose_extractively(place: Place, document: Document, text: str, attempt: int) -> Proposed:
     """The text compacted without a model: equal entries merged, each entry in its section."""
     del place, document, attempt
-    return Proposed(*await asyncio.to_thread(compacted, text))
+    shorter = await asyncio.to_thread(compacted, text)
+    return Proposed(shorter.text, shorter.reason)
 
 
 class Compaction:
@@ -199,17 +201,30 @@ async def _living_text(connection: Connection, place: Place, slice_ids: Sequence
     return found[0][1] if found and found[0][0].deleted_at is None else None
 
 
-def compacted(text: str) -> tuple[str | None, str | None]:
-    """The text compacted without a model, or None and why the memory stays as it is. Pure."""
+@dataclass(frozen=True, slots=True)
+class Shorter:
+    """A memory compacted without a model, and the entries that left it; or None and why it stays as it is."""
+
+    text: str | None
+    reason: str | None = None
+    dropped: tuple[str, ...] = ()
+
+
+def compacted(text: str, is_machine: Callable[[str], bool] = lambda _: False, language: str = "english") -> Shorter:
+    """The text compacted without a model: repeats among the entries that are not a person's go. Pure.
+
+    `is_machine` returns whether the server or a tool wrote a line.
+    """
     if not text.strip():
-        return None, "the memory is blank"
-    result = compact_text(text)
+        return Shorter(None, "the memory is blank")
+    merged = without_repeats(text, is_machine, language)
+    result = compact_text(merged.text)
     if result is None:
-        return None, "its structure cannot be kept: an indentation or a fence would change its meaning"
+        return Shorter(None, "its structure cannot be kept: an indentation or a fence would change its meaning")
     if result == text:
-        return None, "there is nothing to compact"
-    refused = guard(text, result)
-    return (None, refused) if refused else (result, None)
+        return Shorter(None, "there is nothing to compact")
+    refused = guard(text, result, merged.dropped)
+    return Shorter(None, refused) if refused else Shorter(result, None, merged.dropped)
 
 
 async def _backups(connection: Connection, place: Place, slice_ids: Sequence[int]) -> list[tuple[int, Backup]]:

@@ -6,7 +6,7 @@ Compaction without a model loses nothing: equal entries become one, all others m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -64,8 +64,8 @@ def compact_text(text: str) -> str | None:
     return result if kept == _contents(lines, blocks) else None
 
 
-def guard(before: str, after: str) -> str | None:
-    """Why a compaction is refused, or None.
+def guard(before: str, after: str, explained: Collection[str] = ()) -> str | None:
+    """Why a compaction is refused, or None. Entries that are `explained` do not count as lost.
 
     An entry of `before` counts as kept when `after` has each of its lines or sentences anywhere, with case and white
     space folded. Equal entries count once.
@@ -77,7 +77,10 @@ def guard(before: str, after: str) -> str | None:
     entries, whole = _entries(before), Searched(folded([after]))
     # Most sentences are in this set, which saves the search through the text.
     kept = {piece for entry in _entries(after) for piece in entry}
-    lost = sum(not all(piece in kept or whole.holds(piece) for piece in entry) for entry in entries)
+    said = {tuple(pieces_of([entry])) for entry in explained}
+    lost = sum(
+        entry not in said and not all(piece in kept or whole.holds(piece) for piece in entry) for entry in entries
+    )
     if lost > MAX_LOSS * len(entries):
         return f"the result drops {lost} of {len(entries)} entries"
     return None

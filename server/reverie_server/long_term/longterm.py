@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.database.database import Connection, Slice
@@ -12,7 +12,9 @@ from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Within
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.files.files import Workspace, Write
+from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.long_term import memory_text
+from reverie_server.provenance.record import Derived, record
 
 MEMORY = "MEMORY.md"
 STAND_IN = "memory.md"
@@ -23,7 +25,7 @@ _ATTEMPTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Under which heading something was saved, and the beginning of what is stored."""
+    """Under which heading something was saved, and the beginning of what the memory then holds."""
 
     section: str
     preview: str
@@ -58,8 +60,15 @@ class LongTermMemory:
         """
         section = memory_text.section_of(category)
         entry = memory_text.entry_of(content)
-        await self._edit(place, lambda text: memory_text.add_entry(text, section, entry), by, reason)
-        return Saved(section, entry.preview)
+        held = ""
+
+        def add(text: str | None) -> str:
+            nonlocal held
+            held = memory_text.add_entry(text, section, entry)
+            return held
+
+        await self._edit(place, add, by, reason, entry.lines)
+        return Saved(section, memory_text.preview_of(held))
 
     async def update(
         self, place: Place, old_text: str, new_text: str, *, by: str, reason: str = "update_memory"
@@ -79,12 +88,20 @@ class LongTermMemory:
         written = await self._edit(place, edit, by, reason)
         return Updated(1, written.bytes_written, written.version, deleted=not new_text.strip())
 
+    async def edit(
+        self, place: Place, path: str, edit: Callable[[str | None], str], within: Within, *, by: str, reason: str
+    ) -> Written:
+        """Make the file at `path`, which is the memory, hold what `edit` makes of it; `within` as in the pipeline."""
+        return await self._workspace.edit(place, Write(path, by, reason), edit, within)
+
     async def current(self, place: Place) -> tuple[Document, str] | None:
         """The file that is the place's memory, with its text; None where there is none, or no such agent."""
         found = await self._workspace.present(place, _NAMES)
         return found.get(MEMORY) or found.get(STAND_IN)
 
-    async def _edit(self, place: Place, edit: Callable[[str | None], str], by: str, reason: str) -> Written:
+    async def _edit(
+        self, place: Place, edit: Callable[[str | None], str], by: str, reason: str, saved: Sequence[str] = ()
+    ) -> Written:
         """Edit the file that is the memory; look for it again where it moves to its other name meanwhile."""
 
         async def attempt() -> Written:
@@ -99,16 +116,20 @@ class LongTermMemory:
             # An existing MEMORY.md is always the memory. Any other choice holds only while there is no file of the
             # other name, which is checked under the slice's lock.
             other = None if path == MEMORY and found else STAND_IN if path == MEMORY else MEMORY
-            within = None if other is None else _absent(place, other)
+
+            async def within(connection: Connection, slice_: Slice) -> None:
+                if other is not None:
+                    await _check_absent(connection, place, slice_, other)
+                # What a tool saved is machine-made: compaction may merge it.
+                derived = [Derived(path, saved, EXTRACTIVE, reason, [])]
+                await record(connection, place.tenant_id, slice_.slice_id, derived)
+
             return await self._workspace.edit(place, Write(path, by, reason), of_this_file, within)
 
         return await until_stable(attempt, attempts=_ATTEMPTS, what=f"which file is {MEMORY}")
 
 
-def _absent(place: Place, path: str) -> Within:
-    async def check(connection: Connection, slice_: Slice) -> None:
-        found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], [path])
-        if any(document.deleted_at is None for document, _ in found):
-            raise Superseded
-
-    return check
+async def _check_absent(connection: Connection, place: Place, slice_: Slice, path: str) -> None:
+    found = await store.read_documents(connection, place.tenant_id, [slice_.slice_id], [path])
+    if any(document.deleted_at is None for document, _ in found):
+        raise Superseded

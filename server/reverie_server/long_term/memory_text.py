@@ -71,14 +71,6 @@ class Entry:
         """The lines of the items, bullets included."""
         return [line for item in self.items for line in bullet(item)]
 
-    @property
-    def preview(self) -> str:
-        """The first 500 characters of the stored text; the total count too where there are more."""
-        stored = "\n".join(self.items[0] if len(self.items) == 1 else self.lines)
-        if len(stored) <= PREVIEW_CHARS:
-            return stored
-        return f"{stored[:PREVIEW_CHARS]}… (truncated, {len(stored)} chars total)"
-
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
@@ -91,6 +83,13 @@ class _Spot:
     follows_item: bool = False
     new_section: bool = False
     needs_end_comment: bool = False
+
+
+def preview_of(text: str) -> str:
+    """The first 500 characters of what is stored; the total count too where there are more."""
+    if len(text) <= PREVIEW_CHARS:
+        return text
+    return f"{text[:PREVIEW_CHARS]}… (truncated, {len(text)} chars total)"
 
 
 def section_of(category: str | None) -> str:

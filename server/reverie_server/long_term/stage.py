@@ -32,7 +32,7 @@ from reverie_server.long_term.proposal import (
     parts_of,
     put_together,
 )
-from reverie_server.provenance.record import Derived, machine_lines, record
+from reverie_server.provenance.record import Derived, line_sha256, machine_lines, record
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.text.tokens import CountTokens
 
@@ -84,14 +84,16 @@ class Rewriting:
         if rewritten is not None:
             log.warning("compaction_refused", reason=rewritten.reason)
             fallback = f"refused: {rewritten.reason}"
-        result, reason = await asyncio.to_thread(compacted, text)
+        shorter = await asyncio.to_thread(compacted, text, lambda line: line_sha256(line) in machine)
+        result, reason = shorter.text, shorter.reason
         making = _Making(self._dependencies, place, document, (text, result), EXTRACTIVE, fallback or reason)
         if result is None:
             async with self._dependencies.database.tenant(place.tenant_id) as connection:
                 await own_slices(connection, place)
                 await making.note(connection)
             return Proposed(None, reason, EXTRACTIVE, fallback)
-        return Proposed(result, None, EXTRACTIVE, fallback, (), making.within(before))
+        more = [archive_change(self._dependencies.now().date(), shorter.dropped, AUTHOR)] if shorter.dropped else []
+        return Proposed(result, None, EXTRACTIVE, fallback, more, making.within(before))
 
     async def _state(self, place: Place, document: Document) -> tuple[object, frozenset[bytes]]:
         """The tombstone mark of the place, and the hashes of the lines that the server wrote."""

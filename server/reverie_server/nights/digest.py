@@ -13,7 +13,10 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
+from reverie_server.nights.card_lines import present_entries
+from reverie_server.nights.emergence.inputs import memory_document
 
 SQL = Queries(__file__)
 
@@ -35,10 +38,10 @@ class MorningCards:
         self._now = now
 
     async def card(self, place: Place, viewer: str | None) -> list[CardEntry] | None:
-        """The entries of the newest conclusions, if the viewer has not seen them; else None."""
+        """The newest conclusions that are still in the memory, if the viewer has not seen them; else None."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             row = await self._unseen(connection, place, viewer)
-        return _entries(row) if row else None
+            return await _entries(connection, place, row) if row else None
 
     async def see(self, place: Place, viewer: str | None) -> int:
         """Mark the card as seen; how many entries it had, 0 where there was none."""
@@ -75,7 +78,8 @@ class MorningCards:
                 "now": now,
             }
             first = await (await connection.execute(SQL["first_session"], params)).fetchone()
-        return _entries(row) if first is None or first["session_id"] == session_id else None
+            is_first = first is None or first["session_id"] == session_id
+            return await _entries(connection, place, row) if is_first else None
 
     async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> DictRow | None:
         params = {
@@ -86,5 +90,13 @@ class MorningCards:
         return await (await connection.execute(SQL["card"], params)).fetchone()
 
 
-def _entries(row: DictRow) -> list[CardEntry]:
-    return [CardEntry(entry["key"], entry["text"], entry["source"]) for entry in row["promoted"]]
+async def _entries(connection: Connection, place: Place, row: DictRow) -> list[CardEntry] | None:
+    """The entries that are still in the memory; None where all have left it."""
+    found = await memory_document(connection, place.tenant_id, row["slice_id"])
+    if found is None:
+        return None
+    present = await isolated(
+        present_entries, found[1], [entry["text"] for entry in row["promoted"]], chars=len(found[1])
+    )
+    promoted = (entry for entry, is_present in zip(row["promoted"], present, strict=True) if is_present)
+    return [CardEntry(entry["key"], entry["text"], entry["source"]) for entry in promoted] or None

@@ -6,9 +6,9 @@ Functions that take a connection work inside the caller's transaction.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 from psycopg.rows import DictRow
@@ -23,8 +23,11 @@ from reverie_server.jobs.model import Trigger
 from reverie_server.llm.generation import Generation
 
 SQL = Queries(__file__)
-Mode = Literal["full", "focused", "dreaming"]
+Mode = Literal["full", "focused", "dreaming", "soul"]
 Status = Literal["success", "skipped", "failed"]
+# From this age on a report is in the archive of its month.
+ARCHIVED_AFTER = timedelta(days=30)
+_MAX_MONTHS = 1200
 # A report keeps the best rejected candidates, and their number in `seen`.
 MAX_REJECTED = 50
 
@@ -73,10 +76,22 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class EmergenceStatus:
-    """The last run of emergence, and the number of entries that all runs together promoted."""
+    """The last run of emergence that was about no topic, and the number of entries that all runs promoted."""
 
     last_run: datetime | None
     last_status: Status | None
+    promoted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedMonth:
+    """How many reports of nights of a month, told by its first day, are in the archive: in all, and by status."""
+
+    month: date
+    reports: int
+    success: int
+    skipped: int
+    failed: int
     promoted: int
 
 
@@ -105,16 +120,35 @@ async def is_night_done(connection: Connection, place: Place, night: date) -> bo
 
 
 class Reports:
-    """Reads the reports of places."""
+    """Reads the reports of places. `now` gives the time, with its zone.
 
-    def __init__(self, database: Database) -> None:
+    The archive is the same rows, a month of nights at a time: nothing is moved, so nothing is lost or doubled on the
+    way, and what forgets, exports and deletes reports does so with those of the archive.
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
+        self._now = now
 
-    async def page(self, place: Place, *, before: tuple[datetime, str] | None, limit: int) -> list[Report]:
-        """A page of a place's reports, newest first, after the one that began at a time and has an id."""
+    async def page(
+        self, place: Place, *, before: tuple[datetime, str] | None, limit: int, month: date | None = None
+    ) -> list[Report]:
+        """A page of a place's reports, newest first, after the one that began at a time and has an id.
+
+        `month` is the first day of a month of the archive; None: all reports, of the archive too.
+        """
         at, report_id = before or (None, None)
-        more = {"before_at": at, "before_id": report_id, "limit": limit}
+        more = {"before_at": at, "before_id": report_id, "limit": limit, "month": month, "older_than": self._archived}
         return [_report(row) for row in await self._rows(place, "page", more)]
+
+    async def months(self, place: Place) -> list[ArchivedMonth]:
+        """The months of a place's archive, newest first."""
+        rows = await self._rows(place, "months", {"older_than": self._archived, "limit": _MAX_MONTHS})
+        return [ArchivedMonth(**row) for row in rows]
+
+    @property
+    def _archived(self) -> datetime:
+        return self._now() - ARCHIVED_AFTER
 
     async def report(self, place: Place, report_id: str) -> Report:
         """One report of a place; NotFound."""

@@ -13,8 +13,20 @@ SELECT report_id, slice_id, mode, topic, trigger, night, started_at, ended_at, s
        path, version_before, version_after, method, prompt, prompt_version, model, fallback
 FROM reports
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+  AND (%(month)s::date IS NULL OR (night >= %(month)s::date AND night < %(month)s::date + interval '1 month'
+                                   AND started_at < %(older_than)s))
   AND (%(before_at)s::timestamptz IS NULL OR (started_at, report_id) < (%(before_at)s::timestamptz, %(before_id)s::text))
 ORDER BY started_at DESC, report_id DESC
+LIMIT %(limit)s;
+
+-- months: the months of the nights of some slices' reports that began before a time, newest first
+SELECT date_trunc('month', night)::date AS month, count(*) AS reports, count(*) FILTER (WHERE status = 'success') AS success,
+       count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) FILTER (WHERE status = 'failed') AS failed,
+       coalesce(sum(jsonb_array_length(promoted)), 0)::bigint AS promoted
+FROM reports
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND started_at < %(older_than)s
+GROUP BY 1
+ORDER BY 1 DESC
 LIMIT %(limit)s;
 
 -- report: one of some slices
@@ -30,14 +42,14 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND 
 ORDER BY report_id
 LIMIT 1;
 
--- standing: the last run of emergence of some slices, and the number of entries that all runs promoted
+-- standing: the last run of emergence of some slices that was about no topic, and the number of entries that all runs promoted
 SELECT (SELECT count(*) FROM reports r, jsonb_array_elements(r.promoted) AS p
         WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s::bigint[]) AND r.mode <> 'dreaming') AS promoted,
        l.started_at, l.status
 FROM (SELECT 1) AS one
 LEFT JOIN LATERAL (
     SELECT started_at, status FROM reports
-    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND mode <> 'dreaming'
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND mode = 'full'
     ORDER BY started_at DESC, report_id DESC
     LIMIT 1
 ) AS l ON true;

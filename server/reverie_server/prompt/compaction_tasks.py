@@ -14,6 +14,7 @@ from reverie_server.prompt.session_compaction import SessionCompaction
 from reverie_server.prompt.window import tokens_of
 from reverie_server.sessions.model import Session
 from reverie_server.sessions.sessions import Sessions
+from reverie_server.settings.agent import AgentSettings
 
 log = structlog.get_logger()
 # Twenty requests at once would make a model no faster.
@@ -22,12 +23,17 @@ _MAX_CONCURRENT = 4
 
 @dataclass(frozen=True, slots=True)
 class DueRules:
-    """A session with more than `from_messages` live messages, or at least `from_tokens` of them, is compacted to its
-    last `keep_last` messages."""
+    """A session with more than `from_messages` live messages is compacted to its last `keep_last` messages; so is one
+    whose live messages fill `from_share` of the agent's window, or of `window_tokens` where the agent has none."""
 
     from_messages: int = 50
-    from_tokens: int = 108_800
+    from_share: float = 0.85
+    window_tokens: int = 128_000
     keep_last: int = 20
+
+    def from_tokens(self, settings: AgentSettings) -> int:
+        """The number of tokens from which a session of the agent is compacted."""
+        return int(self.from_share * (settings.model_max_tokens or self.window_tokens))
 
 
 class SessionCompactions:
@@ -47,7 +53,7 @@ class SessionCompactions:
             return
         # An upper bound, because messages may have been removed: the task counts the live ones.
         live = session.last_seq - session.compacted_through
-        is_long = live > self._rules.from_messages or session.tokens >= self._rules.from_tokens
+        is_long = live > self._rules.from_messages or session.tokens >= self._rules.from_tokens(grant.settings)
         if live <= self._rules.keep_last or not is_long:
             return
         task = asyncio.create_task(self._run(grant, place, session), name="compact-session")
@@ -96,4 +102,4 @@ class SessionCompactions:
     async def _is_due(self, grant: Grant, session: Session) -> bool:
         principal = replace(grant.principal, owner_key=session.owner_key)
         live = await self._sessions.live(principal, await self._sessions.find(principal, session.session_id))
-        return len(live) > self._rules.from_messages or tokens_of(live) >= self._rules.from_tokens
+        return len(live) > self._rules.from_messages or tokens_of(live) >= self._rules.from_tokens(grant.settings)

@@ -35,7 +35,10 @@ LONG_TERM = ("MEMORY.md", "memory.md")
 TODAY_SHARE = 0.25
 RECENT = "## Recent Context"
 CARD = "## Morning Card"
-_CARD_INTRO = "New in long-term memory since the last conversation; the user may confirm, correct or forget each:"
+_CARD_INTRO = (
+    "New in long-term memory since the last conversation; the user may confirm each, or have it corrected "
+    "(update_memory) or forgotten (forget_memory):"
+)
 _CARD_MAX_TOKENS = 200
 _SEPARATOR = "\n\n"
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")

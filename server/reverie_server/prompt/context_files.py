@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -13,9 +15,14 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.file_rules import is_backup, is_unedited_seed
 from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model import Place, Scope
+from reverie_indexer.text.chunk import note_date
 from reverie_server.access.principal import Principal
 from reverie_server.files.well_known import note_path
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.prompt.context import LONG_TERM, PromptFile, PromptFiles
+from reverie_server.prompt.marking import has_superseded, marked_text
+from reverie_server.provenance.line_identity import line_sha256
+from reverie_server.search.superseded import superseded_sentences
 
 SQL = Queries(__file__)
 _RANK = {"team": 0, "global": 2}
@@ -31,22 +38,28 @@ async def read_prompt_files(
     files. Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but
     for paths that its own team has.
     """
-    paths = {note_path(day): day for day in (today - timedelta(days=back) for back in range(recent_days + 1))}
-    params = {"tenant_id": principal.tenant_id, "paths": [*paths, *LONG_TERM]}
+    # The paths of notes sort like their days, and a note with a number has that of its day at the beginning.
+    notes_from = _note_prefix(today - timedelta(days=recent_days))
+    params: dict[str, Any] = {
+        "tenant_id": principal.tenant_id,
+        "paths": list(LONG_TERM),
+        "notes_from": notes_from,
+        "notes_to": f"{_note_prefix(today)}/",
+    }
     async with database.tenant(principal.tenant_id, snapshot=True) as connection:
         rows = await _files(connection, principal.agent_id, principal.owner_key, params)
         leader_rows: list[DictRow] = []
         if principal.leader_agent_id is not None:
-            visible_rows = await _files(connection, principal.leader_agent_id, None, {**params, "paths": []})
+            without_notes = {**params, "paths": [], "notes_to": notes_from}
+            visible_rows = await _files(connection, principal.leader_agent_id, None, without_notes)
             team_paths = {row["path"] for row in rows if _scope(row) == "team"}
             leader_rows = [row for row in visible_rows if _scope(row) == "team" and row["path"] not in team_paths]
     if not with_seeds:
         rows, leader_rows = _without_seeds(rows), _without_seeds(leader_rows)
     # A daily note of the place is no file of the prompt as well.
-    notes = {
-        paths[row["path"]]: row["content"] for row in rows if _scope(row) == notes_of.scope and row["path"] in paths
-    }
-    files = [row for row in rows if _scope(row) != notes_of.scope or row["path"] not in paths]
+    days = {row["path"]: day for row in rows if (day := _day_of(row["path"], notes_from, today)) is not None}
+    notes = _notes([row for row in rows if _scope(row) == notes_of.scope and row["path"] in days], days)
+    files = [row for row in rows if _scope(row) != notes_of.scope or row["path"] not in days]
     # Of files with the same order and path: the agent's, the leader's, the tenant's.
     shared = [(row["sort_order"], row["path"], _RANK[_scope(row)], row) for row in files if _scope(row) != "personal"]
     shared += [(row["sort_order"], row["path"], _LEADER_RANK, row) for row in leader_rows]
@@ -63,6 +76,31 @@ async def read_prompt_files(
     )
 
 
+def _note_prefix(day: date) -> str:
+    """The beginning of the paths of a day's notes."""
+    return note_path(day).removesuffix(".md")
+
+
+def _day_of(path: str, notes_from: str, today: date) -> date | None:
+    """The day of a daily note that enters the prompt; None for any other file."""
+    day = note_date(path) if path >= notes_from else None
+    is_note = day is not None and day <= today and path.startswith(_note_prefix(day))
+    return day if is_note else None
+
+
+def _notes(rows: Iterable[DictRow], days: Mapping[str, date]) -> dict[date, str]:
+    """The text of each day's notes. Of several notes of a day the one without a number is first."""
+    notes: dict[date, str] = {}
+    for row in sorted(rows, key=lambda row: (len(row["path"]), row["path"])):
+        day = days[row["path"]]
+        if day in notes:
+            rest = row["content"].lstrip().removeprefix(f"# {day.isoformat()}\n")
+            notes[day] = f"{notes[day].rstrip()}\n\n{rest}"
+        else:
+            notes[day] = row["content"]
+    return notes
+
+
 def _without_seeds(rows: Iterable[DictRow]) -> list[DictRow]:
     """The rows without the seed files that nobody has edited."""
     return [row for row in rows if not is_unedited_seed(row["path"], row["content"])]
@@ -72,7 +110,38 @@ async def _files(connection: Connection, agent_id: str, owner_key: str | None, p
     visible = await visible_slices(connection, params["tenant_id"], agent_id, owner_key)
     slice_ids = [s.slice_id for s in visible]
     cursor = await connection.execute(SQL["prompt_files"], {**params, "slice_ids": slice_ids})
-    return await cursor.fetchall()
+    return await _as_it_holds(connection, params["tenant_id"], slice_ids, await cursor.fetchall())
+
+
+async def _as_it_holds(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], rows: Sequence[DictRow]
+) -> list[DictRow]:
+    """The files with what does not hold any more marked in the lines of people, and left out of lines of the server."""
+    keys = await asyncio.to_thread(
+        lambda: {sentence.key for row in rows for sentence in keyed_sentences(row["content"] or "")}
+    )
+    superseded = await superseded_sentences(connection, tenant_id, slice_ids, keys)
+    if not superseded:
+        return list(rows)
+    lines = [
+        (row["document_id"], line_sha256(line))
+        for row in rows
+        for line in (row["content"] or "").splitlines()
+        if has_superseded(line, superseded)
+    ]
+    params = {
+        "tenant_id": tenant_id,
+        "document_ids": [document_id for document_id, _ in lines],
+        "hashes": [sha256 for _, sha256 in lines],
+    }
+    found = await (await connection.execute(SQL["machine_made"], params)).fetchall()
+    machine_made: defaultdict[int, set[bytes]] = defaultdict(set)
+    for row in found:
+        machine_made[row["document_id"]].add(bytes(row["line_sha256"]))
+    return [
+        {**row, "content": marked_text(row["content"] or "", superseded, machine_made[row["document_id"]])}
+        for row in rows
+    ]
 
 
 def _scope(row: DictRow) -> Scope:

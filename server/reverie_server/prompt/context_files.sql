@@ -1,4 +1,4 @@
--- prompt_files: the living files of some slices that are enabled or at one of some paths. The text of each is looked up
+-- prompt_files: the living files of some slices that are enabled, at one of some paths, or notes of some days. The text of each is looked up
 -- by itself: without statistics the planner would read all versions of the tenant to join them.
 WITH selected AS (
     SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
@@ -8,10 +8,21 @@ WITH selected AS (
     SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
     WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND path = ANY(%(paths)s::text[])
       AND deleted_at IS NULL AND session_key IS NULL
+    UNION
+    SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+      AND path >= %(notes_from)s AND path < %(notes_to)s AND note_day IS NOT NULL
+      AND deleted_at IS NULL AND session_key IS NULL
 )
-SELECT f.path, f.enabled, f.sort_order, s.agent_id, s.owner_key,
+SELECT f.document_id, f.path, f.enabled, f.sort_order, s.agent_id, s.owner_key,
        (SELECT v.content FROM versions v
         WHERE v.tenant_id = %(tenant_id)s AND v.document_id = f.document_id AND v.version = f.version) AS content
 FROM selected f
 JOIN slices s ON s.tenant_id = %(tenant_id)s AND s.slice_id = f.slice_id
 ORDER BY f.sort_order, f.path, f.document_id;
+
+-- machine_made: those of some lines of files that the server wrote by itself
+SELECT DISTINCT x.document_id, x.line_sha256
+FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[]) AS k(document_id, line_sha256)
+JOIN derivations x ON x.tenant_id = %(tenant_id)s AND x.document_id = k.document_id AND x.line_sha256 = k.line_sha256
+ORDER BY x.document_id, x.line_sha256;

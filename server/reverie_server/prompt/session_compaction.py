@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import partial
 from typing import Literal
 from weakref import WeakValueDictionary
 
@@ -23,6 +25,7 @@ from reverie_server.heuristics.extract import notes_of, summarise
 from reverie_server.heuristics.grounding import Sources, refusal
 from reverie_server.heuristics.notes import bullets, new_lines, note_lines
 from reverie_server.heuristics.orders import why_order
+from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.jobs.model import message_source
 from reverie_server.llm.answers import Flush
 from reverie_server.llm.generation import EXTRACTIVE, Generation
@@ -134,7 +137,9 @@ class SessionCompaction:
                 return Compacted(0, len(live), present.summary, 0, "extractive")
             clean = await self._tombstones.without_forgotten(place)
             # A conversation of a cron job leaves no notes where the agent skips these.
-            is_noted = not (grant.settings.skip_cron_conversations and is_of_cron(present.session_id))
+            is_skipped = grant.settings.skip_cron_conversations and is_of_cron(present.session_id)
+            # Nor one of a team member, which writes no memory files.
+            is_noted = not is_skipped and grant.principal.leader_agent_id is None
             text = await self._write_text(tenant_id, present, messages, clean, is_noted=is_noted)
             try:
                 flushed = await self._store(grant, place, present, messages, text)
@@ -215,15 +220,18 @@ class SessionCompaction:
     async def _store(
         self, grant: Grant, place: Place, session: Session, messages: Sequence[Message], text: _CompactionText
     ) -> int:
-        """Store notes, summary and marks in one transaction; the number of lines that were added to the daily note."""
+        """Store notes, summary and marks in one transaction; the number of lines that the daily notes got."""
         tenant_id = place.tenant_id
-        path = note_path(local_day(self._now(), grant.settings.time_zone))
-        added: list[str] = []
+        zone = grant.settings.time_zone
+        notes_by_day: dict[date, list[_Note]] = defaultdict(list)
+        for note in text.notes:
+            message = SaidIn(note.messages, grant.settings.language).message_of(note.line)
+            notes_by_day[local_day(message.at, zone)].append(note)
+        added: dict[str, list[str]] = {}
 
-        def edit(content: str | None) -> str:
-            nonlocal added
-            added = new_lines([note.line for note in text.notes], content or "")
-            return markdown_edit.append(content, bullets(added), path) if added else content or ""
+        def edit(path: str, notes: Sequence[_Note], content: str | None) -> str:
+            added[path] = new_lines([note.line for note in notes], content or "")
+            return markdown_edit.append(content, bullets(added[path]), path) if added[path] else content or ""
 
         async def mark(connection: Connection, slice_: Slice) -> None:
             if not await is_unchanged(connection, tenant_id, session, messages):
@@ -233,7 +241,7 @@ class SessionCompaction:
                 from_seq=messages[0].seq,
                 through_seq=messages[-1].seq,
                 summary=text.summary,
-                flushed=len(added),
+                flushed=sum(map(len, added.values())),
                 method="llm" if generated else "extractive",
                 prompt=generated.prompt if generated else None,
                 prompt_version=generated.prompt_version if generated else None,
@@ -241,20 +249,23 @@ class SessionCompaction:
             )
             await mark_compacted(connection, tenant_id, session, done)
             origins = {note.line: note for note in text.notes}
-            derived = [_derived(path, origins[line], session) for line in added]
+            derived = [_derived(path, origins[line], session) for path, lines in added.items() for line in lines]
             await record(connection, tenant_id, slice_.slice_id, derived, at=self._now())
 
-        changes = [Change(path, edit, "server", "memory flush")] if text.notes else []
+        changes = [
+            Change(note_path(day), partial(edit, note_path(day), notes), "server", "memory flush")
+            for day, notes in sorted(notes_by_day.items())
+        ]
         try:
             async with self._pipeline.unit_of_work(place, changes) as unit:
                 await mark(unit.connection, unit.slice_)
         except PayloadTooLarge:
             # The day's note is full: the messages stay, and search finds them.
             log.warning("flush_does_not_fit", lines=len(text.notes))
-            added = []
+            added.clear()
             async with self._pipeline.unit_of_work(place) as unit:
                 await mark(unit.connection, unit.slice_)
-        return len(added)
+        return sum(map(len, added.values()))
 
 
 def _grounded(lines: Sequence[str], part: Sequence[Message]) -> list[str]:

@@ -21,6 +21,7 @@ from reverie_server.prompt import context
 from reverie_server.prompt.compaction_tasks import SessionCompactions
 from reverie_server.prompt.context import Limits, Part, PromptFiles, Section
 from reverie_server.prompt.context_files import read_prompt_files
+from reverie_server.prompt.marking import without_repeats
 from reverie_server.prompt.summary import Summaries
 from reverie_server.prompt.visible_messages import visible, without_echoes
 from reverie_server.prompt.window import Window, divide, tokens_of, trim
@@ -43,10 +44,10 @@ _MEMORY_SHARE = 0.1
 class TurnRequest:
     """The message of a turn, and the conversation that it belongs to.
 
-    The prompt fills at most `model_max_tokens` (None: the server's window) and keeps nothing free for the answer: pass
-    the model's window less the longest answer. `emergency`: the last prompt was too long for the model. `history` is
-    the conversation where the caller keeps it: then no session is looked up, nothing is summarised, and memory that the
-    messages contain is in neither notes nor injection.
+    The prompt fills at most `model_max_tokens` (None: the agent's window, else the server's) and keeps nothing free for
+    the answer: pass the model's window less the longest answer. `emergency`: the last prompt was too long for the
+    model. `history` is the conversation where the caller keeps it: then no session is looked up, nothing is summarised,
+    and memory that the messages contain is in neither notes nor injection.
     """
 
     message: str
@@ -152,7 +153,7 @@ class Turns:
         conversation = await self._conversation(grant, request, caller, message)
         # After a compaction that was waited for: it may have added to the notes.
         files = await self._files(grant)
-        max_tokens = request.model_max_tokens or self._rules.context_max_tokens
+        max_tokens = self._max_tokens(grant, request)
         parts = await self._parts(grant, request, caller, conversation, files)
         # Memory gets the most that it may take, so that the conversation fits whatever is found.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
@@ -194,14 +195,15 @@ class Turns:
         self, grant: Grant, request: TurnRequest, caller: str, conversation: _Conversation, files: PromptFiles
     ) -> list[Part]:
         """The parts of the system prompt but the memory section, most stable first."""
-        max_tokens = request.model_max_tokens or self._rules.context_max_tokens
+        max_tokens = self._max_tokens(grant, request)
         limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
         stable = await asyncio.to_thread(context.stable_parts, caller, files)
         # The log lines of all live messages, also of those that give way to a summary or to the window: a message that
         # leaves the prompt must not come back as a note.
         live = [for_prompt(log_text(user, assistant)) for user, assistant in exchanges(conversation.messages)]
         notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
-        return [*stable, *notes, *await self._morning_card(grant, request)]
+        card = await self._morning_card(grant, request)
+        return await asyncio.to_thread(without_repeats, [*stable, *notes, *card])
 
     async def _inject(
         self,
@@ -247,6 +249,10 @@ class Turns:
         owner, zone = grant.principal.owner_key, grant.settings.time_zone
         card = await self._morning_cards.for_conversation(place, owner, request.session_id, zone)
         return context.card_parts([entry.text for entry in card or ()], self._count)
+
+    def _max_tokens(self, grant: Grant, request: TurnRequest) -> int:
+        """The window: of the request, else of the agent's model, else the server's."""
+        return request.model_max_tokens or grant.settings.model_max_tokens or self._rules.context_max_tokens
 
     def _window(self, max_tokens: int, others: int) -> Window:
         return Window(max_tokens, others, self._rules.summarise_from_share)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerRequired, ReadOnlyMember, ReverieError
+from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerRequired, ReverieError
 from reverie_indexer.model import Place
 from reverie_server.access.connection import Connection
 from reverie_server.access.gate import Gate, Grant
@@ -229,8 +229,8 @@ class Proxy:
     async def _with_target(self, who: Connection, memory: _Memory) -> _Memory:
         """The memory with the target of its record."""
         try:
-            return replace(memory, target=await self._gate.write(who.caller, who.agent_id, who.owner_key, None))
-        except (Forbidden, MemoryDisabled, ReadOnlyMember) as error:
+            return replace(memory, target=await self._gate.converse(who.caller, who.agent_id, who.owner_key))
+        except (Forbidden, MemoryDisabled) as error:
             code = "read_only_key" if isinstance(error, Forbidden) else error.code
             return self._with_warning(replace(memory, is_refused=True), code, error.detail)
 
@@ -298,7 +298,7 @@ class Proxy:
             new = conversation.new_messages(turn.arrived)
             session_id = turn.request.session_id or conversation.session_id(who.owner_key)
             # A database that was not there before the answer may be there after it.
-            target = memory.target or await self._gate.write(who.caller, who.agent_id, who.owner_key, None)
+            target = memory.target or await self._gate.converse(who.caller, who.agent_id, who.owner_key)
             if new:
                 await self._recorder.record(*target, session_id, new, answer)
         except ReverieError as error:

@@ -28,8 +28,9 @@ class Candidates:
     `bm25` is 0 for a passage without a term of the query. `similarity` is the cosine to the query, NaN where there is
     no vector to compare. `has_term[i, t]` is whether the i'th passage has the query's t'th known term. `specificity` is
     0 for personal memory, 1 for a team's, 2 for global. `text_key` is equal for texts that are equal but for case.
-    `label` is how the text begins. `asks` is 1 for a text that ends with a question mark, else 0. `is_owners` marks
-    the passages of the owner who searches. `updated_at` is in seconds since 1970.
+    `text` is the whole text. `label` is how it begins, after its speaker's name where that stands apart. `asks` is 1
+    for a text that ends with a question mark, else 0. `is_owners` marks the passages of the owner who searches.
+    `updated_at` is in seconds since 1970.
     """
 
     chunk_id: Integers
@@ -44,6 +45,7 @@ class Candidates:
     start_line: Sequence[int]
     end_line: Sequence[int]
     text_key: Sequence[int]
+    text: Sequence[str]
     label: Sequence[str]
     asks: Floats
     specificity: Integers

@@ -25,6 +25,7 @@ import numpy as np
 from reverie_indexer.model import Tier
 from reverie_indexer.text.analyse import holds_exactly
 from reverie_server.search.candidates import NO_DOCUMENT, Booleans, Candidates, Floats, Integers
+from reverie_server.search.derived_files import is_derived
 from reverie_server.search.evidence import context_evidence, named_speakers, speaker_match, speakers_of
 
 # A passage of at least this relevance helps with the query: see `relevance`.
@@ -38,6 +39,8 @@ OFFSET = -3.64
 IDF_SHARE_SLOPE_ALONE = 5.69
 NAMED_SLOPE_ALONE = 1.81
 OFFSET_ALONE = -3.65
+# Added for what the one who searches owns, where the query asks about their own life: memory alone can answer it.
+OWN_PRIOR = 1.2
 # A memory of few passages says little of its usual similarity: a prior of USUAL_COUNT passages of USUAL_SIMILARITY is
 # added to it.
 USUAL_SIMILARITY = 0.1
@@ -71,7 +74,8 @@ class Query:
     """A query as scoring sees it: its text, the IDF of each known term, and the sum of the IDFs of all its terms.
 
     `meaning_idfs` and `name_idfs` are the same IDFs, 0 for the terms that carry no meaning or name nothing (see
-    `query_terms`). `meaning_idf` is the sum of the IDFs of all terms that carry a meaning, known or not.
+    `query_terms`). `meaning_idf` is the sum of the IDFs of all terms that carry a meaning, known or not. With
+    `about_self` it asks about the life of the one who searches.
     """
 
     text: str
@@ -80,6 +84,7 @@ class Query:
     meaning_idfs: Floats
     name_idfs: Floats
     meaning_idf: float
+    about_self: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,15 @@ class Scores:
     idf_share: Floats
     named: Floats
     relevance: Floats
+
+    def standing_for(self, rows: Integers) -> Scores:
+        """These scores with those of the candidate `rows[i]` in the i'th place; its relevance is the higher of the two.
+
+        A message has the scores of its best copy.
+        """
+        taken = {name: getattr(self, name)[rows] for name in self.__slots__}
+        taken["relevance"] = np.maximum(self.relevance, taken["relevance"])
+        return Scores(**taken)
 
     def of(self, row: int) -> dict[str, float]:
         """The scores of the candidate at `row`, by name."""
@@ -155,17 +169,18 @@ def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> li
     return rare or sorted(known, key=lambda term: (frequencies[term], term))[:1]
 
 
-def relevance(contrast: Floats, idf_share: Floats, named: Floats) -> Floats:
+def relevance(contrast: Floats, idf_share: Floats, named: Floats, prior: Floats | float = 0.0) -> Floats:
     """How far a passage helps with a query, between 0 and 1, on the same scale for every query.
 
     σ(CONTRAST_SLOPE · contrast + IDF_SHARE_SLOPE · idf_share + NAMED_SLOPE · named + OFFSET), or, where `contrast` is
     NaN, σ(IDF_SHARE_SLOPE_ALONE · idf_share + NAMED_SLOPE_ALONE · named + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z).
+    `prior` is added to either sum: OWN_PRIOR for a passage of the one whom the query asks about.
     It is no probability. At MIN_RELEVANCE (0.3), one in twenty of the messages that have nothing to do with the memory
     finds something.
     """
     both = CONTRAST_SLOPE * contrast + IDF_SHARE_SLOPE * idf_share + NAMED_SLOPE * named + OFFSET
     alone = IDF_SHARE_SLOPE_ALONE * idf_share + NAMED_SLOPE_ALONE * named + OFFSET_ALONE
-    return np.asarray(1 / (1 + np.exp(-np.where(np.isnan(contrast), alone, both))))
+    return np.asarray(1 / (1 + np.exp(-(np.where(np.isnan(contrast), alone, both) + prior))))
 
 
 def usual_similarity(similarity: Floats) -> float:
@@ -200,6 +215,7 @@ def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
     has_term = candidates.has_term[:count]
     idf_share = has_term @ query.meaning_idfs / query.meaning_idf if query.meaning_idf > 0 else np.zeros(count)
     named = 1 - np.exp(-(has_term @ query.name_idfs) / NAMED_IDF)
+    prior = OWN_PRIOR * (candidates.is_owners & (candidates.asks == 0)) if query.about_self else 0.0
     return Scores(
         text_score=text_score,
         vector_score=vector_score,
@@ -215,7 +231,7 @@ def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
         contrast=contrast,
         idf_share=idf_share,
         named=named,
-        relevance=relevance(contrast, idf_share, named),
+        relevance=relevance(contrast, idf_share, named, prior),
     )
 
 
@@ -281,20 +297,24 @@ def select(
     *,
     min_score: float,
     limit: int,
+    min_relevance: float = 0.0,
     excluded: Collection[int] = (),
 ) -> list[int]:
     """The rows of the best `limit` candidates, best first; the order is total: score, then newer, then id.
 
-    A candidate needs a `base_score`, which is before the boost, of `min_score`, or is an exact find; rows in `excluded`
-    are left out. Of passages with the same text, or the same path and lines, in several scopes the most personal one
-    stays. Of messages with the same text, and of episodes, the best one stays. Messages and episodes together take at
-    most half of the places, rounded up, while documents are left.
+    A candidate needs a `base_score`, which is before the boost, of `min_score`, or is an exact find, and a relevance of
+    `min_relevance` in any case; rows in `excluded` are left out. Of passages with the same text, or the same path and
+    lines, in several scopes the most personal one stays. Of messages with the same text, and of episodes, the best one
+    stays. What was said, and what the server wrote from it, takes at most half of the places, rounded up, while other
+    files match: they share a word with the query or are relevant to it.
     """
     order = np.lexsort((candidates.chunk_id[: candidates.proposed_count], -candidates.updated_at, -scores.score))
-    passes = (scores.base_score >= min_score) | is_exact
+    passes = ((scores.base_score >= min_score) | is_exact) & (scores.relevance >= min_relevance)
     left_out = _shadowed_rows(candidates).union(excluded)
     ordered = [row for row in order.tolist() if passes[row] and row not in left_out]
-    return _with_quota(candidates.tier, _without_repeated_texts(candidates, ordered), limit)
+    matches = candidates.has_term[: candidates.proposed_count].any(axis=1) | (scores.relevance >= MIN_RELEVANCE)
+    is_file = np.array(_are_files(candidates), np.bool_)
+    return _with_quota(is_file, matches, _without_repeated_texts(candidates, ordered), limit)
 
 
 def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
@@ -332,16 +352,22 @@ def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> l
     return kept
 
 
-def _with_quota(tiers: Sequence[Tier], ordered: Sequence[int], limit: int) -> list[int]:
-    """The first `limit` rows, of which others than documents are at most half, while documents are left."""
-    documents = sum(tiers[row] == "document" for row in ordered)
-    allowed = max((limit + 1) // 2, limit - documents)
+def _are_files(candidates: Candidates) -> list[bool]:
+    """Which passages are of files that are not written from what was said; all files where nothing was."""
+    is_said = any(tier in ("message", "episodic") for tier in candidates.tier)
+    places = zip(candidates.tier, candidates.path, strict=True)
+    return [tier == "document" and not (is_said and is_derived(path)) for tier, path in places]
+
+
+def _with_quota(is_file: Booleans, matches: Booleans, ordered: Sequence[int], limit: int) -> list[int]:
+    """The first `limit` rows, of which others than files are at most half, while files that match are left."""
+    allowed = max((limit + 1) // 2, limit - int((is_file & matches)[ordered].sum()))
     chosen: list[int] = []
     others = 0
     for row in ordered:
         if len(chosen) == limit:
             break
-        if tiers[row] != "document":
+        if not is_file[row]:
             if others == allowed:
                 continue
             others += 1

@@ -1,7 +1,8 @@
 """The log of recalls: which memories were shown to somebody, for which query and when.
 
-Search results and injected memories are noted, never the results of the system's own searches. The log keeps a keyed
-hash of the query and not its text. Recalls are noted without waiting and written in batches.
+Search results and injected memories are noted from a relevance of MIN_RELEVANCE on, never the results of the system's
+own searches. The log keeps a keyed hash of the query and not its text. Recalls are noted without waiting and written in
+batches.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, DatabaseUnavailable, ReverieError
 from reverie_indexer.text.analyse import fold
+from reverie_server.search.rank import MIN_RELEVANCE
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -29,6 +31,8 @@ Source = Literal["search", "inject"]
 MAX_WAITING = 10_000
 BATCH = 1000
 INTERVAL_SECONDS = 1.0
+# The relevance from which on a fact that was shown was used.
+USED_FROM = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,14 @@ class RecallLog:
         self.failures = 0
 
     def note(self, tenant_id: str, query: str, relevances: Iterable[tuple[int, float]], source: Source) -> None:
-        """Note the passages that answered a query, by chunk id and relevance. Never fails, never waits."""
+        """Note the passages that answered a query, by chunk id and relevance. Never fails, never waits.
+
+        A passage below MIN_RELEVANCE fills a list and answers nothing: it is not noted.
+        """
         at = self._now()
         for chunk_id, score in relevances:
+            if score < MIN_RELEVANCE:
+                continue
             if len(self._waiting) >= self._max_waiting:
                 self.lost += 1
                 continue
@@ -126,7 +135,9 @@ class RecallLog:
         }
         # As maintenance, because a batch has recalls of several tenants. Nothing is read out.
         async with self._database.maintenance() as connection:
-            return (await connection.execute(SQL["record"], params)).rowcount
+            written = (await connection.execute(SQL["record"], params)).rowcount
+            await connection.execute(SQL["use_facts"], {**params, "from_relevance": USED_FROM})
+            return written
 
 
 def query_hash(secret: bytes, tenant_id: str, query: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from reverie_indexer.model import Scope, Tier
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.rank import Weights
+from reverie_server.search.superseded_text import Superseded
 
 if TYPE_CHECKING:
     from reverie_server.access.gate import Grant
 
 Mode = Literal["hybrid", "text", "vector"]
 Plan = Literal["exact", "hnsw"]
-ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message")
+ALL_TIERS: tuple[Tier, ...] = ("document", "episodic", "message", "fact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class SearchRequest:
     `with_past` also searches former versions of files. `as_of` searches files as they were then, and daily notes up to
     that day in the agent's time zone, as they are now. `vector_query` is embedded in place of the query, such as the
     query with the messages before it; only the words of the query itself are looked for. With `is_new_agent`, an agent
-    that does not exist is no error: it has no memory of its own.
+    that does not exist is no error: it has no memory of its own. Each result has all `tags` (as `normal_tag` gives
+    them), a relevance of `min_relevance` at least, and a time from `since` on and not after `until`, both included;
+    daily notes have those of their day in the agent's time zone.
     """
 
     tenant_id: str
@@ -52,7 +55,11 @@ class SearchRequest:
     leader_agent_id: str | None = None
     max_results: int = 6
     min_score: float = 0.0
+    min_relevance: float = 0.0
     path_prefix: str | None = None
+    tags: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
     tiers: tuple[Tier, ...] = ALL_TIERS
     mode: Mode = "hybrid"
     as_of: datetime | None = None
@@ -78,7 +85,8 @@ class SearchResult:
 
     `matched` are the terms that it shares with the query, in the query's order; without any, `bm25` is 0. `similarity`
     is the cosine to the query, None where there is no vector to compare. `plan` says how its slice, which has
-    `slice_chunks` passages, was searched by meaning.
+    `slice_chunks` passages, was searched by meaning. `superseded` are the sentences of the text, by key, that do not
+    hold (any more).
     """
 
     chunk_id: int
@@ -112,6 +120,18 @@ class SearchResult:
     plan: Plan
     slice_chunks: int
     episode: PassageEpisode | None = None
+    superseded: Mapping[bytes, Superseded] = field(default_factory=dict)
+
+    @property
+    def said_at(self) -> datetime | None:
+        """When it was said; None for a passage of a file, of which only the time of writing is known."""
+        return None if self.tier == "document" else self.updated_at
+
+    @property
+    def superseded_by(self) -> str | None:
+        """The id of the fact that replaced what the passage says, None where it holds or nothing replaced it."""
+        fact_ids = [fact.superseded_by for fact in self.superseded.values() if fact.superseded_by is not None]
+        return f"fact-{fact_ids[0]}" if fact_ids else None
 
 
 @dataclass(frozen=True, slots=True)

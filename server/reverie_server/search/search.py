@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -17,8 +17,13 @@ from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.text.analyse import QueryTerms, analyse_query
-from reverie_server.search.candidates import Booleans, Candidates
-from reverie_server.search.duplicates import may_repeat, repeating_rows
+from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.heuristics.own_question import asks_about_self
+from reverie_server.search.candidates import Booleans, Candidates, Integers
+from reverie_server.search.choice import Choice
+from reverie_server.search.copies import copies, scored_by
+from reverie_server.search.empty_talk import empty_messages, without_empty
+from reverie_server.search.fact_copies import composed_copies, fact_copies
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.rank import (
@@ -30,10 +35,10 @@ from reverie_server.search.rank import (
     holds_exact,
     idf,
     score,
-    select,
 )
 from reverie_server.search.request import Mode, PassageEpisode, SearchOutcome, SearchRequest, SearchResult, SearchRules
 from reverie_server.search.store import Corpus, QueryVector, open_corpus, passages, propose
+from reverie_server.search.superseded_text import Superseded
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
@@ -67,10 +72,16 @@ class _RankedResults:
 
 @dataclass(frozen=True, slots=True)
 class _ScoredCandidates:
-    """The candidates with their scores; `hnsw_slice_ids` are the slices whose HNSW index was searched."""
+    """The candidates with their scores; `standing` has for each the row of the candidate whose scores these are.
+
+    `hnsw_slice_ids` are the slices whose HNSW index was searched, `superseded` the sentences of the results that do not
+    hold.
+    """
 
     candidates: Candidates
     scores: Scores
+    standing: Integers
+    superseded: Mapping[bytes, Superseded]
     hnsw_slice_ids: Collection[int]
 
 
@@ -164,46 +175,31 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
     request, vector = analysed.request, analysed.vector
     with span("candidates"):
         candidates, hnsw_slice_ids = await propose(connection, request, analysed.rules, corpus, vector)
+    of_facts = await fact_copies(connection, request.tenant_id, candidates)
+    of_facts |= await composed_copies(connection, request.tenant_id, candidates)
     started = time.perf_counter()
     with span("rank"):
         has_text = bool(corpus.frequencies) and (request.mode != "vector" or vector is None)
         weights = effective_weights(analysed.rules.weights, has_text=has_text, has_vector=vector is not None)
-        scores = score(candidates, _scoring_query(analysed, corpus), weights)
+        query = _scoring_query(analysed, corpus)
+        scores = score(candidates, query, weights)
+        copied = copies(candidates, scores.score, request.max_results) | of_facts
+        standing = scored_by(candidates.proposed_count, copied, scores.score)
+        scores = scores.standing_for(standing)
     finished = time.perf_counter()
-    is_exact = await _exact_finds(connection, analysed, candidates, scores)
-    best, passage_rows = await _select_best(connection, request, candidates, scores, is_exact)
-    scored = _ScoredCandidates(candidates, scores, hnsw_slice_ids)
+    with span("empty_talk"):
+        language = analysed.rules.language
+        scores = without_empty(scores, *await empty_messages(connection, request, candidates, scores, query, language))
+    choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates)
+    chosen = await choice.best(scores, _exact_finds(analysed, candidates, scores), copied)
+    best = chosen.rows
+    with span("passages"):
+        passage_rows = await passages(connection, request, candidates.chunk_id[best].tolist(), is_last=True)
+    scored = _ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids)
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
     return _RankedResults(results, weights, has_text, vector is not None, finished - started)
-
-
-async def _select_best(
-    connection: Connection, request: SearchRequest, candidates: Candidates, scores: Scores, is_exact: Booleans
-) -> tuple[list[int], dict[int, DictRow]]:
-    """The indexes of the best candidates, best first, and their passages by chunk id. The transaction may end here.
-
-    Whether a result only repeats another one depends on their texts, which are fetched for the selected ones only. So
-    the selection is made again without the repeating ones until it has none.
-    """
-    excluded: set[int] = set()
-    fetched: dict[int, DictRow] = {}
-    while True:
-        with span("select"):
-            best = select(
-                candidates, scores, is_exact, min_score=request.min_score, limit=request.max_results, excluded=excluded
-            )
-            is_final = not may_repeat(candidates, best)
-        with span("passages"):
-            missing = [chunk_id for chunk_id in candidates.chunk_id[best].tolist() if chunk_id not in fetched]
-            fetched |= await passages(connection, request, missing, is_last=is_final)
-        if is_final:
-            return best, fetched
-        repeating = repeating_rows(candidates, best, {chunk_id: row["text"] for chunk_id, row in fetched.items()})
-        if not repeating:
-            return best, fetched
-        excluded |= repeating
 
 
 def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
@@ -220,20 +216,16 @@ def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
         meaning_idfs=meaning_idfs,
         name_idfs=idfs * [term in meaning.names for term in corpus.frequencies],
         meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
+        about_self=asks_about_self(analysed.query),
     )
 
 
-async def _exact_finds(
-    connection: Connection, analysed: _AnalysedRequest, candidates: Candidates, scores: Scores
-) -> Booleans:
+def _exact_finds(analysed: _AnalysedRequest, candidates: Candidates, scores: Scores) -> Booleans:
     """Which of the candidates below the threshold have an exact part of the query to the letter."""
     is_exact = np.zeros(candidates.proposed_count, np.bool_)
     if analysed.terms.exact:
-        below = np.flatnonzero(scores.base_score < analysed.request.min_score).tolist()
-        texts = await passages(connection, analysed.request, candidates.chunk_id[below].tolist())
-        for index in below:
-            text = texts[int(candidates.chunk_id[index])]["text"]
-            is_exact[index] = holds_exact(candidates.path[index], text, analysed.terms.exact)
+        for row in np.flatnonzero(scores.base_score < analysed.request.min_score).tolist():
+            is_exact[row] = holds_exact(candidates.path[row], candidates.text[row], analysed.terms.exact)
     return is_exact
 
 
@@ -243,7 +235,8 @@ def _result(
     """The candidate at `index` as a result, with the row of its passage."""
     candidates = scored.candidates
     slice_ = corpus.slice_of(int(candidates.slice_id[index]))
-    similarity = float(candidates.similarity[index])
+    standing = int(scored.standing[index])
+    similarity = float(candidates.similarity[standing])
     return SearchResult(
         chunk_id=int(candidates.chunk_id[index]),
         tier=candidates.tier[index],
@@ -254,15 +247,22 @@ def _result(
         scope=scope_of(slice_.agent_id, slice_.owner_key),
         owner_key=slice_.owner_key,
         updated_at=passage["updated_at"],
-        bm25=float(candidates.bm25[index]),
-        matched=tuple(t for t, has in zip(corpus.frequencies, candidates.has_term[index], strict=True) if has),
+        bm25=float(candidates.bm25[standing]),
+        matched=tuple(t for t, has in zip(corpus.frequencies, candidates.has_term[standing], strict=True) if has),
         is_exact=holds_exact(candidates.path[index], passage["text"], analysed.terms.exact),
         similarity=None if math.isnan(similarity) else similarity,
         plan="hnsw" if slice_.slice_id in scored.hnsw_slice_ids else "exact",
         slice_chunks=slice_.chunk_count,
         episode=_episode_of(passage),
+        superseded=_superseded_in(passage["text"], scored.superseded),
         **scored.scores.of(index),
     )
+
+
+def _superseded_in(text: str, superseded: Mapping[bytes, Superseded]) -> dict[bytes, Superseded]:
+    """Those of the sentences that a text has."""
+    keys = [sentence.key for sentence in keyed_sentences(text)] if superseded else []
+    return {key: superseded[key] for key in keys if key in superseded}
 
 
 def _episode_of(passage: DictRow) -> PassageEpisode | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from pgvector import HalfVector
@@ -24,6 +23,7 @@ from reverie_indexer.model import ModelIdentity, Scope
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.candidates import NO_DOCUMENT, Candidates, term_matrix
 from reverie_server.search.evidence import LABEL_CHARS
+from reverie_server.search.filters import day_of, passages_within
 from reverie_server.search.rank import idf, producing_terms
 from reverie_server.search.request import SearchRequest, SearchRules
 
@@ -113,12 +113,16 @@ async def propose(
 
     The columns of `Candidates.has_term` are the terms of `corpus.frequencies`, in its order.
     """
-    params = _parameters(request, rules, corpus, vector)
+    within = await passages_within(connection, request, [s.slice_id for s in corpus.slices], rules.time_zone)
+    params = {**_parameters(request, rules, corpus, vector), "within": within}
+    if within is not None:
+        # The path is among the filters.
+        params["path_prefix"] = None
     nearest_of_large: list[int] = []
     hnsw_slice_ids: set[int] = set()
     if vector is not None:
         for large in (s for s in corpus.slices if s.partition_id != 0):
-            nearest = await _nearest_under_path(connection, large, params)
+            nearest = await _nearest_by_comparison(connection, large, params)
             if nearest is None:
                 nearest = await _nearest_by_hnsw(connection, large, params, vector, rules.hnsw_ef_search)
                 hnsw_slice_ids.add(large.slice_id)
@@ -173,7 +177,7 @@ def _parameters(
         "expired": list(corpus.expired),
         "path_prefix": request.path_prefix,
         "as_of": request.as_of,
-        "as_of_day": None if request.as_of is None else _day_of(request.as_of, rules.time_zone),
+        "as_of_day": None if request.as_of is None else day_of(request.as_of, rules.time_zone),
         "mean_length": corpus.mean_length,
         "k1": rules.bm25_k1,
         "b": rules.bm25_b,
@@ -187,22 +191,20 @@ def _parameters(
     }
 
 
-async def _nearest_under_path(connection: Connection, slice_: Slice, params: dict[str, Any]) -> list[int] | None:
-    """The passages under the request's path that are nearest to the query.
+async def _nearest_by_comparison(connection: Connection, slice_: Slice, params: dict[str, Any]) -> list[int] | None:
+    """The passages under the request's path, or within its filters, that are nearest to the query.
 
-    None where the path has more than EXACT_UNDER_PATH passages, and for a request without a path or of the past.
+    None where these are more than EXACT_UNDER_PATH, for a request without either, and for a path in the past.
     """
+    place = {"slice_id": slice_.slice_id, "partition_id": slice_.partition_id, "most": EXACT_UNDER_PATH}
+    if params["within"] is not None:
+        if len(params["within"]) > EXACT_UNDER_PATH:
+            return None
+        cursor = await connection.execute(SQL["nearest_within"], {**params, **place})
+        return [row["chunk_id"] for row in await cursor.fetchall()]
     if params["path_prefix"] is None or params["as_of"] is not None:
         return None
-    cursor = await connection.execute(
-        SQL["under_path"],
-        {
-            **params,
-            "slice_id": slice_.slice_id,
-            "partition_id": slice_.partition_id,
-            "most": EXACT_UNDER_PATH,
-        },
-    )
+    cursor = await connection.execute(SQL["under_path"], {**params, **place})
     row = await cursor.fetchone()
     return None if row is None or row["count"] > EXACT_UNDER_PATH else list(row["chunk_ids"])
 
@@ -226,7 +228,19 @@ async def _nearest_by_hnsw(
 
 # The columns of the statement `candidates`, in order.
 _COLUMNS = (
-    *("chunk_id", "slice_id", "document_id", "ordinal", "tier", "start_line", "end_line", "text_key", "label", "asks"),
+    *(
+        "chunk_id",
+        "slice_id",
+        "document_id",
+        "ordinal",
+        "tier",
+        "start_line",
+        "end_line",
+        "text_key",
+        "text",
+        "label",
+        "asks",
+    ),
     *("path", "updated_at", "bm25", "matched", "similarity"),
 )
 _PATH = _COLUMNS.index("path")
@@ -251,18 +265,10 @@ def _candidates(rows: Sequence[tuple[Any, ...]], proposed: int, request: SearchR
         start_line=columns["start_line"][:proposed],
         end_line=columns["end_line"][:proposed],
         text_key=columns["text_key"][:proposed],
+        text=columns["text"][:proposed],
         label=[label or "" for label in columns["label"][:proposed]],
         asks=np.array(columns["asks"][:proposed], np.float64),
         specificity=np.array([specificity[s] for s in slice_ids[:proposed]], np.int64),
         is_owners=np.array([s in owners for s in slice_ids[:proposed]], np.bool_),
         updated_at=np.array(columns["updated_at"][:proposed], np.float64),
     )
-
-
-def _day_of(instant: datetime, time_zone: str) -> date:
-    """The calendar day of an instant in a time zone."""
-    try:
-        return instant.astimezone(ZoneInfo(time_zone)).date()
-    except OverflowError:
-        # The first or the last day of the calendar, pushed out of it by the zone.
-        return instant.date()

@@ -13,10 +13,10 @@ ORDER BY document_id;
 SELECT p.term, count(*) AS df
 FROM postings p
 WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[]) AND p.term = ANY(%(terms)s::text[])
-  AND p.document_id <> ALL(ARRAY(
+  AND (p.document_id IS NULL OR p.document_id <> ALL(ARRAY(
       SELECT document_id FROM documents
       WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-        AND expires_at IS NOT NULL AND expires_at <= %(now)s))
+        AND expires_at IS NOT NULL AND expires_at <= %(now)s)))
 GROUP BY p.term;
 
 -- join_by_hash: no nested loops until the end of the transaction. The planner takes the matches of a query for one row,
@@ -30,7 +30,8 @@ SELECT set_config('enable_nestloop', 'off', true);
 -- planner thinks of the tables' sizes. With `as_of` the slices include their past twins, and the passages are those of
 -- that time (in_time). A neighbour of a candidate is evidence for it and no result: it has no path. The distances of the
 -- exact scan are kept and not computed again. A message has the time at which it was said, an episode that of its last
--- message. Expired episodes are left out by their documents (`expired`), which the covering indexes have.
+-- message. Expired episodes are left out by their documents (`expired`), which the covering indexes have. `within` are the
+-- passages that other filters leave, null without any.
 WITH weights AS MATERIALIZED (
     SELECT term, idf, place::smallint
     FROM unnest(%(terms)s::text[], %(idfs)s::float8[]) WITH ORDINALITY AS w(term, idf, place)
@@ -52,6 +53,12 @@ WITH weights AS MATERIALIZED (
           THEN c.valid_from <= %(as_of)s::timestamptz
                AND (c.valid_to IS NULL OR c.valid_to > %(as_of)s::timestamptz)
           ELSE c.valid_to IS NULL AND d.note_day <= %(as_of_day)s::date END
+    UNION ALL
+    SELECT f.chunk_id FROM facts f
+    WHERE %(as_of)s::timestamptz IS NOT NULL
+      AND f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
+      AND f.valid_from <= %(as_of)s::timestamptz
+      AND (f.valid_to IS NULL OR f.valid_to > %(as_of)s::timestamptz)
 ), produced AS MATERIALIZED (
     SELECT p.chunk_id,
            sum(w.idf * p.tf * (1 + %(k1)s::float8)
@@ -61,44 +68,55 @@ WITH weights AS MATERIALIZED (
     JOIN weights w ON w.term = p.term
     WHERE p.tenant_id = %(tenant_id)s AND p.slice_id = ANY(%(slice_ids)s::bigint[])
       AND p.term = ANY(%(producers)s::text[])
-      AND p.tier = ANY(%(tiers)s::memory_tier[]) AND p.document_id <> ALL(%(expired)s::bigint[])
+      AND p.tier = ANY(%(tiers)s::memory_tier[])
+      AND (p.document_id IS NULL OR p.document_id <> ALL(%(expired)s::bigint[]))
       AND (%(path_prefix)s::text IS NULL OR p.document_id IN (SELECT document_id FROM in_prefix))
       AND (%(as_of)s::timestamptz IS NULL OR p.chunk_id IN (SELECT chunk_id FROM in_time))
+      AND (%(within)s::bigint[] IS NULL OR p.chunk_id = ANY(%(within)s::bigint[]))
     GROUP BY p.chunk_id
 ), scanned AS MATERIALIZED (
     SELECT v.chunk_id, v.embedding <=> %(embedding)s::halfvec AS distance
     FROM vectors v
     WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = ANY(%(exact_slice_ids)s::bigint[])
       AND v.model_id = %(model_id)s::smallint AND v.partition_id = 0 AND v.covered = %(covered)s::boolean
-      AND v.tier = ANY(%(tiers)s::memory_tier[]) AND v.document_id <> ALL(%(expired)s::bigint[])
+      AND v.tier = ANY(%(tiers)s::memory_tier[])
+      AND (v.document_id IS NULL OR v.document_id <> ALL(%(expired)s::bigint[]))
       AND (%(path_prefix)s::text IS NULL OR v.document_id IN (SELECT document_id FROM in_prefix))
       AND (%(as_of)s::timestamptz IS NULL OR v.chunk_id IN (SELECT chunk_id FROM in_time))
+      AND (%(within)s::bigint[] IS NULL OR v.chunk_id = ANY(%(within)s::bigint[]))
 ), candidates AS MATERIALIZED (
     (SELECT chunk_id FROM produced ORDER BY bm25 DESC, chunk_id DESC LIMIT %(text_limit)s)
     UNION (SELECT chunk_id FROM scanned ORDER BY distance, chunk_id DESC LIMIT %(vector_limit)s)
     UNION SELECT unnest(%(nearest_of_large)s::bigint[])
 ), proposed AS MATERIALIZED (
     SELECT c.chunk_id, c.slice_id, c.document_id, c.ordinal, c.tier::text AS tier, c.start_line, c.end_line,
-           hashtextextended(lower(c.text), 0) AS text_key,
-           CASE WHEN %(with_context)s THEN left(c.text, %(label_chars)s) END AS label,
+           hashtextextended(lower(c.text), 0) AS text_key, c.text,
+           CASE WHEN %(with_context)s THEN
+               left(CASE WHEN c.tier = 'message' THEN concat_ws(' ', nullif(c.context, ''), c.text) ELSE c.text END,
+                    %(label_chars)s) END AS label,
            %(with_context)s AND c.text ~ '[?？؟]\W*$' AS asks,
-           d.path,
-           extract(epoch FROM CASE WHEN c.tier NOT IN ('message', 'episodic')
+           coalesce(d.path, 'facts/fact-' || f.fact_id) AS path,
+           extract(epoch FROM CASE WHEN c.tier = 'document'
                                         AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
                                    THEN d.updated_at ELSE c.valid_from END)::float8 AS updated_at
     FROM candidates k
     CROSS JOIN LATERAL (
-        SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text, valid_from
+        SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text, context, valid_from
         FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
     ) c
-    CROSS JOIN LATERAL (
+    LEFT JOIN LATERAL (
         SELECT path, note_day, updated_at FROM documents
         WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
-    ) d
+    ) d ON true
+    LEFT JOIN LATERAL (
+        SELECT fact_id FROM facts
+        WHERE c.tier = 'fact' AND tenant_id = %(tenant_id)s AND chunk_id = c.chunk_id LIMIT 1
+    ) f ON true
+    WHERE coalesce(d.path, 'facts/fact-' || f.fact_id) IS NOT NULL
 ), neighbours AS MATERIALIZED (
     SELECT n.chunk_id, n.slice_id, a.document_id, a.ordinal FROM (
         SELECT document_id, ordinal + step AS ordinal FROM proposed, (VALUES (-2), (-1), (1), (2)) AS steps(step)
-        WHERE %(with_context)s
+        WHERE %(with_context)s AND document_id IS NOT NULL
         EXCEPT SELECT document_id, ordinal FROM proposed
     ) a
     CROSS JOIN LATERAL (
@@ -108,13 +126,14 @@ WITH weights AS MATERIALIZED (
         LIMIT 1
     ) n
 ), proposed_and_neighbours AS MATERIALIZED (
-    SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text_key, label, asks, path,
+    SELECT chunk_id, slice_id, document_id, ordinal, tier, start_line, end_line, text_key, text, label, asks, path,
            updated_at
     FROM proposed
-    UNION ALL SELECT chunk_id, slice_id, document_id, ordinal, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM neighbours
+    UNION ALL SELECT chunk_id, slice_id, document_id, ordinal, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM neighbours
 )
-SELECT k.chunk_id, k.slice_id, k.document_id, k.ordinal, k.tier, k.start_line, k.end_line, k.text_key, k.label, k.asks,
-       k.path, k.updated_at,
+SELECT k.chunk_id, k.slice_id, k.document_id, k.ordinal, k.tier, k.start_line, k.end_line, k.text_key, k.text, k.label,
+       k.asks, k.path, k.updated_at,
        coalesce(p.bm25, 0) + coalesce(f.bm25, 0) AS bm25,
        CASE WHEN f.matched IS NULL THEN p.matched ELSE p.matched || f.matched END AS matched,
        1 - coalesce(near.distance, CASE WHEN k.slice_id <> ALL(%(exact_slice_ids)s::bigint[]) THEN (
@@ -137,17 +156,17 @@ LEFT JOIN LATERAL (
 
 -- passages: the text and the time of passages, and the episode of each passage of a summary
 SELECT c.chunk_id, c.text, e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
-       CASE WHEN c.tier NOT IN ('message', 'episodic') AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
+       CASE WHEN c.tier = 'document' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
             THEN d.updated_at ELSE c.valid_from END AS updated_at
 FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
 CROSS JOIN LATERAL (
     SELECT chunk_id, document_id, tier, text, valid_from
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
-CROSS JOIN LATERAL (
+LEFT JOIN LATERAL (
     SELECT note_day, updated_at, episode_id FROM documents
     WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
-) d
+) d ON true
 LEFT JOIN LATERAL (
     SELECT episode_id, abstract, session_id, from_seq, through_seq FROM episodes
     WHERE tenant_id = %(tenant_id)s AND episode_id = d.episode_id LIMIT 1
@@ -180,12 +199,22 @@ SELECT counted.count, ARRAY(
 ) AS chunk_ids
 FROM counted;
 
+-- nearest_within: the passages of one large slice, of those `within` the filters of a request, that are nearest to the query
+SELECT v.chunk_id FROM vectors v
+WHERE v.tenant_id = %(tenant_id)s AND v.chunk_id = ANY(%(within)s::bigint[]) AND v.model_id = %(model_id)s::smallint
+  AND v.partition_id = %(partition_id)s AND v.slice_id = %(slice_id)s AND v.tier = ANY(%(tiers)s::memory_tier[])
+  AND (v.document_id IS NULL OR v.document_id <> ALL(%(expired)s::bigint[]))
+ORDER BY v.embedding <=> %(embedding)s::halfvec, v.chunk_id DESC
+LIMIT %(vector_limit)s;
+
 -- hnsw_candidates: the passages of one large slice nearest to the query, from the HNSW index of its own partition
 SELECT v.chunk_id
 FROM vectors v
 WHERE v.tenant_id = %(tenant_id)s AND v.slice_id = %(slice_id)s
   AND v.partition_id = %(partition_id)s AND v.model_id = %(model_id)s::smallint
-  AND v.tier = ANY(%(tiers)s::memory_tier[]) AND v.document_id <> ALL(%(expired)s::bigint[])
+  AND v.tier = ANY(%(tiers)s::memory_tier[])
+  AND (v.document_id IS NULL OR v.document_id <> ALL(%(expired)s::bigint[]))
+  AND (%(within)s::bigint[] IS NULL OR v.chunk_id = ANY(%(within)s::bigint[]))
   AND (%(path_prefix)s::text IS NULL OR v.document_id IN (
       SELECT d.document_id FROM documents d
       WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s

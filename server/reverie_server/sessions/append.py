@@ -248,7 +248,9 @@ class Recorder:
         """One transaction, the daily log in it; without the log where that may not be written."""
         waiting = [recording.seen.waiting] if recording.seen.waiting is not None else []
         spoken = [*waiting, *recording.prepared.messages]
-        if grant.settings.skip_cron_conversations and is_of_cron(recording.key.session_id):
+        of_cron = grant.settings.skip_cron_conversations and is_of_cron(recording.key.session_id)
+        # A team member has sessions, and no notes: memory files are read-only for it.
+        if of_cron or grant.principal.leader_agent_id is not None:
             spoken = []
         entries = daily_log.entries(spoken, grant.settings.time_zone)
         changes = self._log_changes(entries, recording.full)
@@ -267,6 +269,7 @@ class Recorder:
         if not changes:
             async with self._pipeline.unit_of_work(place) as unit:
                 await recording.run(unit.connection, unit.slice_)
+                await self._pipeline.on_change(unit.connection, place, ())
 
     def _log_changes(self, entries: Sequence[daily_log.Entry], full: set[str]) -> list[Change]:
         """The entries at the end of their days' notes; a note without room stays as it is and joins `full`."""

@@ -21,7 +21,7 @@ def chunk_messages(settings: AgentSettings, messages: Sequence[Message]) -> list
     """The passages of each message, in order; none for messages of tools and of the system."""
     rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
     return [
-        passages_of_message(message.content, local_day(message.at, settings.time_zone), rules)
+        passages_of_message(message.content, local_day(message.at, settings.time_zone), rules, message.speaker)
         if settings.index_messages and message.role in INDEXED_ROLES
         else []
         for message in messages

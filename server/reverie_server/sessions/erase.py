@@ -24,7 +24,8 @@ from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import chunk_messages
 from reverie_server.sessions.model import Message, path_of
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, Targets, anchor_of, is_in
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
+from reverie_server.text.statement_spans import statements
 from reverie_server.text.tokens import CountTokens, message_tokens
 
 SQL = Queries(__file__)
@@ -37,8 +38,8 @@ class MessageMatches:
     """The messages that hold the texts: their number by (path of the session, text), and that of their passages.
 
     `found` are the messages, by session and number. `remnants` are what lines of the daily log have of the texts where
-    they cut the message. `lines` are those of messages that were changed, as they were, `embeddings` how many cached
-    vectors went.
+    they cut the message. `lines` are the statements of messages that went, as they were, `stretches` the parts that go
+    with the texts, `embeddings` how many cached vectors went.
     """
 
     messages: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -48,6 +49,7 @@ class MessageMatches:
     passages: int = 0
     remnants: list[str] = field(default_factory=list)
     lines: set[str] = field(default_factory=set)
+    stretches: set[str] = field(default_factory=set)
     embeddings: int = 0
 
     def note(self, row: DictRow, texts: Sequence[str]) -> None:
@@ -68,10 +70,16 @@ async def survey(
     matches = MessageMatches()
     async for row, of_row in _messages(connection, tenant_id, slice_ids, texts):
         matches.note(row, of_row)
+        matches.stretches |= set(await asyncio.to_thread(Targets(of_row).stretches_in, row["content"]))
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     rows = await (await connection.execute(SQL["holding_passages"], params)).fetchall()
-    matches.passages = sum(any(is_in(row["text"], text) for text in texts) for row in rows)
+    matches.passages = await asyncio.to_thread(_count_holding, [row["text"] for row in rows], texts)
     return matches
+
+
+def _count_holding(contents: Sequence[str], texts: Sequence[str]) -> int:
+    targets = Targets(texts)
+    return sum(bool(targets.found_in(content)) for content in contents)
 
 
 async def take_out(
@@ -96,7 +104,7 @@ async def take_out(
         rewritten = []
         for row in rows:
             content = await asyncio.to_thread(without_texts, row["content"], texts)
-            matches.lines |= set(row["content"].splitlines()) - set(content.splitlines())
+            matches.lines |= set(statements(row["content"])) - set(statements(content))
             rewritten.append(await _rewrite(connection, place, {**row, "content": content}, texts, settings, count))
         path = path_of(rows[0]["session_id"])
         file = await transcript.find_transcript(connection, place, slice_, session_key, path)
@@ -136,7 +144,7 @@ async def _rewrite(
     }
     await connection.execute(SQL["rewrite_message"], params)
     await connection.execute(SQL["correct_tokens"], params)
-    message = Message(row["seq"], row["role"], content, row["at"], tokens)
+    message = Message(row["seq"], row["role"], content, row["at"], tokens, extra=extra)
     # What is indexed of the message is, whatever of new ones would be.
     [passages] = await asyncio.to_thread(
         chunk_messages, settings.model_copy(update={"index_messages": True}), [message]

@@ -51,6 +51,12 @@ class Message:
     message_id: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def speaker(self) -> str:
+        """The name of who speaks, where the message has one, else ""."""
+        name = self.extra.get("name")
+        return name if isinstance(name, str) else ""
+
     def for_model(self) -> dict[str, Any]:
         """The message in the form of the chat completions protocol."""
         return {"role": self.role, "content": self.content, **self.extra}
@@ -161,8 +167,12 @@ class NewCompaction:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """A session after an append, how many messages it stored, and whether the append made the session."""
+    """A session after an append, how many messages it stored, and whether the append made the session.
+
+    `forgotten` are the receipts of what the messages asked to forget.
+    """
 
     session: Session
     stored: int
     is_new: bool = False
+    forgotten: Sequence[str] = ()

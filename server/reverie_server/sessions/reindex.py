@@ -94,11 +94,11 @@ async def _replace(database: Database, place: Place, page: _ChunkedPage) -> Inde
     async with database.tenant(place.tenant_id) as connection:
         slice_ = await lock_slice(connection, place)
         now = await _read(connection, place, page.session, page.messages[0].seq - 1, len(page.messages))
-        present = {(message.seq, message.content) for message in now}
+        present = {(message.seq, message.content, message.speaker) for message in now}
         reindexed = [
             MessagePassages(message.seq, message.at, passages)
             for message, passages in zip(page.messages, page.passages, strict=True)
-            if (message.seq, message.content) in present
+            if (message.seq, message.content, message.speaker) in present
         ]
         session = page.session
         opened = (connection, place, slice_, session.session_key, session.path)

@@ -7,6 +7,7 @@ Every write holds that slice's lock, then the session's.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -31,6 +32,8 @@ from reverie_server.sessions.model import Appended, Message, NewCompaction, NewM
 from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
 
 SQL = Queries(__file__)
+# Does what messages ask memory to forget, and gives the ids of the receipts.
+AfterSaid = Callable[[Grant, Place, Session, Sequence[NewMessage]], Awaitable[Sequence[str]]]
 
 
 async def mark_compacted(connection: Connection, tenant_id: str, session: Session, compaction: NewCompaction) -> None:
@@ -61,6 +64,11 @@ async def empty(connection: Connection, place: Place, slice_: Slice, session: Se
         await connection.execute(SQL[step], params)
 
 
+async def _nothing_asked(*_: object) -> Sequence[str]:
+    """Where nobody listens to what is asked in a conversation."""
+    return ()
+
+
 async def _nothing_more(*_: object) -> None:
     """Where nothing is made of sessions, nothing goes with them."""
 
@@ -69,8 +77,10 @@ class Sessions:
     """The conversations of agents. What names a session by its id raises ValidationFailed for one that none may have.
 
     `after_append` is called after each append that stored something, with the session as it then is and the place of
-    its slice; it returns at once and raises nothing. `on_delete` removes what was made of a session that is deleted, by
-    its key, in that transaction.
+    its slice; it returns at once and raises nothing. `after_said` does what the messages ask memory to forget before
+    the append returns, and gives the ids of the receipts; it raises nothing. `on_delete` removes what was made of a
+    session that is deleted, by its key, in that transaction; `on_empty` what its messages state, where it is deleted or
+    emptied.
     """
 
     def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder, delays: Delays) -> None:
@@ -79,7 +89,9 @@ class Sessions:
         self._recorder = recorder
         self._delays = delays
         self.after_append: Callable[[Grant, Place, Session], None] = lambda *_: None
+        self.after_said: AfterSaid = _nothing_asked
         self.on_delete: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
+        self.on_empty: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
 
     async def find(self, principal: Principal, session_id: str) -> Session:
         """The session of that id; see `locate`."""
@@ -134,6 +146,8 @@ class Sessions:
         """Add messages to a session, in order, each once: see `Recorder.append`."""
         appended, session_place = await self._recorder.append(grant, place, session_id, messages)
         if appended.stored:
+            forgotten = await self.after_said(grant, session_place, appended.session, messages)
+            appended = replace(appended, forgotten=forgotten)
             self.after_append(grant, session_place, appended.session)
         return appended
 
@@ -202,6 +216,7 @@ class Sessions:
             session = Session(**row)
             if with_session:
                 await self.on_delete(connection, place, slice_, session.session_key)
+            await self.on_empty(connection, place, slice_, session.session_key)
             await empty(connection, place, slice_, session)
             if with_session:
                 params = {"tenant_id": place.tenant_id, "session_key": session.session_key}

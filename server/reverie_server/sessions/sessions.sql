@@ -45,7 +45,8 @@ DELETE FROM messages WHERE tenant_id = %(tenant_id)s AND session_key = %(session
 -- empty_session: a session without messages; its numbers go on, so that no compaction under way fits any more
 UPDATE sessions
 SET message_count = 0, tokens = 0, compacted_through = last_seq, completed_through = last_seq,
-    summarised_through = last_seq, extracted_through = last_seq, summary = '', updated_at = clock_timestamp()
+    summarised_through = last_seq, extracted_through = last_seq, facts_through = last_seq,
+    facts_asked_through = last_seq, facts_attempts = 0, facts_retry_at = NULL, summary = '', updated_at = clock_timestamp()
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;
 
 -- drop_session: the session

@@ -83,17 +83,19 @@ class UpdateMemory(Arguments):
 
 
 class ForgetMemory(Arguments):
-    """The arguments of `forget_memory`: exactly one of `query`, `id` and `text`."""
+    """The arguments of `forget_memory`: exactly one of `query`, `id` and `text`, or `items` of what a query listed."""
 
     query: Text | None = None
     id: Text | None = None
     text: Text | None = None
+    items: Annotated[list[str], Field(max_length=200)] | None = None
     confirm: bool = False
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:
-        if sum(target is not None for target in (self.query, self.id, self.text)) != 1:
-            raise ValueError("exactly one of query, id and text says what to forget")
+        named = sum(target is not None for target in (self.query, self.id, self.text))
+        if named > 1 or not (named or self.items):
+            raise ValueError("exactly one of query, id and text says what to forget, or items of what was listed")
         return self
 
 

@@ -41,7 +41,8 @@ async def list_workspace_memory_files(system: Runtime, by: Connection, args: arg
             break
         after = (page[-1].sort_order, page[-1].path, page[-1].document_id)
     counted(min(len(found), MAX_LISTED))
-    return {"files": [_listed(document) for document in found[:MAX_LISTED]], "has_more": len(found) > MAX_LISTED}
+    files = [_listed(document) for document in found[:MAX_LISTED]]
+    return {"count": len(files), "files": files, "has_more": len(found) > MAX_LISTED}
 
 
 async def read_workspace_memory_file(system: Runtime, by: Connection, args: arguments.ReadFile) -> dict[str, Any]:
@@ -57,7 +58,13 @@ async def write_workspace_memory_file(system: Runtime, by: Connection, args: arg
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None)
     write = Write(args.filename, grant.author, "tool write_workspace_memory_file")
     written = await system.workspace.put(place, write, args.content)
-    return {"created": written.created, **_written(place, written)}
+    return {
+        "created": written.created,
+        "overwritten": written.overwritten,
+        "chunk_count": written.chunk_count,
+        "embedded": written.embedded,
+        **_written(place, written),
+    }
 
 
 async def edit_workspace_memory_file(system: Runtime, by: Connection, args: arguments.EditFile) -> dict[str, Any]:
@@ -106,6 +113,8 @@ def file_content(file: File) -> dict[str, Any]:
         "lines": file.line_count,
         "total_lines": file.total_lines,
         "resolved_from": file.resolved_from,
+        "enabled": file.document.enabled,
+        "size": file.document.size,
         "version": file.document.version,
         "updated_at": seconds(file.document.updated_at),
     }
@@ -120,7 +129,9 @@ def _listed(document: Document) -> dict[str, Any]:
     return {
         "path": document.path,
         "scope": document.scope,
+        "enabled": document.enabled,
         "size": document.size,
+        "version": document.version,
         "updated_at": seconds(document.updated_at),
     }
 
@@ -129,6 +140,8 @@ def _written(place: Place, written: Written) -> dict[str, Any]:
     return {
         "path": written.path,
         "scope": place.scope,
+        "enabled": written.enabled,
+        "bytes_written": written.bytes_written,
         "size_after": written.bytes_written,
         "version": written.version,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie_server.access.audit import Action, counted
 from reverie_server.access.connection import Connection
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.tools import arguments
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def forget_memory(system: Runtime, by: Connection, args: arguments.ForgetM
     """Forget the target if `confirm`, else show what would be removed."""
     action: Action = "forget" if args.confirm else "read"
     grant, place = await system.gate.write(by.caller, by.agent_id, by.owner_key, None, action=action)
-    target = Target(query=args.query, id=args.id, text=args.text)
+    target = Target(query=args.query, id=args.id, text=args.text, items=args.items)
     receipt = await system.forgetting.forget(grant, place, target, dry_run=not args.confirm)
     counted(len(receipt.items))
     return asdict(receipt)

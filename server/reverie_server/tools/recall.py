@@ -105,6 +105,7 @@ def _passage(result: SearchResult) -> dict[str, Any]:
         "score": round(result.score, 3),
         "scope": result.scope,
         "updated_at": seconds(result.updated_at),
+        **({"superseded_by": result.superseded_by} if result.superseded_by else {}),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Query
@@ -17,6 +18,9 @@ from reverie_server.http.context import Agent, System, Who, cursor_time, decode_
 from reverie_server.http.routes.control import may_fail
 from reverie_server.http.schemas.common import response_from
 from reverie_server.http.schemas.control import (
+    ArchiveAnswer,
+    ArchiveData,
+    ArchivedMonthData,
     CandidateData,
     CandidatesAnswer,
     CardAnswer,
@@ -46,6 +50,7 @@ from reverie_server.runtime import Runtime
 router = APIRouter(prefix="/memory/{a}", tags=["Control"], responses=may_fail(401, 403, 404, 422, 503))
 BODY_ONLY = [Depends(no_query)]
 QUERY_ONLY = [Depends(no_body)]
+_MONTH = re.compile(r"[12][0-9]{3}-(?:0[1-9]|1[0-2])")
 WRITE_ERRORS = may_fail(400, 413)
 
 
@@ -100,14 +105,44 @@ async def dreaming_candidates(
 async def dream_reports(a: Agent, system: System, who: Who, query: Annotated[ReportPage, Query()]) -> ReportsAnswer:
     """What each run of emergence and dreaming saw, concluded and changed, newest first."""
     _, place = await _read_place(system, who, a, query.resolved_owner())
-    position = decode_cursor(query.cursor, str, str)
-    before = (cursor_time(position[0]), str(position[1])) if position else None
-    page = await system.consolidation.reports.page(place, before=before, limit=query.limit + 1)
-    reports = page[: query.limit]
-    cursor = (
-        encode_cursor(reports[-1].started_at.isoformat(), reports[-1].report_id) if len(page) > len(reports) else None
+    return await _page(system, place, query, None)
+
+
+@router.get("/dream/archive", dependencies=QUERY_ONLY)
+async def dream_archive(a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]) -> ArchiveAnswer:
+    """The months that have reports older than 30 days, newest first."""
+    _, place = await _read_place(system, who, a, query.resolved_owner())
+    months = await system.consolidation.reports.months(place)
+    return ArchiveAnswer(
+        data=ArchiveData(
+            months=[
+                ArchivedMonthData(
+                    month=f"{each.month:%Y-%m}",
+                    reports=each.reports,
+                    success=each.success,
+                    skipped=each.skipped,
+                    failed=each.failed,
+                    promoted=each.promoted,
+                )
+                for each in months
+            ]
+        )
     )
-    return ReportsAnswer(data=ReportsData(reports=[_report(report) for report in reports], next_cursor=cursor))
+
+
+@router.get("/dream/archive/{month}", dependencies=QUERY_ONLY)
+async def dream_archive_month(
+    a: Agent,
+    month: Annotated[str, PathParameter(description="yyyy-mm", examples=["2026-03"])],
+    system: System,
+    who: Who,
+    query: Annotated[ReportPage, Query()],
+) -> ReportsAnswer:
+    """The reports of a month that are older than 30 days, newest first."""
+    _, place = await _read_place(system, who, a, query.resolved_owner())
+    if not _MONTH.fullmatch(month):
+        raise NotFound("there is no such month: it is written as yyyy-mm")
+    return await _page(system, place, query, date.fromisoformat(f"{month}-01"))
 
 
 @router.get("/dream/reports/{report_id}", dependencies=QUERY_ONLY)
@@ -152,6 +187,19 @@ async def _run(system: Runtime, who: Caller, a: str, owner_key: str | None, topi
     work = Work("emergence", who.tenant_id, a, place.owner_key, trigger="api", topic=topic)
     outcome = await system.consolidation.stages["emergence"].run(work)
     return RunAnswer(data=response_from(RunData, outcome))
+
+
+async def _page(system: Runtime, place: Place, query: ReportPage, month: date | None) -> ReportsAnswer:
+    position = decode_cursor(query.cursor, str, str)
+    before = (cursor_time(position[0]), str(position[1])) if position else None
+    page = await system.consolidation.reports.page(place, before=before, limit=query.limit + 1, month=month)
+    reports = page[: query.limit]
+    if month is not None and not reports and before is None:
+        raise NotFound(f"the archive has no reports of {month:%Y-%m}")
+    cursor = (
+        encode_cursor(reports[-1].started_at.isoformat(), reports[-1].report_id) if len(page) > len(reports) else None
+    )
+    return ReportsAnswer(data=ReportsData(reports=[_report(report) for report in reports], next_cursor=cursor))
 
 
 async def _read_place(system: Runtime, who: Caller, a: str, owner_key: str | None) -> tuple[Grant, Place]:

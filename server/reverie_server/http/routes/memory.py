@@ -31,7 +31,11 @@ async def search(a: Agent, body: SearchRequest, system: System, who: Who) -> Sea
         body.query,
         max_results=body.max_results,
         min_score=body.min_score,
+        min_relevance=body.min_relevance,
         path_prefix=body.path_prefix or None,
+        tags=tuple(body.tags or ()),
+        since=body.since,
+        until=body.until,
         tiers=tuple(body.tiers),
         mode=body.mode,
         as_of=body.as_of,
@@ -74,4 +78,5 @@ async def reindex_place(
     done = await reindex(system.database, system.pipeline, place)
     done += await reindex_messages(system.database, system.pipeline, place, grant.settings)
     done += await system.consolidation.episodes.reindex(place, grant.settings)
+    await system.facts.upkeep.rebuild(place)
     return response_from(Reindexed, done)

@@ -55,7 +55,7 @@ async def put_session(
 ) -> SessionBody:
     """Make a session, or change its state and metadata. A terminated one takes no messages until it is active again."""
     body = body or SessionPut.model_validate({})
-    grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
+    grant, place = await system.gate.converse(who, a, body.resolved_owner())
     session, is_new = await system.sessions.put(grant, place, s, state=body.state, metadata=body.metadata)
     response.status_code = 201 if is_new else 200
     return session_body(session)
@@ -73,7 +73,7 @@ async def get_session(
 @router.delete("", status_code=204, dependencies=QUERY_ONLY)
 async def delete_session(a: Agent, s: SessionId, system: System, who: Who, query: Annotated[Owner, Query()]) -> None:
     """Remove a session with all it has said for good. Its lines in the daily notes stay: they are files."""
-    grant, _ = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
+    grant, _ = await system.gate.converse(who, a, query.resolved_owner(), action="forget")
     await system.sessions.delete(grant.principal, s)
 
 
@@ -81,12 +81,16 @@ async def delete_session(a: Agent, s: SessionId, system: System, who: Who, query
 async def append_messages(
     a: Agent, s: SessionId, body: Messages, response: Response, system: System, who: Who
 ) -> AppendResult:
-    """Add messages, in order, each once; makes the session where it is new. What memory put into them is taken out."""
-    grant, place = await system.gate.write(who, a, body.resolved_owner(), None)
+    """Add messages, in order, each once; makes the session where it is new. What memory put into them is taken out.
+
+    A team member has sessions of its own; no daily notes are written of them, since memory is read-only for it.
+    """
+    grant, place = await system.gate.converse(who, a, body.resolved_owner())
     appended = await system.sessions.append(grant, place, s, [message.message() for message in body.messages])
     counted(appended.stored)
     response.status_code = 201 if appended.is_new else 200
-    return AppendResult(stored=appended.stored, session=session_body(appended.session))
+    session = session_body(appended.session)
+    return AppendResult(stored=appended.stored, session=session, forgotten=list(appended.forgotten))
 
 
 @router.get("/messages")
@@ -109,7 +113,7 @@ async def list_messages(
 @router.delete("/messages", status_code=204, dependencies=QUERY_ONLY)
 async def clear_messages(a: Agent, s: SessionId, system: System, who: Who, query: Annotated[Owner, Query()]) -> None:
     """Remove all that was said for good and keep the session: the `/new` command."""
-    grant, _ = await system.gate.write(who, a, query.resolved_owner(), None, action="forget")
+    grant, _ = await system.gate.converse(who, a, query.resolved_owner(), action="forget")
     await system.sessions.clear(grant.principal, s)
 
 
@@ -127,7 +131,7 @@ async def complete_session(
     nothing is made of it, and its lines leave the daily notes.
     """
     body = body or Complete.model_validate({})
-    grant, _ = await system.gate.write(who, a, body.resolved_owner(), None)
+    grant, _ = await system.gate.converse(who, a, body.resolved_owner())
     if body.trigger_source == "cron" and grant.settings.skip_cron_conversations:
         deferred = await system.sessions.complete_by_clock(grant, s)
     else:

@@ -39,7 +39,7 @@ async def compact_session(
 ) -> SessionCompacted:
     """Note down what matters of all but the last messages, and let a summary stand for them. They stay readable."""
     body = body or CompactSession.model_validate({})
-    grant, _ = await system.gate.write(who, a, body.resolved_owner(), None)
+    grant, _ = await system.gate.converse(who, a, body.resolved_owner())
     session, place = await system.sessions.locate(grant.principal, s, to_write=True)
     keep_last = system.settings.compact_keep_last if body.keep_last is None else body.keep_last
     done = await system.session_compaction.compact(grant, place, session, keep_last=keep_last)

@@ -173,10 +173,10 @@ class CandidatesAnswer(BaseModel):
 
 
 class ReportData(BaseModel):
-    """A run of emergence, or of dreaming (mode `dreaming`), with what it saw, concluded and changed."""
+    """A run of emergence, dreaming (mode `dreaming`) or SOUL.md (mode `soul`): what it saw, concluded and changed."""
 
     id: str
-    mode: Literal["full", "focused", "dreaming"]
+    mode: Literal["full", "focused", "dreaming", "soul"]
     topic: str | None
     trigger: Literal["event", "cron", "api", "retry"]
     started_at: datetime
@@ -226,6 +226,35 @@ class ReportsAnswer(BaseModel):
     data: ReportsData
 
 
+class ArchivedMonthData(BaseModel):
+    """A month of the archive: how many reports it has, by status, and how many entries they promoted."""
+
+    month: str = Field(description="yyyy-mm")
+    reports: int
+    success: int
+    skipped: int
+    failed: int
+    promoted: int
+
+
+class ArchiveData(BaseModel):
+    """The months of the archive, newest first."""
+
+    months: list[ArchivedMonthData]
+
+
+class ArchiveAnswer(BaseModel):
+    """The months of the archive, newest first."""
+
+    model_config = response_config(
+        code=200,
+        data={"months": [{"month": "2026-03", "reports": 31, "success": 4, "skipped": 26, "failed": 1, "promoted": 9}]},
+    )
+
+    code: Literal[200] = 200
+    data: ArchiveData
+
+
 class CardEntry(BaseModel):
     """Something that entered MEMORY.md, and where it comes from."""
 
@@ -244,6 +273,41 @@ class CardAnswer(BaseModel):
 
     code: Literal[200] = 200
     data: list[CardEntry] | None
+
+
+class EntryBody(ControlBody):
+    """What an entry of the card is to say."""
+
+    model_config = request_config(content="Prefers green tea to coffee.", owner_key="user:42")
+
+    content: Annotated[Text, Field(min_length=1, max_length=5000, pattern=r"\S")]
+
+
+class EntryAnswer(BaseModel):
+    """An entry of the card as it is now."""
+
+    model_config = response_config(
+        code=200, data={"key": f"{_REPORT}:1", "text": "Prefers tea to coffee.", "source": "memory/2026-04-01.md:5"}
+    )
+
+    code: Literal[200] = 200
+    data: CardEntry
+
+
+class ForgottenEntryData(BaseModel):
+    """What was forgotten: in how many files and other things it stood."""
+
+    key: str
+    removed: int
+
+
+class ForgottenEntryAnswer(BaseModel):
+    """An entry of the card is forgotten."""
+
+    model_config = response_config(code=200, data={"key": f"{_REPORT}:1", "removed": 3})
+
+    code: Literal[200] = 200
+    data: ForgottenEntryData
 
 
 class SeenData(BaseModel):

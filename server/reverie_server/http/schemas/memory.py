@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
 
 from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
 from reverie_server.forgettable import ForgetTier, Selection
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.receipts import StoredReceipt, receipt_name
+from reverie_server.forgetting.selection import MAX_ITEMS, Target
 from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.text.fields import Text
+from reverie_server.text.front_matter import MAX_TAG_CHARS, normal_tag
 
 _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
+
+
+MAX_TAGS = 20
+
+
+def _tag(tag: str) -> str:
+    plain = normal_tag(tag)
+    if not plain:
+        raise ValueError(f"a tag has 1 to {MAX_TAG_CHARS} characters besides its #")
+    return plain
 
 
 def _only_text(value: object) -> object:
@@ -25,6 +38,7 @@ def _only_text(value: object) -> object:
 
 
 SearchedTiers = Annotated[list[Literal["document", "episodic", "message"]], Field(min_length=1)]
+Tag = Annotated[Text, AfterValidator(_tag)]
 # A strict body takes no string for a time, and a lax one takes numbers.
 Instant = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_only_text)]
 _TEXT = "# 2026-04-03\n\nAda moved the review to Thursday."
@@ -42,8 +56,12 @@ _FOUND = {
     "scope": "personal",
     "owner_key": "user:42",
     "updated_at": "2026-04-03T09:30:00Z",
+    "said_at": None,
+    "relevance": 0.71,
+    "superseded_by": None,
 }
 _ITEM = {
+    "id": "1024-5f0c2be1a94d7730e1b2c3d4.1",
     "tier": "document",
     "path": "memory/2026-04-03.md",
     "text": "Ada moved the review to Thursday.",
@@ -52,28 +70,51 @@ _ITEM = {
 }
 _REMOVED = {"files": 1, "passages": 1, "versions": 3, "backups": 0}
 
+_STORED = {
+    "id": "rcp-12",
+    "at": "2026-04-03T09:30:00Z",
+    "by": "user",
+    "kind": "items",
+    "statements": 1,
+    "removed": {"document": _REMOVED},
+    "places": [{"tier": "document", "path": "memory/2026-04-03.md", "count": 3}],
+    "embeddings": 1,
+    "tombstones": 1,
+    "scope": "personal",
+    "owner_key": "user:42",
+}
+
 
 class Forget(Owner):
-    """What to forget: exactly one of `query` (the passages relevant to it), `id` (of one passage) and `text`."""
+    """What to forget: one of `query`, `id` (of one passage), `text`, `entity_id` and `session_id`, or `items`.
+
+    A query only ever lists statements; removing what it found takes `dry_run: false` with `items`.
+    """
 
     model_config = request_config(text="Ada moved the review to Thursday.", owner_key="user:42", dry_run=False)
 
     query: Text | None = None
     id: Text | None = None
     text: Text | None = None
+    entity_id: Text | None = None
+    session_id: Text | None = None
+    items: Annotated[list[Text], Field(min_length=1, max_length=MAX_ITEMS)] | None = Field(
+        None, description="Ids of items that a dry run listed"
+    )
     dry_run: bool = Field(True, description="Only say what would be removed")
 
     def target(self) -> Target:
-        """The target of the search for texts to forget."""
-        return Target(self.query, self.id, self.text)
+        """What is meant."""
+        return Target(self.query, self.id, self.text, self.entity_id, self.session_id, self.items)
 
 
 class ForgottenItem(BaseModel):
     """One text in one file: whether the file holds it now, and how many of its versions do, now or before.
 
-    Of the tier `message`, in one session: how many of its messages hold it.
+    Of the tier `message`, in one session: how many of its messages hold it. `text` is exactly what goes.
     """
 
+    id: str
     tier: ForgetTier
     path: str
     text: str
@@ -95,7 +136,13 @@ class Receipt(BaseModel):
     """What would be, or was, removed where. Files named in `still_shared` hold it too and were not touched."""
 
     model_config = response_config(
-        dry_run=False, items=[_ITEM], removed={"document": _REMOVED}, embeddings=1, tombstones=1, still_shared=[]
+        dry_run=False,
+        items=[_ITEM],
+        removed={"document": _REMOVED},
+        embeddings=1,
+        tombstones=1,
+        still_shared=[],
+        receipt_id="rcp-12",
     )
 
     dry_run: bool
@@ -104,6 +151,47 @@ class Receipt(BaseModel):
     embeddings: int
     tombstones: int
     still_shared: list[str]
+    receipt_id: str | None
+
+
+class ReceiptPlace(BaseModel):
+    """Where something was forgotten: how often. The path is empty where it would tell."""
+
+    tier: str
+    path: str
+    count: int
+
+
+class StoredReceiptBody(BaseModel):
+    """What was forgotten when, by whom, from where and how many; never the text. `kind`: how it was meant."""
+
+    model_config = response_config(**_STORED)
+
+    id: str
+    at: datetime
+    by: str
+    kind: Literal["items", "id", "text", "entity", "session", "said"]
+    statements: int
+    removed: dict[str, Removed]
+    places: list[ReceiptPlace]
+    embeddings: int
+    tombstones: int
+    scope: Scope
+    owner_key: str | None
+
+
+class ReceiptList(BaseModel):
+    """A page of receipts, newest first."""
+
+    model_config = response_config(receipts=[_STORED], next_cursor=None)
+
+    receipts: list[StoredReceiptBody]
+    next_cursor: str | None
+
+
+def stored_receipt(receipt: StoredReceipt) -> StoredReceiptBody:
+    """A receipt as a response model."""
+    return StoredReceiptBody.model_validate({**asdict(receipt), "id": receipt_name(receipt.receipt_id)}, strict=False)
 
 
 class Clear(Owner):
@@ -155,8 +243,20 @@ class SearchRequest(Owner):
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    min_relevance: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="On an absolute scale: from 0.3 on a passage begins to help"
+    )
     path_prefix: Text | None = None
-    tiers: SearchedTiers = Field(default=["document", "episodic", "message"])
+    tags: Annotated[list[Tag], Field(max_length=MAX_TAGS)] | None = Field(
+        None,
+        description="Passages that have all of them: `#tag` in the text or its headings, a tag of the file's front "
+        "matter, a key topic of the episode, the category of the fact",
+    )
+    since: Instant | None = Field(
+        None, description="What was said, written or holds from then on; daily notes from that day on; RFC 3339"
+    )
+    until: Instant | None = Field(None, description="The same up to then; daily notes up to that day; RFC 3339")
+    tiers: Annotated[list[Tier], Field(min_length=1)] = Field(default=["document", "episodic", "message", "fact"])
     mode: Literal["hybrid", "text", "vector"] = "hybrid"
     as_of: Instant | None = Field(
         None, description="Files as they were then, daily notes up to that day, what was said by then; RFC 3339"
@@ -172,11 +272,12 @@ class Explanation(BaseModel):
     the query that passage and neighbours hold (0.2, unless text_weight is 0); speaker, whether one whom the query names
     says it (0.05; null: it names nobody); telling, whether it does more than ask (0.05). base_score = (sum +
     context_weight × document_evidence) / (1 + context_weight), where document_evidence is the largest sum of its file;
-    the boosts multiply it. `relevance`, which orders nothing, is made of three: contrast, how much nearer to the query
-    the passage is by meaning than passages usually are here (null: it has no vector); idf_share, the share that it
-    holds itself of the query's terms with a meaning; named, how much the names among them tell. `plan` is how the
-    passage's memory (an owner's, a team's or the tenant's), which has `slice_chunks` passages, was searched by meaning:
-    each vector compared, or by the HNSW index of its own partition.
+    the boosts multiply it. Thanks, and what an assistant says beside the point, have half of it. `relevance`, which
+    orders nothing, is made of three: contrast, how much nearer to the query the passage is by meaning than passages
+    usually are here (null: it has no vector); idf_share, the share that it holds itself of the query's terms with a
+    meaning; named, how much the names among them tell; what the asking owner owns needs less of them for a question
+    about their own life. `plan` is how the passage's memory (an owner's, a team's or the tenant's), which has
+    `slice_chunks` passages, was searched by meaning: each vector compared, or by the HNSW index of its own partition.
     """
 
     matched_terms: list[str]
@@ -203,7 +304,9 @@ class Explanation(BaseModel):
 
 
 class SearchResult(BaseModel):
-    """A passage as written, with where it stands. `score` is in 0..1.2."""
+    """A passage as written, with where it stands. `score` is in 0..1.2, `relevance` in 0..1 on one scale for all
+    queries. `said_at` is null for files. `superseded_by` is the fact that replaced what it says, null where it holds.
+    """
 
     model_config = response_config(**_FOUND)
 
@@ -220,6 +323,9 @@ class SearchResult(BaseModel):
     scope: Scope
     owner_key: str | None
     updated_at: datetime
+    said_at: datetime | None
+    relevance: float
+    superseded_by: str | None
     explain: Explanation | None = None
 
 

@@ -7,7 +7,16 @@ from pydantic import BaseModel, ConfigDict
 from reverie_server.forgetting.owners import OwnerReceipt
 from reverie_server.http.schemas.common import response_config, response_from
 
-_COUNTS = {"files": 5, "sessions": 2, "messages": 41, "episodes": 3, "entities": 7, "relations": 6, "reports": 1}
+_COUNTS = {
+    "files": 5,
+    "sessions": 2,
+    "messages": 41,
+    "episodes": 3,
+    "facts": 4,
+    "entities": 7,
+    "relations": 6,
+    "reports": 1,
+}
 
 
 class OwnerDelete(BaseModel):
@@ -27,6 +36,7 @@ class OwnerCounts(BaseModel):
     sessions: int
     messages: int
     episodes: int
+    facts: int
     entities: int
     relations: int
     reports: int

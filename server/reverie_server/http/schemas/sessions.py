@@ -110,12 +110,16 @@ class Messages(Owner):
 
 
 class AppendResult(BaseModel):
-    """How many messages were stored, those ignored not counted, and the session afterwards."""
+    """How many messages were stored, those ignored not counted, and the session afterwards.
 
-    model_config = response_config(stored=2, session=_SESSION)
+    `forgotten` has the receipts of what the messages asked to forget ("don't keep that"), and memory did.
+    """
+
+    model_config = response_config(stored=2, session=_SESSION, forgotten=[])
 
     stored: int
     session: SessionBody
+    forgotten: list[str]
 
 
 class MessageBody(BaseModel):

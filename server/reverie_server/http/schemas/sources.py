@@ -32,7 +32,7 @@ class LineSource(BaseModel):
     model: str | None
     at: datetime | None
     sources: list[dict[str, Any]] = Field(
-        description="messages of a session by number and the caller's id, lines of a file, or an episode"
+        description="messages of a session by number and the caller's id, lines of a file, an episode, or a fact"
     )
 
 

@@ -150,7 +150,10 @@ class Dreaming:
         return _Batch(path, episodes, await asyncio.to_thread(without_forgotten, summaries, clean), present, forgotten)
 
     async def _conclude(self, run: Run, batch: _Batch) -> _Conclusion:
-        """The lines, by the model where there is one; where all of its lines are invented, without it."""
+        """The lines, by the model where there is one; where all of its lines are invented, without it.
+
+        The episodes of a refused answer stay to be taken: another run asks again.
+        """
         rules, language = self._rules, run.grant.settings.language
         inputs = {"episodes": as_data(batch.summaries)}
         question = Question("dreaming", inputs, answers.Dreaming, rules.max_tokens, rules.timeout_seconds)
@@ -183,13 +186,17 @@ class Dreaming:
             self._report(run.report, batch, planned).generated_by(conclusion.generation, conclusion.fallback), diff=diff
         )
 
+        is_refused = conclusion.fallback == "refused"
+
         async def within(connection: Connection, slice_: Slice) -> None:
-            await self._mark(connection, slice_, place, batch, has_lines=bool(conclusion.lines))
+            await self._mark(
+                connection, slice_, place, batch, has_lines=bool(conclusion.lines), is_promoted=not is_refused
+            )
             await keep_report(connection, place, slice_, report)
             derived = [_derived(batch.path, line, conclusion.generation) for line in added]
             await record(connection, place.tenant_id, slice_.slice_id, derived, at=report.ended_at)
             waiting = await count_unpromoted(connection, place.tenant_id, slice_.slice_id, now=report.started_at)
-            if waiting >= self._rules.min_episodes:
+            if waiting >= self._rules.min_episodes and not is_refused:
                 await defer(connection, replace(run.work, trigger="event", is_last_attempt=False))
 
         # Only the server writes below `_system/`, with `reserved`.
@@ -200,9 +207,16 @@ class Dreaming:
         return Outcome("completed", report.reason, method, conclusion.fallback, report.report_id)
 
     async def _mark(
-        self, connection: Connection, slice_: Slice, place: Place, batch: _Batch, *, has_lines: bool
+        self,
+        connection: Connection,
+        slice_: Slice,
+        place: Place,
+        batch: _Batch,
+        *,
+        has_lines: bool,
+        is_promoted: bool,
     ) -> None:
-        """Mark the episodes as taken. Raises Superseded where they have changed since they were read."""
+        """Mark the episodes as taken, if they are. Raises Superseded where they have changed since they were read."""
         ids = [episode.episode_id for episode in batch.episodes]
         now = self._now()
         found = await read_episodes(
@@ -212,6 +226,8 @@ class Dreaming:
         if is_forgetful or _by_id(found) != _by_id(batch.episodes):
             raise Superseded
         path = batch.path if has_lines else ""
+        if not is_promoted:
+            return
         if await mark_promoted(connection, place.tenant_id, slice_.slice_id, ids, path, now) != len(ids):
             raise Superseded
 

@@ -6,9 +6,11 @@
     recency        0.5 ^ (days since its last recall / 7), by the second; 0 if it never was recalled
     diversity      q / 5, at most 1: q different queries recalled it
     freshness      1 - a / 30, at least 0: a days since the day on which it was last noted
-    consolidation  (d - 1) / 6, at most 1: it was noted or recalled on d different days
+    consolidation  (d - 1) / 6, at most 1: notes of d different days speak of it
 
-Recalls count for as long as an entry may be old. One search that finds an entry in several places is one recall. In a
+Recalls count for as long as an entry may be old. One search that finds an entry in several places is one recall. A
+conversation of a later day that takes up an entry in the notes of its prompt recalls it, too (`uptake`), and its day
+speaks of it. What several days speak of needs no other recalls: nobody searches for what stands in the prompt. In a
 focused run a person asks for the topic, which is a recall of now by a query of its own: so an entry that nobody asked
 for before can pass. The gates for its age, for contradictions and for corrections hold there as everywhere.
 """
@@ -33,12 +35,15 @@ FULL_QUERIES = 5
 FULL_DAYS = 7
 # An entry of fewer days may be a single observation.
 LASTING_DAYS = 2
+# An entry of this many days needs no recalls; a noteworthy one needs no recalls from LASTING_DAYS on.
+SPOKEN_DAYS = 3
 _DAY = timedelta(days=1)
 # In the order in which they are checked: the first one that a candidate fails is the one that stopped it.
 GATES = (
     "not_known",
     "not_corrected",
     "not_contradicted",
+    "lasting",
     "age_days",
     "recalls",
     "queries",
@@ -69,10 +74,11 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The facts that an entry is scored by. `days` are those on which it was noted, at least one.
+    """The facts that an entry is scored by. `days` are those whose notes speak of it, at least one.
 
     `is_asked`: a person asks for its topic in this run. `is_telling`: it is noteworthy, that is a decision, a
-    preference, something to remember, or a topic of several conversations.
+    preference, something to remember, or a topic of several conversations. `is_lasting`: it is of use in a month, as
+    far as its words tell (`heuristics.lasting`).
     """
 
     days: Sequence[date]
@@ -82,6 +88,7 @@ class Evidence:
     is_known: bool = False
     is_corrected: bool = False
     is_contradicted: bool = False
+    is_lasting: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +122,12 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
     recalls = {(recall.query, recall.at) for recall in evidence.recalls if since <= recall.at <= now}
     times = [at for _, at in recalls]
     queries = {query for query, _ in recalls}
-    days = {day for day in evidence.days if day <= today} | {at.astimezone(zone).date() for at in times}
+    days = {day for day in evidence.days if day <= today}
     count, distinct = len(recalls), len(queries)
     if evidence.is_asked:
-        count, distinct, times, days = count + 1, distinct + 1, [*times, now], days | {today}
+        count, distinct, times = count + 1, distinct + 1, [*times, now]
     age = max(0, (today - max(evidence.days)).days)
+    is_spoken_of = len(days) >= (LASTING_DAYS if evidence.is_telling else SPOKEN_DAYS)
     parts = {
         "frequency": min(1.0, math.log1p(count) / math.log1p(FULL_RECALLS)),
         "recency": 0.5 ** ((now - max(times)) / _DAY / rules.half_life_days) if times else 0.0,
@@ -128,13 +136,14 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
         "consolidation": min(1.0, max(0, len(days) - 1) / (FULL_DAYS - 1)),
     }
     total = sum(rules.weights[name] * part for name, part in parts.items())
-    # A person who asks for the topic shows that it matters: no recalls are needed.
-    needed = (0, 0) if evidence.is_asked else (rules.min_recalls, rules.min_queries)
+    # A person who asks for the topic shows that it matters, and so do several days: no recalls are needed.
+    needed = (0, 0) if evidence.is_asked or is_spoken_of else (rules.min_recalls, rules.min_queries)
     lasts = evidence.is_telling or evidence.is_asked or len(days) >= LASTING_DAYS
     gates = {
         "not_known": _is_not(evidence.is_known),
         "not_corrected": _is_not(evidence.is_corrected),
         "not_contradicted": _is_not(evidence.is_contradicted),
+        "lasting": Gate(evidence.is_lasting, True, evidence.is_lasting),
         "age_days": Gate(age, rules.max_age_days, age <= rules.max_age_days),
         "recalls": Gate(count, needed[0], count >= needed[0]),
         "queries": Gate(distinct, needed[1], distinct >= needed[1]),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry
+from reverie_indexer.text.analyse import language_name
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry, cues_in
+from reverie_server.heuristics.lasting import lasts, speaks_for_itself
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
 from reverie_server.heuristics.statements import (
     MIN_ENTAILED_TERMS,
@@ -15,9 +18,13 @@ from reverie_server.heuristics.statements import (
     contradicts,
     entails,
     is_duplicate,
+    restates,
     statement,
+    terms_of,
 )
 from reverie_server.nights.emergence.candidates import Evidence, Recall, Rules, Scored, score
+from reverie_server.nights.emergence.topic import Topic
+from reverie_server.nights.emergence.uptake import Exchange, Noted, exchanges_of, noted_again, taken_up
 from reverie_server.text.markdown_blocks import without_marker
 from reverie_server.text.redact import essence
 
@@ -57,7 +64,7 @@ class MemoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage of a file, at lines of it, or of a `message`; with the recalls of it."""
+    """A passage of a file, at lines of it, or of a `message`; with the recalls of it, or its relevance to a topic."""
 
     path: str
     start_line: int
@@ -65,23 +72,27 @@ class Passage:
     terms: frozenset[str]
     message: MessageKey | None = None
     recalls: tuple[Recall, ...] = ()
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class EmergenceInput:
     """The input of a run of emergence, read in one snapshot.
 
-    `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the callers'
-    own ids of these messages. `corrections` are lines that a person took out of the memory, with the day.
+    `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the
+    callers' own ids of these messages. `profile` are the lines of PROFILE.md. `superseded` are texts of entries
+    that state what no longer holds, `corrections` lines that a person took out of the memory, with the day.
     `tombstone_mark` differs when something was forgotten since.
     """
 
     files: Sequence[NoteFile] = ()
     entries: Sequence[Entry] = ()
     memory: MemoryFile | None = None
+    profile: Sequence[str] = ()
     recalled: Sequence[Passage] = ()
     origins: Mapping[tuple[str, str], frozenset[MessageKey]] = field(default_factory=dict)
     message_ids: Mapping[MessageKey, str | None] = field(default_factory=dict)
+    superseded: frozenset[str] = frozenset()
     corrections: Sequence[tuple[date, str]] = ()
     tombstone_mark: object = None
 
@@ -121,6 +132,14 @@ class ScoringContext:
     language: str
 
 
+@dataclass(frozen=True, slots=True)
+class AskedTopic:
+    """The topic of a focused run, and the passages that a search for it found."""
+
+    text: str
+    passages: Sequence[Passage]
+
+
 class _Group:
     """Entries that say the same, the latest wording last."""
 
@@ -132,6 +151,11 @@ class _Group:
         """The wording of the newest entry: a note's own before one of the log."""
         return max(self.members, key=lambda member: (not _is_logged(member[0]), _age_key(member[0])))[1]
 
+    def noted(self, language: str) -> Noted:
+        """Its terms in a language, and the first day on which it was noted."""
+        first = min(day for entry, _ in self.members for day in entry.days)
+        return Noted(terms_of(self.statement.text, language), first)
+
     @property
     def latest(self) -> tuple[date, bool, str, int]:
         return max(_age_key(entry) for entry, _ in self.members)
@@ -142,24 +166,27 @@ def collect(
     context: ScoringContext,
     *,
     clean: Callable[[str], str] = lambda text: text,
-    topic_passages: Sequence[Passage] | None = None,
+    asked: AskedTopic | None = None,
 ) -> list[Candidate]:
     """The candidates among the entries, best first. `clean` removes what was forgotten from a text.
 
-    `topic_passages` are what a search for a person's topic found: with them only entries about the topic are
-    candidates, and count as asked for.
+    With a topic that a person asks for only entries about it are candidates, and count as asked for.
     """
     newest = sorted(inputs.entries, key=_age_key)[-MAX_ENTRIES:]
     entries = [entry for entry in newest if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
     groups = all_groups = _grouped(entries, context.language)
-    if topic_passages is not None:
-        on_topic = _match_passages(groups, topic_passages, inputs)
-        groups = [group for group in groups if on_topic[id(group)]]
+    spoken = _spoken_language(entries, context.language)
+    if asked is not None:
+        groups = _about(asked, groups, inputs, spoken)
     recalled = _match_passages(groups, inputs.recalled, inputs)
+    taken = taken_up([group.noted(spoken) for group in groups], _exchanges(inputs, spoken))
     # A group off the topic may still contradict one on it.
     builder = _CandidateBuilder(inputs, context, all_groups)
-    is_asked = topic_passages is not None
-    candidates = [builder.candidate(group, recalled[id(group)], is_asked=is_asked) for group in groups]
+    is_asked = asked is not None
+    candidates = [
+        builder.candidate(group, recalled[id(group)], taken.get(number, {}), is_asked=is_asked)
+        for number, group in enumerate(groups)
+    ]
     return sorted(candidates, key=lambda candidate: (-candidate.scored.score, candidate.source))
 
 
@@ -170,12 +197,15 @@ class _CandidateBuilder:
         self._context = context
         self._consolidated = {file.path for file in inputs.files if file.is_consolidated}
         self._origins = inputs.origins
+        self._superseded = inputs.superseded
         memory = inputs.memory
         lines = memory.lines[:MAX_LINES] if memory else ()
-        self._known = [statement(without_marker(line), context.language) for line in lines]
+        of_memory = [statement(without_marker(line), context.language) for line in lines]
+        of_profile = [statement(without_marker(line), context.language) for line in inputs.profile[:MAX_LINES]]
+        self._known = [*of_memory, *of_profile]
         self._known_index = TermIndex(self._known)
         self._by_person = [
-            known for line, known in zip(lines, self._known, strict=True) if memory and not memory.is_machine(line)
+            known for line, known in zip(lines, of_memory, strict=True) if memory and not memory.is_machine(line)
         ]
         self._by_person_index = FrameIndex(self._by_person)
         newest = sorted(inputs.corrections, reverse=True)[:MAX_LINES]
@@ -184,25 +214,51 @@ class _CandidateBuilder:
         self._groups = [(group.latest, group.statement) for group in groups]
         self._groups_index = FrameIndex(wording for _, wording in self._groups)
 
-    def candidate(self, group: _Group, recalled: Sequence[Passage], *, is_asked: bool) -> Candidate:
-        """The candidate that a group makes; `recalled` are the passages of it that searches showed."""
+    def candidate(
+        self, group: _Group, recalled: Sequence[Passage], taken: Mapping[date, Exchange], *, is_asked: bool
+    ) -> Candidate:
+        """The candidate that a group makes.
+
+        `recalled` are the passages of it that searches showed, `taken` the exchanges that took it up, by day.
+        """
         wording = group.statement
         entries = tuple(entry for entry, _ in group.members)
         days = self._days(entries)
+        time_zone = self._context.time_zone
+        is_lasting = self._is_lasting(wording, entries, is_asked=is_asked)
         evidence = Evidence(
-            days=days,
-            recalls=[recall for passage in recalled for recall in passage.recalls],
+            days=sorted({*days, *taken}),
+            recalls=[
+                *(recall for passage in recalled for recall in passage.recalls),
+                *(exchange.recall(time_zone) for exchange in taken.values()),
+                *(noted_again(day, time_zone) for day in days[1:] if day not in taken),
+            ],
+            is_lasting=is_lasting,
             is_asked=is_asked,
-            is_telling=any(entry.kinds & NOTEWORTHY_KINDS or entry.path in self._consolidated for entry in entries),
-            is_known=any(entails(self._known[number], wording) for number in self._known_index.alike(wording)),
+            is_telling=self._is_telling(entries, wording, is_lasting=is_lasting),
+            is_known=any(restates(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
                 day >= days[-1] and entails(wording, removed)
                 for day, removed in map(self._corrections.__getitem__, self._corrections_index.alike(wording))
             ),
-            is_contradicted=self._is_contradicted(group, wording),
+            is_contradicted=wording.text in self._superseded or self._is_contradicted(group, wording),
         )
         context = self._context
         return Candidate(wording, entries, evidence, score(evidence, context.rules, context.now, context.time_zone))
+
+    def _is_telling(self, entries: Sequence[Entry], wording: Statement, *, is_lasting: bool) -> bool:
+        """Whether an entry is noteworthy: by its cues, as a topic of several conversations, or as a lasting fact, which
+        may name somebody or something."""
+        if is_lasting and wording.values:
+            return True
+        noteworthy = NOTEWORTHY_KINDS | {"fact"} if is_lasting else NOTEWORTHY_KINDS
+        return any(entry.kinds & noteworthy or entry.path in self._consolidated for entry in entries)
+
+    def _is_lasting(self, wording: Statement, entries: Sequence[Entry], *, is_asked: bool) -> bool:
+        """Whether a stranger could use it in a month. What a person asks for needs to speak for itself alone."""
+        kinds = frozenset().union(*(entry.kinds for entry in entries))
+        cues = cues_of(folded(wording.text), all_cues().get(self._context.language))
+        return (speaks_for_itself if is_asked else lasts)(wording.text, kinds, cues)
 
     def _days(self, entries: Sequence[Entry]) -> list[date]:
         """The days on which the entries were said, in order. Several entries from one message count once."""
@@ -245,6 +301,20 @@ def _grouped(entries: Sequence[Entry], language: str) -> list[_Group]:
     return groups
 
 
+def _about(asked: AskedTopic, groups: Sequence[_Group], inputs: EmergenceInput, language: str) -> list[_Group]:
+    """The groups about a topic: found by a search for it, and themselves about it."""
+    found = _match_passages(groups, asked.passages, inputs)
+    topic = Topic(asked.text, [group.statement for group in groups], language)
+    # A passage that several groups share says of none that it is about the topic.
+    groups_of = Counter(id(passage) for passages in found.values() for passage in passages)
+    return [
+        group
+        for group in groups
+        if (passages := found[id(group)])
+        and topic.covers(group.statement, [each.relevance for each in passages if groups_of[id(each)] == 1])
+    ]
+
+
 def _match_passages(
     groups: Sequence[_Group], passages: Iterable[Passage], inputs: EmergenceInput
 ) -> dict[int, list[Passage]]:
@@ -277,6 +347,19 @@ def _match_passages(
         for group_id in ids:
             matches[group_id].append(passage)
     return matches
+
+
+def _spoken_language(entries: Sequence[Entry], language: str) -> str:
+    """The language of the entries, whose stop words no entry is about; the agent's where it cannot be told."""
+    cues = cues_in("\n".join(entry.text for entry in entries), language)
+    known = language_name(cues.language) if cues else None
+    return known or language
+
+
+def _exchanges(inputs: EmergenceInput, language: str) -> list[Exchange]:
+    """The exchanges in the logs of the daily notes."""
+    notes = [file for file in inputs.files if not file.is_consolidated]
+    return [exchange for file in notes for exchange in exchanges_of(file.text, file.day, language)]
 
 
 def _is_logged(entry: Entry) -> bool:

@@ -17,16 +17,27 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Place
 from reverie_server.heuristics.entries import Entry, entries_of
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall
-from reverie_server.nights.emergence.collect import MAX_LINES, EmergenceInput, MemoryFile, MessageKey, NoteFile, Passage
+from reverie_server.nights.emergence.collect import (
+    MAX_ENTRIES,
+    MAX_LINES,
+    EmergenceInput,
+    MemoryFile,
+    MessageKey,
+    NoteFile,
+    Passage,
+)
 from reverie_server.provenance import record as derive
 from reverie_server.provenance.tombstones import tombstone_mark
+from reverie_server.search.rank import MIN_RELEVANCE
 from reverie_server.text.redact import essence
 
 SQL = Queries(__file__)
 # The limit of text of the memory's history to compare: some hundred edits of an ordinary memory, a second of work.
 _COMPARED_CHARS = 8_000_000
+_PROFILE = "PROFILE.md"
 # By the day of the place's zone; `dreaming` writes them.
 _CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.md")
 
@@ -65,27 +76,49 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
         "since": since.date(),
         "now": window.now,
         "limit": window.note_count,
+        "min_relevance": MIN_RELEVANCE,
     }
     files = await _files(connection, params)
     params["since"] = since
     recalled = await _recalled(connection, params, [file.path for file in files])
     ids: dict[MessageKey, str | None] = {}
-    entries = {
-        file.document_id: await isolated(
-            entries_of, file.path, file.text, file.day, window.language, chars=len(file.text)
-        )
-        for file in files
-    }
+    entries = await _entries(files, window.language)
+    superseded = await _superseded(connection, params, [entry for each in entries.values() for entry in each])
     return EmergenceInput(
         files=files,
         entries=[entry for file in files for entry in entries[file.document_id]],
         memory=await _memory(connection, place.tenant_id, own[0]),
+        profile=await _lines_of_file(connection, place.tenant_id, own[0], _PROFILE),
         recalled=recalled,
         origins=await _origins(connection, place.tenant_id, entries, ids),
         message_ids=ids,
+        superseded=superseded,
         corrections=await _corrections(connection, params, window.time_zone),
         tombstone_mark=await tombstone_mark(connection, place.tenant_id, own),
     )
+
+
+async def _entries(files: Sequence[NoteFile], language: str) -> dict[int, list[Entry]]:
+    """The entries of the files by document: of all files of dreaming, and of the newest notes until they suffice."""
+    entries: dict[int, list[Entry]] = {}
+    noted = 0
+    for file in sorted(files, key=lambda file: (not file.is_consolidated, -file.day.toordinal())):
+        if noted >= MAX_ENTRIES:
+            entries[file.document_id] = []
+            continue
+        chars = len(file.text)
+        entries[file.document_id] = await isolated(entries_of, file.path, file.text, file.day, language, chars=chars)
+        noted += 0 if file.is_consolidated else len(entries[file.document_id])
+    return entries
+
+
+async def _superseded(connection: Connection, params: Mapping[str, Any], entries: Sequence[Entry]) -> frozenset[str]:
+    """The texts of entries that a fact which no longer holds was read from, and no fact that holds."""
+    keys = {text: {span.key for span in keyed_sentences(text)} for text in {entry.text for entry in entries}}
+    wanted = {**params, "keys": sorted({key for each in keys.values() for key in each})}
+    rows = await (await connection.execute(SQL["superseded"], wanted)).fetchall()
+    gone = {bytes(row["sentence_sha256"]) for row in rows}
+    return frozenset(text for text, each in keys.items() if each & gone)
 
 
 async def memory_document(connection: Connection, tenant_id: str, slice_id: int) -> tuple[Document, str] | None:
@@ -126,6 +159,11 @@ async def _memory(connection: Connection, tenant_id: str, slice_id: int) -> Memo
     return MemoryFile(document.path, document.version, text, lines, machine)
 
 
+async def _lines_of_file(connection: Connection, tenant_id: str, slice_id: int, path: str) -> list[str]:
+    found = await store.read_documents(connection, tenant_id, [slice_id], [path])
+    return [line for document, text in found if document.deleted_at is None for line in derive.entry_lines(text)]
+
+
 async def _recalled(connection: Connection, params: dict[str, Any], paths: Sequence[str]) -> list[Passage]:
     by_chunk: dict[int, list[Recall]] = defaultdict(list)
     for row in await (await connection.execute(SQL["recalls"], params)).fetchall():
@@ -137,26 +175,29 @@ async def _recalled(connection: Connection, params: dict[str, Any], paths: Seque
     return [passage_of(row, tuple(by_chunk[row["chunk_id"]])) for row in rows]
 
 
-def passage_of(row: Any, recalls: tuple[Recall, ...] = ()) -> Passage:
+def passage_of(row: Any, recalls: tuple[Recall, ...] = (), relevance: float = 0.0) -> Passage:
     """A passage from its row. The line of a message's passage is the number of the message."""
     message = (row["session_id"], row["start_line"]) if row["tier"] == "message" else None
-    return Passage(row["path"], row["start_line"], row["end_line"], frozenset(row["terms"]), message, recalls)
+    return Passage(
+        row["path"], row["start_line"], row["end_line"], frozenset(row["terms"]), message, recalls, relevance
+    )
 
 
 async def read_passages(
-    connection: Connection, place: Place, chunk_ids: Sequence[int], paths: Sequence[str]
+    connection: Connection, place: Place, relevances: Mapping[int, float], paths: Sequence[str]
 ) -> list[Passage]:
-    """Some passages of a place, of messages and of some files."""
+    """The passages of a place with a relevance, by the chunk's id, of messages and of some files."""
     own = await own_slices(connection, place)
-    if not own or not chunk_ids:
+    if not own or not relevances:
         return []
     params = {
         "tenant_id": place.tenant_id,
         "slice_id": own[0],
-        "chunk_ids": list(chunk_ids),
+        "chunk_ids": list(relevances),
         "paths": list(paths),
     }
-    return [passage_of(row) for row in await (await connection.execute(SQL["passages"], params)).fetchall()]
+    rows = await (await connection.execute(SQL["passages"], params)).fetchall()
+    return [passage_of(row, relevance=relevances[row["chunk_id"]]) for row in rows]
 
 
 async def _origins(

@@ -3,7 +3,7 @@ SELECT d.document_id, d.path, d.version, d.note_day AS day, v.content
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_key IS NULL AND d.deleted_at IS NULL
-  AND d.path >= 'memory/' AND d.path < 'memory0' AND d.path = 'memory/' || d.note_day || '.md'
+  AND d.path >= 'memory/' AND d.path < 'memory0' AND d.path NOT LIKE 'memory/%%/%%'
   AND d.note_day <= %(today)s AND d.note_day >= %(since)s
 ORDER BY d.note_day DESC, d.document_id
 LIMIT %(limit)s;
@@ -17,9 +17,10 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_ke
 ORDER BY d.path DESC, d.document_id
 LIMIT %(limit)s;
 
--- recalls: of a slice since a time, by passage
+-- recalls: of a slice since a time, by passage; below min_relevance are rows that an earlier release noted
 SELECT chunk_id, query_hash, at FROM recalls
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND at >= %(since)s AND at <= %(now)s
+  AND score >= %(min_relevance)s
 ORDER BY chunk_id, at, recall_id;
 
 -- passages: some passages of a slice, of messages and of some files
@@ -41,3 +42,11 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_ke
   AND d.path = ANY(%(paths)s::text[])
   AND v.at >= %(since)s AND v.by <> 'server' AND v.reason NOT IN ('compaction', 'forget')
 ORDER BY v.at DESC, d.document_id, v.version DESC;
+
+-- superseded: those of some sentences that state only what no longer holds
+SELECT s.sentence_sha256 FROM fact_sentences s
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_sha256 = ANY(%(keys)s::bytea[])
+GROUP BY s.sentence_sha256
+HAVING bool_and(f.state <> 'current')
+ORDER BY s.sentence_sha256;

@@ -29,10 +29,10 @@ from reverie_server.long_term.guard import GuardRules
 from reverie_server.nights.diary import MAX_CHARS as DIARY_CHARS
 from reverie_server.nights.emergence.candidates import Rules
 from reverie_server.nights.emergence.collect import (
+    AskedTopic,
     Candidate,
     EmergenceInput,
     MemoryFile,
-    Passage,
     ScoringContext,
     collect,
 )
@@ -205,22 +205,23 @@ class Emergence:
         now = self.now()
         note_count = rules.note_count if topic is None else None
         window = InputWindow(now, settings.time_zone, settings.language, note_count, rules.candidates.max_age_days)
-        chunk_ids = None if topic is None else await self._search_topic(grant, place, topic)
-        topic_passages: list[Passage] | None = None
+        relevances = None if topic is None else await self._search_topic(grant, place, topic)
+        asked: AskedTopic | None = None
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
             inputs = await read_input(connection, place, window)
-            if chunk_ids is not None:
+            if topic is not None and relevances is not None:
                 paths = [file.path for file in inputs.files]
-                topic_passages = await read_passages(connection, place, chunk_ids, paths)
+                asked = AskedTopic(topic, await read_passages(connection, place, relevances, paths))
         clean = await self._dependencies.tombstones.without_forgotten(place)
         context = ScoringContext(rules.candidates, now, settings.time_zone, settings.language)
-        collecting = partial(collect, inputs, context, clean=clean, topic_passages=topic_passages)
+        collecting = partial(collect, inputs, context, clean=clean, asked=asked)
         chars = sum(len(file.text) for file in inputs.files) + (len(inputs.memory.text) if inputs.memory else 0)
         return _Collected(inputs, await isolated(collecting, chars=chars))
 
-    async def _search_topic(self, grant: Grant, place: Place, topic: str) -> list[int]:
-        """The ids of a place's passages about a topic. The system's own search: it counts as no recall."""
+    async def _search_topic(self, grant: Grant, place: Place, topic: str) -> dict[int, float]:
+        """The relevances of a place's passages about a topic, by id. The system's own search counts as no recall."""
         request = request_for(grant, topic, max_results=_TOPIC_RESULTS, tiers=("document", "message"))
         request = replace(request, owner_key=place.owner_key, leader_agent_id=None)
         outcome = await self._dependencies.search.search(request, rules_for(grant, self._dependencies.search.rules))
-        return [r.chunk_id for r in outcome.results if r.scope == place.scope and r.relevance >= MIN_RELEVANCE]
+        on_topic = (each for each in outcome.results if each.scope == place.scope and each.relevance >= MIN_RELEVANCE)
+        return {result.chunk_id: result.relevance for result in on_topic}

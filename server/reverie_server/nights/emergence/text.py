@@ -22,9 +22,11 @@ from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
 # The section of an entry by its kind of cue; the first that fits.
-_SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("fact", "profile"))
+_SECTION_OF = (("preference", "preferences"), ("decision", "projects"), ("action", "projects"), ("fact", "profile"))
 # At most this many candidates are added in a run, since each reads the whole memory; others wait for the next run.
 MAX_ADDED = 100
+# After this many in a row that the guard refuses, none of the others is tried.
+MAX_REFUSED = 3
 # The days and recalls that `candidate_line` adds, where a model copies them.
 _OF_CANDIDATES = re.compile(r"(?<=- )\(\d{4}-\d\d-\d\d[^()]*; recalled \d+ times\) ")
 
@@ -56,7 +58,11 @@ def heuristic_proposal(
     dropped: tuple[str, ...] = ()
     # The server's own entries in the present text.
     machine = _Machine(text, memory, language)
+    refused = 0
     for candidate in passing:
+        if refused == MAX_REFUSED:
+            left.append((candidate, "room"))
+            continue
         if (order := why_order(candidate.text)) is not None:
             reason = order
             left.append((candidate, "instruction"))
@@ -77,10 +83,11 @@ def heuristic_proposal(
         guarded = check(before, longer, explained, memory.is_machine if memory else _is_never)
         if guarded.text is None:
             reason = guarded.reason
+            refused += 1
             left.append((candidate, "room"))
             continue
         text, rules, dropped = guarded.text, explained, guarded.dropped
-        machine = _Machine(text, memory, language)
+        machine, refused = _Machine(text, memory, language), 0
         promoted.append(candidate)
     if not promoted:
         return Proposal(None, reason, left=tuple(left))

@@ -1,0 +1,301 @@
+"""Selects the statements to forget, and gives each an id by which a person chooses it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import NotFound, StaleSelection, ValidationFailed
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.model import Place
+from reverie_server.access.gate import Grant
+from reverie_server.forgettable import ReceiptKind
+from reverie_server.graph.model import parse_id
+from reverie_server.provenance.tombstones import Tombstones
+from reverie_server.search.episode_passages import statement_text
+from reverie_server.search.query_terms import meaning_of
+from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.request import SearchRequest, rules_for
+from reverie_server.search.search import Search
+from reverie_server.sessions.lookup import Key, look_up
+from reverie_server.text.redact import Folded, is_distinctive
+from reverie_server.text.statement_spans import statements
+
+SQL = Queries(__file__)
+MIN_CHARS = 2
+MAX_CHARS = 8000
+# The most statements that one query may list; to remove more use `clear`.
+MAX_FOUND = 20
+MAX_PASSAGES = 5 * MAX_FOUND
+# The most items of one request.
+MAX_ITEMS = 200
+# The id of an item: the passage it was found in (0: none), a keyed hash, and the number of the item.
+_ITEM_ID = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})\.[0-9]{1,4}")
+_FULL_STOPS = ".!?。！？…"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to forget: exactly one of a query, an id, a text, an entity and a session, or `items` that were listed.
+
+    The id is that of a passage. Items of a query are chosen by their ids alone; those of the others stand beside them.
+    """
+
+    query: str | None = None
+    id: str | None = None
+    text: str | None = None
+    entity_id: str | None = None
+    session_id: str | None = None
+    items: Sequence[str] | None = None
+
+    @property
+    def kind(self) -> ReceiptKind:
+        """How it was meant, for the receipt."""
+        named: dict[ReceiptKind, str | None] = {
+            "id": self.id,
+            "text": self.text,
+            "entity": self.entity_id,
+            "session": self.session_id,
+        }
+        return next((kind for kind, value in named.items() if value is not None), "items")
+
+
+@dataclass(slots=True)
+class Statements:
+    """The statements to forget, in order, each with the beginning of the ids of its items.
+
+    `shown` has a text as it stands, where the one that is sought was given a full stop: then it is not found as the
+    beginning of a longer sentence.
+    """
+
+    ids: dict[str, str] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that are sought."""
+        return list(self.ids)
+
+    def add(self, text: str, prefix: str, *, as_sentence: bool) -> None:
+        """Add a statement, once."""
+        bare = text.strip()
+        sought = f"{bare}." if as_sentence and is_distinctive(bare) and bare[-1:] not in _FULL_STOPS else bare
+        if sought and sought not in self.ids:
+            self.ids[sought] = prefix
+            self.shown[sought] = bare
+
+
+class Selection:
+    """Selects statements in the memory of a place. `now` gives the time."""
+
+    def __init__(
+        self,
+        database: Database,
+        search: Search,
+        tombstones: Tombstones,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._search = search
+        self._tombstones = tombstones
+        self._now = now
+
+    async def select(self, grant: Grant, place: Place, target: Target) -> Statements:
+        """The statements of a target. Raises NotFound, ValidationFailed, and StaleSelection for items not there."""
+        named = (target.query, target.id, target.text, target.entity_id, target.session_id)
+        count = sum(part is not None for part in named)
+        if count != 1 and not (count == 0 and target.items is not None):
+            raise ValidationFailed("give exactly one of query, id, text, entity_id and session_id, or items")
+        secret = await self._tombstones.load_secret()
+        if target.items is not None and not (target.text or target.entity_id or target.session_id):
+            return await self._chosen(place, target.items, secret)
+        selected = await self._named(grant, place, target, secret)
+        if target.items is None:
+            return selected
+        return _only(selected, target.items)
+
+    async def _named(self, grant: Grant, place: Place, target: Target, secret: bytes) -> Statements:
+        selected = Statements()
+        if target.text is not None:
+            texts = [checked_text(target.text)]
+        elif target.entity_id is not None:
+            texts = await self._names(place, target.entity_id)
+        elif target.session_id is not None:
+            for text in await self._said(grant, place, target.session_id):
+                selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=True)
+            return selected
+        elif target.id is not None:
+            row = await self._passage(place, target.id)
+            text = statement_text(row["text"], row["tier"])
+            selected.add(text, _prefix_of(secret, place, row, text), as_sentence=False)
+            return selected
+        else:
+            return await self._relevant(grant, place, target.query or "", secret)
+        for text in texts:
+            selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=False)
+        return selected
+
+    async def _passages(self, place: Place, chunk_ids: Sequence[int]) -> list[DictRow]:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params = {
+                "tenant_id": place.tenant_id,
+                "chunk_ids": list(chunk_ids),
+                "slice_ids": await own_slices(connection, place, with_past=True),
+                "now": self._now(),
+            }
+            return await (await connection.execute(SQL["passages"], params)).fetchall()
+
+    async def _passage(self, place: Place, chunk_id: str) -> DictRow:
+        rows = await self._passages(place, [int(chunk_id)]) if re.fullmatch(r"[0-9]{1,18}", chunk_id) else []
+        if not rows:
+            raise NotFound("there is no such passage in this memory: search again for its id")
+        return rows[0]
+
+    async def _chosen(self, place: Place, items: Sequence[str], secret: bytes) -> Statements:
+        """The statements of items of a query or an id, found again in their passages."""
+        matches = [_ITEM_ID.fullmatch(item) for item in items]
+        if not items or any(match is None for match in matches):
+            raise StaleSelection("there is no such item: look again, and choose from what is listed then")
+        wanted = {(int(match[1]), f"{match[1]}-{match[2]}") for match in matches if match}
+        rows = await self._passages(place, sorted({chunk_id for chunk_id, _ in wanted}))
+        selected = Statements()
+        found: set[str] = set()
+        for row in rows:
+            whole = statement_text(row["text"], row["tier"])
+            for text in (whole, *await asyncio.to_thread(statements, whole)):
+                prefix = _prefix_of(secret, place, row, text)
+                if (row["chunk_id"], prefix) in wanted and prefix not in found:
+                    found.add(prefix)
+                    selected.add(text, prefix, as_sentence=True)
+        if found != {prefix for _, prefix in wanted}:
+            raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
+        return selected
+
+    async def _relevant(self, grant: Grant, place: Place, query: str, secret: bytes) -> Statements:
+        """The statements that are relevant to a query, of now and of before, at most MAX_FOUND, the best first."""
+        request = SearchRequest(
+            place.tenant_id,
+            place.agent_id,
+            query,
+            place.owner_key,
+            max_results=MAX_PASSAGES,
+            tiers=("document", "episodic", "message"),
+            with_past=True,
+        )
+        outcome = await self._search.search(request, rules_for(grant, self._search.rules))
+        found = [each for each in outcome.results if each.scope == place.scope and each.relevance >= MIN_RELEVANCE]
+        by_id = {row["chunk_id"]: row for row in await self._passages(place, [each.chunk_id for each in found])}
+        terms = meaning_of(query, grant.settings.language).terms
+        selected = Statements()
+        known: set[str] = set()
+        for each in found:
+            row = by_id.get(each.chunk_id)
+            if row is None:
+                continue
+            whole = statement_text(row["text"], row["tier"])
+            for text in await asyncio.to_thread(relevant_statements, whole, terms, grant.settings.language):
+                key = Folded.of(text.strip(_FULL_STOPS)).text
+                if key not in known and len(selected.ids) < MAX_FOUND:
+                    known.add(key)
+                    selected.add(text, _prefix_of(secret, place, row, text), as_sentence=True)
+        return selected
+
+    async def about(self, grant: Grant, place: Place, topic: str) -> list[str]:
+        """The statements that have every word of a topic; none for a topic without a word that carries a meaning."""
+        language = grant.settings.language
+        terms = meaning_of(topic, language).terms
+        if not terms:
+            return []
+        secret = await self._tombstones.load_secret()
+        found = await self._relevant(grant, place, topic, secret)
+        return [text for text in found.texts if terms <= meaning_of(text, language).terms]
+
+    async def _names(self, place: Place, entity_id: str) -> list[str]:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": await own_slices(connection, place),
+                "entity_id": parse_id("entity", entity_id),
+            }
+            rows = await (await connection.execute(SQL["names"], params)).fetchall()
+        if not rows:
+            raise NotFound("there is no such entity in this memory")
+        names = {name for row in rows for name in (row["name"], *row["aliases"])}
+        # A name that is no name ("my boss") is in what is said of others, too.
+        return sorted((name for name in names if name == rows[0]["name"] or _is_name(name)), key=len, reverse=True)
+
+    async def _said(self, grant: Grant, place: Place, session_id: str) -> list[str]:
+        """The statements of a session that no other session of the place has."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            found = await look_up(connection, Key.of(grant.principal, session_id))
+            if found is None or found[1] != place:
+                raise NotFound(f"there is no session {session_id!r}")
+            params = {"tenant_id": place.tenant_id, "slice_ids": await own_slices(connection, place)}
+            rows = await (await connection.execute(SQL["said"], params)).fetchall()
+        return await asyncio.to_thread(_of_one_session, rows, found[0].session_key)
+
+
+def checked_text(given: str) -> str:
+    """A text to forget, without white space at its ends; ValidationFailed for one that cannot be meant."""
+    text = given.strip()
+    if not MIN_CHARS <= len(text) <= MAX_CHARS:
+        raise ValidationFailed(f"a text to forget has {MIN_CHARS} to {MAX_CHARS} characters")
+    if not Folded.of(text).text:
+        raise ValidationFailed("nothing of the text to forget is seen: it would stand everywhere and nowhere")
+    return text
+
+
+def relevant_statements(passage: str, terms: frozenset[str], language: str) -> list[str]:
+    """The statements of a passage that share the most terms with a query, or nearly: at least half as many. Pure.
+
+    All of them where none shares one: the passage was found by its meaning.
+    """
+    found = statements(passage)
+    shared = [len(terms & meaning_of(text, language).terms) for text in found]
+    most = max(shared, default=0)
+    if not most:
+        return found
+    return [text for text, count in zip(found, shared, strict=True) if 2 * count >= most]
+
+
+def _of_one_session(rows: Sequence[DictRow], session_key: int) -> list[str]:
+    elsewhere: set[str] = set()
+    own: dict[str, str] = {}
+    for row in rows:
+        for text in statements(row["content"]):
+            key = Folded.of(text.strip(_FULL_STOPS)).text
+            if row["session_key"] != session_key:
+                elsewhere.add(key)
+            elif is_distinctive(text):
+                own.setdefault(key, text)
+    return [text for key, text in own.items() if key not in elsewhere]
+
+
+def _is_name(name: str) -> bool:
+    return any(character.isupper() or character.isdigit() for character in name) or not name.isascii()
+
+
+def _only(selected: Statements, items: Sequence[str]) -> Statements:
+    wanted = {item.partition(".")[0] for item in items}
+    if not items or not wanted <= set(selected.ids.values()):
+        raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
+    chosen = {text: prefix for text, prefix in selected.ids.items() if prefix in wanted}
+    return Statements(chosen, {text: selected.shown[text] for text in chosen})
+
+
+def _prefix_of(secret: bytes, place: Place, row: DictRow, text: str) -> str:
+    return _prefix(secret, place, row["chunk_id"], str(row["valid_to"]), text)
+
+
+def _prefix(secret: bytes, place: Place, chunk_id: int, state: str, text: str) -> str:
+    """The beginning of the ids of a statement's items, for its exact text in one state of one passage."""
+    named = "\0".join((place.tenant_id, place.agent_id, place.owner_key or "", str(chunk_id), state, text.strip()))
+    return f"{chunk_id}-{hmac.digest(secret, named.encode(), 'sha256').hex()[:24]}"

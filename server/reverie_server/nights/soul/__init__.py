@@ -1,0 +1,1 @@
+"""SOUL.md: who the agent is to those whose memory it is, written anew as that memory grows."""

@@ -1,0 +1,126 @@
+"""Messages that answer nothing: thanks and greetings, and an assistant's talk that is not about the query.
+
+Short texts without content are near to any question by meaning, and share its small words: "You're welcome." ranked
+first for "What would I like?". What a person says is never judged by its length ("I'm vegan." is short). What an
+assistant says (a message of that role without a `name`) states something about the query where it shares a word with
+it that carries a meaning, and then does more than ask, greet or congratulate; unless the query asks what the assistant
+said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.text.analyse import fold
+from reverie_server.heuristics.small_talk import is_small_talk, outside_code, read
+from reverie_server.search.candidates import Booleans, Candidates, Floats
+from reverie_server.search.rank import Query, Scores
+from reverie_server.search.request import SearchRequest
+
+SQL = Queries(__file__)
+# What is left of the score of such a message.
+EMPTY_SHARE = 0.5
+# So many of the best messages for each place among the results are looked at.
+_LOOKED_AT_EACH = 4
+# A longer text says something.
+_MAX_CHARS = 240
+_ONLY_ASKS = re.compile(r"[^.!。！\n]*[?？؟]\W*")
+_ASKS_ASSISTANT = re.compile(
+    r"(?<!\w)(?:(?:did|do|have|had|would|were|are) you|you(?:'d|'ve| have| had)? (?:say|said|told|tell|suggest\w*"
+    r"|recommend\w*|advis\w*|propos\w*|mention\w*|promis\w*|wrote|gave|explain\w*)"
+    r"|your (?:advice|suggest\w*|recommend\w*|tips?|ideas?|answers?|words)"
+    r"|(?:hast|hattest|würdest) du|(?:haben|hatten|würden) sie"
+    r"|(?:dein|ihr)\w* (?:rat|tipps?|vorschl\w*|empfehl\w*|ideen?|antwort\w*)"
+    r"|(?:me )?(?:dijiste|recomendaste|sugeriste|aconsejaste|propusiste|explicaste|diste|prometiste)"
+    r"|(?:me )?has (?:dicho|recomendado|sugerido|aconsejado|propuesto)"
+    r"|tus? (?:consejos?|sugerencias?|recomendaci\w*|ideas?|respuestas?))(?!\w)"
+    r"|[你您](?:之前|上次|刚才|曾)?(?:跟我|给我|对我|向我)?(?:说|讲|建议|推荐|告诉|提议|提到|答应|回答)|[你您]的(?:建议|推荐|主意|回答|意见)"
+)
+
+
+def asks_assistant(query: str) -> bool:
+    """Whether the query asks what the assistant said, in English, German, Spanish or Chinese. Pure."""
+    return _ASKS_ASSISTANT.search(fold(query)) is not None
+
+
+def says_nothing(text: str, language: str) -> bool:
+    """Whether a text has no word with a meaning: thanks, assent, a greeting. Pure."""
+    if len(text) > _MAX_CHARS:
+        return False
+    reading = read(outside_code(text), language)
+    return reading.words == 0 and not reading.names
+
+
+def is_courtesy(text: str, language: str) -> bool:
+    """Whether a text of an assistant only asks, greets, assents or congratulates. Pure."""
+    if len(text) > _MAX_CHARS or any(character.isdecimal() for character in text):
+        return False
+    return _ONLY_ASKS.fullmatch(text.strip()) is not None or is_small_talk(text, language)
+
+
+async def empty_messages(
+    connection: Connection, request: SearchRequest, candidates: Candidates, scores: Scores, query: Query, language: str
+) -> tuple[list[int], list[int]]:
+    """The rows of messages that answer nothing, and those of them that say nothing at all.
+
+    Of a search by meaning alone none: its caller asks what is near.
+    """
+    rows = _best_messages(candidates, scores.score, request.max_results)
+    if request.mode == "vector" or not rows:
+        return [], []
+    shares = _shares_meaning(candidates, query)
+    silent = {row for row in rows if not shares[row] and says_nothing(candidates.text[row], language)}
+    others = [row for row in rows if row not in silent]
+    if asks_assistant(request.query) or not others:
+        return sorted(silent), sorted(silent)
+    suspects = [row for row in others if not shares[row] or is_courtesy(candidates.text[row], language)]
+    said = await _of_assistant(connection, request, candidates, suspects)
+    silent |= {row for row in said if is_courtesy(candidates.text[row], language)}
+    return sorted(silent | said), sorted(silent)
+
+
+def without_empty(scores: Scores, empty: Sequence[int], silent: Sequence[int]) -> Scores:
+    """The scores with those of `empty` rows lowered by EMPTY_SHARE; the `silent` rows are relevant to nothing. Pure."""
+    if not empty:
+        return scores
+    factor = np.ones(len(scores.score))
+    factor[list(empty)] = EMPTY_SHARE
+    relevance = scores.relevance.copy()
+    relevance[list(silent)] = 0.0
+    values = {name: getattr(scores, name) for name in scores.__slots__}
+    lowered = {"score": scores.score * factor, "base_score": scores.base_score * factor, "relevance": relevance}
+    return Scores(**{**values, **lowered})
+
+
+def _best_messages(candidates: Candidates, score: Floats, limit: int) -> list[int]:
+    """The rows of the best messages, best first."""
+    order = np.argsort(-score, kind="stable").tolist()
+    messages = [row for row in order if candidates.tier[row] == "message"]
+    return messages[: _LOOKED_AT_EACH * limit]
+
+
+def _shares_meaning(candidates: Candidates, query: Query) -> Booleans:
+    """Which of the proposed passages have a term of the query that carries a meaning."""
+    has_meaning = query.meaning_idfs > 0
+    return np.asarray(candidates.has_term[: candidates.proposed_count][:, has_meaning].any(axis=1), np.bool_)
+
+
+async def _of_assistant(
+    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Sequence[int]
+) -> set[int]:
+    """Those of the rows, of messages, that an assistant without a name said."""
+    if not rows:
+        return set()
+    params = {
+        "tenant_id": request.tenant_id,
+        "document_ids": [int(candidates.document_id[row]) for row in rows],
+        "seqs": [candidates.start_line[row] for row in rows],
+        "rows": list(rows),
+    }
+    found = await (await connection.execute(SQL["of_assistant"], params)).fetchall()
+    return {row["row"] for row in found}

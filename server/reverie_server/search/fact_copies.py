@@ -1,0 +1,86 @@
+"""Facts among the candidates: each competes as one with the message or the line that states it.
+
+So does a line of the long-term memory that states a fact in words of the server's own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.model import Tier
+from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.search.candidates import Candidates
+from reverie_server.search.derived_files import is_long_term
+from reverie_server.text.redact import body_of
+
+SQL = Queries(__file__)
+
+
+async def fact_copies(connection: Connection, tenant_id: str, candidates: Candidates) -> dict[int, list[int]]:
+    """For each row of a fact the rows of the messages that state it, or else of the passages of files."""
+    fact_rows = {int(candidates.chunk_id[row]): row for row, tier in enumerate(candidates.tier) if tier == "fact"}
+    if not fact_rows:
+        return {}
+    params = {"tenant_id": tenant_id, "chunk_ids": list(fact_rows)}
+    sources = await (await connection.execute(SQL["sources"], params)).fetchall()
+    by_path = _rows_by_path(candidates, "message", "document")
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for source in sources:
+        found[fact_rows[source["chunk_id"]]] += _rows_of(candidates, by_path, source)
+    return {row: _messages_first(candidates, rows) for row, rows in found.items() if rows}
+
+
+async def composed_copies(connection: Connection, tenant_id: str, candidates: Candidates) -> dict[int, list[int]]:
+    """For each row of the long-term memory that states facts alone, the rows of the messages that state all of them."""
+    keys_of = {
+        row: {each.key for each in keyed_sentences(body_of(candidates.text[row]))}
+        for row, path in enumerate(candidates.path[: candidates.proposed_count])
+        if candidates.tier[row] == "document" and is_long_term(path)
+    }
+    if not keys_of:
+        return {}
+    params = {
+        "tenant_id": tenant_id,
+        "slice_ids": sorted({int(candidates.slice_id[row]) for row in keys_of}),
+        "keys": sorted(set[bytes]().union(*keys_of.values())),
+    }
+    sources = await (await connection.execute(SQL["composed"], params)).fetchall()
+    by_path = _rows_by_path(candidates, "message")
+    found: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
+    for source in sources:
+        found[source["slice_id"], bytes(source["sentence_sha256"])] += _rows_of(candidates, by_path, source)
+    copies: dict[int, list[int]] = {}
+    for row, keys in keys_of.items():
+        stated = [found.get((int(candidates.slice_id[row]), key), []) for key in sorted(keys)]
+        if stated and all(stated):
+            copies[row] = sorted(set[int]().union(*stated))
+    return copies
+
+
+def _rows_by_path(candidates: Candidates, *tiers: Tier) -> Mapping[tuple[int, str], Sequence[int]]:
+    """The rows of some tiers, by memory and path."""
+    by_path: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for row, path in enumerate(candidates.path):
+        if candidates.tier[row] in tiers:
+            by_path[int(candidates.slice_id[row]), path].append(row)
+    return by_path
+
+
+def _rows_of(
+    candidates: Candidates, by_path: Mapping[tuple[int, str], Sequence[int]], source: Mapping[str, Any]
+) -> list[int]:
+    """The rows with lines of a source."""
+    return [
+        row
+        for row in by_path.get((source["slice_id"], source["path"]), ())
+        if candidates.start_line[row] <= source["last_line"] and source["first_line"] <= candidates.end_line[row]
+    ]
+
+
+def _messages_first(candidates: Candidates, rows: list[int]) -> list[int]:
+    messages = [row for row in rows if candidates.tier[row] == "message"]
+    return messages or rows

@@ -1,0 +1,44 @@
+"""Lines of the daily log among results: they are none where the index has their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_server.provenance.line_identity import line_sha256
+from reverie_server.search.candidates import Candidates
+from reverie_server.search.copies import log_parts_of
+from reverie_server.search.request import SearchRequest
+
+SQL = Queries(__file__)
+
+
+def log_rows(candidates: Candidates, rows: Sequence[int]) -> list[int]:
+    """Those of `rows` that are lines of the daily log. Pure."""
+    return [row for row in rows if log_parts_of(candidates, row) is not None]
+
+
+async def rows_of_messages(
+    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Sequence[int]
+) -> set[int]:
+    """Those of `rows`, lines of the daily log, of which a message is in the index.
+
+    None for a request that looks for no messages: to it the line is all that there is of them.
+    """
+    if not rows or "message" not in request.tiers or request.path_prefix is not None:
+        return set()
+    keys = [(int(candidates.document_id[row]), line_sha256(_last_line(candidates.text[row]))) for row in rows]
+    params = {
+        "tenant_id": request.tenant_id,
+        "document_ids": [document_id for document_id, _ in keys],
+        "hashes": [sha256 for _, sha256 in keys],
+    }
+    found = await (await connection.execute(SQL["logged_messages"], params)).fetchall()
+    of_messages = {(row["document_id"], bytes(row["line_sha256"])) for row in found}
+    return {row for row, key in zip(rows, keys, strict=True) if key in of_messages}
+
+
+def _last_line(text: str) -> str:
+    """The line of the log in a passage; the first of a day has the note's heading above it."""
+    return text.strip().splitlines()[-1]

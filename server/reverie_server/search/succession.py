@@ -1,0 +1,82 @@
+"""What no longer holds comes after what replaced it. Pure.
+
+A superseded statement that matches a query says what the query is about, and its successor is the answer: it gets the
+score and the relevance of the old one where these are higher, and the old one comes just below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reverie_indexer.text.analyse import analyse
+from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.search.rank import Scores
+from reverie_server.search.superseded_text import Superseded
+
+# A chain of successors is followed so far.
+MAX_STEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedPassage:
+    """The keys of the sentences of a passage, with the number of the query's terms in each."""
+
+    keys: tuple[bytes, ...]
+    matches: tuple[int, ...]
+
+
+def keyed(text: str, terms: Collection[str], language: str) -> KeyedPassage:
+    """The sentences of a passage as the query sees them."""
+    spans = keyed_sentences(text)
+    sought = set(terms)
+    matches = tuple(len(sought.intersection(analyse(text[span.start : span.end], language))) for span in spans)
+    return KeyedPassage(tuple(span.key for span in spans), matches)
+
+
+def superseded_of(passage: KeyedPassage, superseded: Mapping[bytes, Superseded]) -> Superseded | None:
+    """The superseded fact of a passage: of several that which matches the query best, then the first."""
+    marked = [(-n, at, superseded[key]) for at, (key, n) in enumerate(_items(passage)) if key in superseded]
+    return min(marked, key=lambda entry: entry[:2])[2] if marked else None
+
+
+def is_matched_by_superseded(passage: KeyedPassage, superseded: Mapping[bytes, Superseded]) -> bool:
+    """Whether what matched the query is a superseded sentence: no other one of the passage has more of its terms."""
+    old = [n for key, n in _items(passage) if key in superseded]
+    other = [n for key, n in _items(passage) if key not in superseded]
+    return bool(old) and max(old) >= max(other, default=0)
+
+
+def with_succession(scores: Scores, replaced: Sequence[tuple[int, int]]) -> Scores:
+    """The scores where each (old, new) pair of rows is in order: new before old, with at least the old one's scores."""
+    score, base, relevance = scores.score.copy(), scores.base_score.copy(), scores.relevance.copy()
+    for _ in range(MAX_STEPS):
+        before = score.copy()
+        for old, new in replaced:
+            for values in (score, base, relevance):
+                values[new] = max(values[new], values[old])
+            score[old] = min(score[old], np.nextafter(score[new], 0.0))
+        if np.array_equal(before, score):
+            break
+    values_of = {name: getattr(scores, name) for name in scores.__slots__}
+    return Scores(**{**values_of, "score": score, "base_score": base, "relevance": relevance})
+
+
+def with_predecessors(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Scores:
+    """The scores for a query about the past.
+
+    The old one of each (old, new) pair of rows is at least as relevant as the new one, and not far below it.
+    """
+    score, base, relevance = scores.score.copy(), scores.base_score.copy(), scores.relevance.copy()
+    for old, new in pairs:
+        relevance[old] = max(relevance[old], relevance[new])
+        base[old] = max(base[old], base[new])
+        score[old] = max(score[old], np.nextafter(score[new], 0.0))
+    values_of = {name: getattr(scores, name) for name in scores.__slots__}
+    return Scores(**{**values_of, "score": score, "base_score": base, "relevance": relevance})
+
+
+def _items(passage: KeyedPassage) -> list[tuple[bytes, int]]:
+    return list(zip(passage.keys, passage.matches, strict=True))

@@ -1,0 +1,67 @@
+"""Which sentences of a memory say what no longer holds, wherever they are copied to, and what replaced them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_server.heuristics.fact_labels import statement_without
+from reverie_server.search.superseded_text import Superseded
+
+SQL = Queries(__file__)
+
+
+async def superseded_sentences(
+    connection: Connection,
+    tenant_id: str,
+    slice_ids: Sequence[int],
+    keys: Iterable[bytes],
+    as_of: datetime | None = None,
+) -> dict[bytes, Superseded]:
+    """Those of the keys (`fact_sentences.sentence_key`) whose sentence states a fact that does not hold, at `as_of`.
+
+    Of several facts of one sentence the one that was said last counts. What else the sentence says and still holds is
+    in `holding`, as statements.
+    """
+    if not (sought := sorted(set(keys))):
+        return {}
+    params: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "slice_ids": list(slice_ids),
+        "keys": sought,
+        "as_of": as_of,
+    }
+    rows = await (await connection.execute(SQL["superseded"], params)).fetchall()
+    found: dict[bytes, Superseded] = {}
+    for key, group in groupby(rows, key=lambda row: bytes(row["sentence_sha256"])):
+        ended = list(group)
+        first = ended[0]
+        over = [row["object"] for row in ended]
+        holding = [statement_without(**fact, ended=over) for fact in first["holding"]]
+        statements = tuple(dict.fromkeys(statement for statement in holding if statement))
+        found[key] = Superseded(first["fact_id"], first["valid_to"], first["superseded_by"], statements)
+    return found
+
+
+async def preceding_sentences(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], keys: Iterable[bytes]
+) -> list[tuple[bytes, bytes]]:
+    """Pairs of keys: a sentence of a fact that was replaced, and one of `keys`, which states the fact that did."""
+    if not (sought := sorted(set(keys))):
+        return []
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "keys": sought}
+    rows = await (await connection.execute(SQL["preceding"], params)).fetchall()
+    return [(bytes(row["old_sha256"]), bytes(row["new_sha256"])) for row in rows]
+
+
+async def replacing_sentences(connection: Connection, tenant_id: str, fact_ids: Collection[int]) -> dict[bytes, int]:
+    """The keys of the sentences that state some facts, each with its fact."""
+    if not fact_ids:
+        return {}
+    params = {"tenant_id": tenant_id, "fact_ids": sorted(fact_ids)}
+    rows = await (await connection.execute(SQL["replacing"], params)).fetchall()
+    return {bytes(row["sentence_sha256"]): row["fact_id"] for row in rows}

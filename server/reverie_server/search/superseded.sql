@@ -1,0 +1,31 @@
+-- superseded: those of some sentences that say what does not hold (any more), with what replaced it; with `as_of`: what did
+-- not hold at that time. `holding` are up to four facts of the same sentence that hold.
+SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
+       ARRAY(SELECT jsonb_build_object('subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
+             FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
+             WHERE r.tenant_id = s.tenant_id AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256
+               AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN h.state = 'current'
+                        ELSE h.valid_from <= %(as_of)s AND (h.valid_to IS NULL OR h.valid_to > %(as_of)s) END
+             ORDER BY h.fact_id LIMIT 4) AS holding
+FROM fact_sentences s
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND s.sentence_sha256 = ANY(%(keys)s::bytea[])
+  AND f.state <> 'current'
+  AND (%(as_of)s::timestamptz IS NULL OR f.valid_to <= %(as_of)s::timestamptz)
+ORDER BY s.sentence_sha256, f.said_at DESC, f.fact_id DESC;
+
+-- preceding: the sentences of facts that others replaced, each with a sentence of the fact that did, of some
+SELECT n.sentence_sha256 AS new_sha256, p.sentence_sha256 AS old_sha256
+FROM fact_sentences n
+JOIN facts o ON o.tenant_id = n.tenant_id AND o.slice_id = n.slice_id AND o.superseded_by = n.fact_id
+JOIN fact_sentences p ON p.tenant_id = o.tenant_id AND p.fact_id = o.fact_id
+WHERE n.tenant_id = %(tenant_id)s AND n.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND n.sentence_sha256 = ANY(%(keys)s::bytea[]) AND p.sentence_sha256 <> n.sentence_sha256
+ORDER BY n.sentence_sha256, o.fact_id, p.sentence_sha256;
+
+-- replacing: the sentences of some facts that replaced others
+SELECT s.sentence_sha256, s.fact_id
+FROM fact_sentences s
+WHERE s.tenant_id = %(tenant_id)s AND s.fact_id = ANY(%(fact_ids)s::bigint[])
+ORDER BY s.fact_id, s.sentence_sha256;

@@ -1,0 +1,83 @@
+"""A text without the sentences that do not hold any more, or with the day until which each did. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+
+from reverie_server.heuristics.fact_sentences import SentenceSpan, keyed_sentences
+from reverie_server.text.statement_spans import is_statement
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A fact that does not hold any more: until when it did, and the fact that replaces it, where these are known.
+
+    `holding` are statements of what else its sentence says and still holds.
+    """
+
+    fact_id: int
+    valid_to: datetime | None
+    superseded_by: int | None
+    holding: tuple[str, ...] = ()
+
+
+def until_text(fact: Superseded) -> str:
+    """` (until 2026-11-10)`, or "" where the day is not known."""
+    return f" (until {fact.valid_to.date().isoformat()})" if fact.valid_to is not None else ""
+
+
+def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: bool) -> str:
+    """A text without the sentences that do not hold, or, `marked`, with the day until which each did.
+
+    Where a part of a sentence holds, that part takes its place. A line of which nothing is left goes.
+    """
+    if not superseded:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for span in keyed_sentences(text):
+        fact = superseded.get(span.key)
+        if fact is None:
+            continue
+        if marked:
+            if not text[done : span.end].rstrip().endswith(until := until_text(fact)) or not until:
+                pieces += text[done : span.end], until
+                done = span.end
+        else:
+            pieces += text[done : span.start], " ".join(fact.holding)
+            done = span.end
+    pieces.append(text[done:])
+    return "".join(pieces) if marked else _without_stumps(text, "".join(pieces))
+
+
+def without_said(text: str, said: Collection[bytes]) -> str:
+    """A text without the sentences that stand elsewhere, by their keys; "" where what is left only asks."""
+    spans = keyed_sentences(text)
+    if not any(span.key in said for span in spans):
+        return text
+    left = [text[span.start : span.end] for span in spans if span.key not in said]
+    if not any(is_statement(sentence) and not sentence.rstrip().endswith(("?", "？")) for sentence in left):
+        return ""
+    pieces = [text[: spans[0].start]]
+    for span, following in zip_longest(spans, spans[1:]):
+        end = following.start if following is not None else len(text)
+        rest = text[span.end if span.key in said else span.start : end]
+        # Nothing but space behind what is left out goes with it.
+        pieces.append(rest if rest.strip() or following is None else "")
+    return _without_stumps(text, "".join(pieces))
+
+
+def _without_stumps(before: str, after: str) -> str:
+    """The lines of which something is left: a list mark or the label of a speaker alone says nothing."""
+    if before == after:
+        return after
+    known = set(before.splitlines())
+    kept = [line.rstrip() for line in after.splitlines() if line in known or any(map(_says, keyed_sentences(line)))]
+    return "\n".join(kept).strip()
+
+
+def _says(span: SentenceSpan) -> bool:
+    return span.end > span.start
