@@ -24,6 +24,7 @@ RENAMED = {
     "AsyncConnection": "Connection",
     "AsyncDreams": "Dreams",
     "AsyncEpisodes": "Episodes",
+    "AsyncFacts": "Facts",
     "AsyncFiles": "Files",
     "AsyncGraph": "Graph",
     "AsyncIterator": "Iterator",

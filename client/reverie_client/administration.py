@@ -91,6 +91,7 @@ class OwnerCounts:
     sessions: int
     messages: int
     episodes: int
+    facts: int
     entities: int
     relations: int
     reports: int

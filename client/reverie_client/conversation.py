@@ -96,10 +96,14 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """How many messages were stored, those ignored not counted, and the session afterwards."""
+    """How many messages were stored, those ignored not counted, and the session afterwards.
+
+    `forgotten` has the receipts of what the messages asked to forget ("don't keep that"), and memory did.
+    """
 
     stored: int
     session: Session
+    forgotten: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,9 @@ from typing import Any, Literal, TypeAlias
 from reverie_client.model import Mode, Tier, Timing
 
 Method: TypeAlias = Literal["llm", "extractive"]
-Stage: TypeAlias = Literal["extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction"]
+Stage: TypeAlias = Literal[
+    "facts", "extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction", "soul"
+]
 Status: TypeAlias = Literal["completed", "skipped", "failed"]
 
 

@@ -81,14 +81,14 @@ class CandidatesAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A run of emergence or of dreaming (mode `dreaming`): its inputs, promotions, rejections by gate, and changes.
+    """A run of emergence, of dreaming or of SOUL.md (modes `dreaming`, `soul`): what it saw, concluded and changed.
 
     `path` at `version_before` is what to restore; None: there was no such file. `fallback` is why a configured model
     was not used.
     """
 
     id: str
-    mode: Literal["full", "focused", "dreaming"]
+    mode: Literal["full", "focused", "dreaming", "soul"]
     topic: str | None = None
     trigger: Literal["event", "cron", "api", "retry"]
     started_at: datetime
@@ -142,6 +142,32 @@ class ReportPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedMonth:
+    """A month (yyyy-mm) of reports older than 30 days: how many, by status, and how many entries they promoted."""
+
+    month: str
+    reports: int
+    success: int
+    skipped: int
+    failed: int
+    promoted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """The months of the archive, newest first."""
+
+    months: tuple[ArchivedMonth, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveAnswer:
+    """The envelope of the archive."""
+
+    data: Archive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CardEntry:
     """Something that entered MEMORY.md, and where it comes from."""
 
@@ -155,6 +181,28 @@ class CardAnswer:
     """The envelope of the morning card; None: there is nothing to see."""
 
     data: tuple[CardEntry, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryAnswer:
+    """The envelope of an entry of the morning card."""
+
+    data: CardEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenEntry:
+    """An entry that was forgotten, by its key, and in how many things it stood."""
+
+    key: str
+    removed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenEntryAnswer:
+    """The envelope of a forgotten entry."""
+
+    data: ForgottenEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,10 @@ class DuplicateDetected(Conflict):
     """The memory already holds the text to save."""
 
 
+class StaleSelection(Conflict):
+    """An item to forget is not what it was when a dry run listed it: look again. Nothing was removed."""
+
+
 class StaleVersion(ReverieError):
     """`if_match` names a version that is no longer the current one: read the file again."""
 
@@ -125,6 +129,7 @@ _BY_CODE: Mapping[str, type[ReverieError]] = {
     "conflict": Conflict,
     "ambiguous_match": AmbiguousMatch,
     "duplicate_detected": DuplicateDetected,
+    "stale_selection": StaleSelection,
     "stale_version": StaleVersion,
     "payload_too_large": PayloadTooLarge,
     "too_many_requests": Overloaded,

@@ -164,7 +164,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A passage as written, with where it stands. `score` is in 0..1.2, higher is better."""
+    """A passage as written, with where it stands. `score` is in 0..1.2, higher is better; `relevance` in 0..1.
+
+    `superseded_by` is the fact that replaced what it says.
+    """
 
     id: str
     tier: Tier
@@ -179,6 +182,9 @@ class Hit:
     scope: Scope
     owner_key: str | None = None
     updated_at: datetime
+    said_at: datetime | None = None
+    relevance: float | None = None
+    superseded_by: str | None = None
     explain: Explanation | None = None
 
 

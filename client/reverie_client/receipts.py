@@ -77,8 +77,12 @@ class Restored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenItem:
-    """One text in one file: whether the file holds it now, and how many of its versions do, now or before."""
+    """One text in one file: whether the file holds it now, and how many of its versions do, now or before.
 
+    `text` is exactly what goes, `id` what `forget(items=…)` chooses it by.
+    """
+
+    id: str
     tier: ForgottenTier
     path: str
     text: str
@@ -98,7 +102,10 @@ class Removed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The texts that were forgotten, or with `dry_run` would be. `still_shared`: shared files that keep them."""
+    """The texts that were forgotten, or with `dry_run` would be. `still_shared`: shared files that keep them.
+
+    `receipt_id` names the receipt that stays where something was removed.
+    """
 
     dry_run: bool
     items: tuple[ForgottenItem, ...]
@@ -106,6 +113,46 @@ class Receipt:
     embeddings: int = 0
     tombstones: int = 0
     still_shared: tuple[str, ...] = ()
+    receipt_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptPlace:
+    """Where something was forgotten: how often. The path is empty where it would tell."""
+
+    tier: ForgottenTier
+    path: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReceipt:
+    """What was forgotten when, by whom, from where and how many; never the text. `kind`: how it was meant."""
+
+    id: str
+    at: datetime
+    by: str
+    kind: Literal["items", "id", "text", "entity", "session", "said"]
+    statements: int
+    removed: Mapping[ForgottenTier, Removed]
+    places: tuple[ReceiptPlace, ...]
+    embeddings: int = 0
+    tombstones: int = 0
+    scope: Scope
+    owner_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptPage:
+    """A page of receipts, newest first."""
+
+    receipts: tuple[StoredReceipt, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[StoredReceipt, ...]:
+        """The items of the page."""
+        return self.receipts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from reverie_client._async.administration import AsyncAdministration
 from reverie_client._async.connection import AsyncConnection
 from reverie_client._async.dreams import AsyncDreams
 from reverie_client._async.episodes import AsyncEpisodes
+from reverie_client._async.facts import AsyncFacts
 from reverie_client._async.files import AsyncFiles
 from reverie_client._async.graph import AsyncGraph
 from reverie_client._async.longterm import AsyncLongTerm
@@ -32,6 +33,7 @@ class AsyncAgentMemory(
     AsyncLongTerm,
     AsyncEpisodes,
     AsyncGraph,
+    AsyncFacts,
     AsyncDreams,
     AsyncPipeline,
     AsyncUpkeep,

@@ -7,11 +7,16 @@ from typing import Any
 
 from reverie_client._async.bound import AsyncBound
 from reverie_client.dreams import (
+    ArchiveAnswer,
+    ArchivedMonth,
     Candidate,
     CandidatesAnswer,
     CardAnswer,
     CardEntry,
     DreamingStatus,
+    EntryAnswer,
+    ForgottenEntry,
+    ForgottenEntryAnswer,
     Report,
     ReportAnswer,
     ReportPage,
@@ -50,6 +55,15 @@ class AsyncDreams(AsyncBound):
         """The reports of all runs, newest first; pages are fetched as they are needed."""
         return self._connection.each(ReportPage, self._reading("dream/reports", limit=page_size))
 
+    async def dream_archive(self) -> tuple[ArchivedMonth, ...]:
+        """The months that have reports older than 30 days, newest first."""
+        return (await self._connection.ask(ArchiveAnswer, self._reading("dream/archive"))).data.months
+
+    def dream_archive_month(self, month: str, *, page_size: int | None = None) -> AsyncIterator[Report]:
+        """The reports of a month (yyyy-mm) of the archive, newest first; NotFound where there are none."""
+        path = f"dream/archive/{segment(month, 'a month')}"
+        return self._connection.each(ReportPage, self._reading(path, limit=page_size))
+
     async def dream_report(self, report_id: str) -> Report:
         """One report; NotFound where there is none."""
         path = f"dream/reports/{segment(report_id, 'the id of a report')}"
@@ -63,6 +77,23 @@ class AsyncDreams(AsyncBound):
         """Mark the morning card as seen, so that it does not come again; the number of its entries."""
         call = Call(method="POST", path=self._control("dream/morning-card/seen"), body=self._owner)
         return (await self._connection.ask(SeenAnswer, call)).data.seen
+
+    async def confirm_entry(self, entry: CardEntry) -> CardEntry:
+        """Confirm an entry of the morning card; NotFound where it has left MEMORY.md."""
+        return (await self._connection.ask(EntryAnswer, self._of_entry(entry, "confirm", {}))).data
+
+    async def edit_entry(self, entry: CardEntry, content: str) -> CardEntry:
+        """Change exactly the line of an entry in MEMORY.md, which is a person's from then on."""
+        return (await self._connection.ask(EntryAnswer, self._of_entry(entry, "edit", {"content": content}))).data
+
+    async def forget_entry(self, entry: CardEntry) -> ForgottenEntry:
+        """Take the text of an entry out of every store."""
+        return (await self._connection.ask(ForgottenEntryAnswer, self._of_entry(entry, "forget", {}))).data
+
+    def _of_entry(self, entry: CardEntry, action: str, body: Mapping[str, Any]) -> Call:
+        report_id = segment(entry.key.partition(":")[0], "the id of a report")
+        path = f"dream/reports/{report_id}/entries/{segment(entry.key, 'the key of an entry')}/{action}"
+        return Call(method="POST", path=self._control(path), body={**self._owner, **body})
 
     async def _run(self, path: str, body: Mapping[str, Any], timeout_seconds: float) -> Run:
         whole = {**self._owner, **body}

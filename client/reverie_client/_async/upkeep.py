@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from reverie_client._async.bound import AsyncBound
 from reverie_client.model import Scope, Tier
-from reverie_client.receipts import Cleared, Receipt, Reindexed
-from reverie_client.request import LONG_TIMEOUT_SECONDS, Call
+from reverie_client.receipts import Cleared, Receipt, ReceiptPage, Reindexed, StoredReceipt
+from reverie_client.request import LONG_TIMEOUT_SECONDS, Call, segment
 
 
 class AsyncUpkeep(AsyncBound):
@@ -19,15 +19,42 @@ class AsyncUpkeep(AsyncBound):
         query: str | None = None,
         id: str | None = None,  # noqa: A002  # as on the wire
         text: str | None = None,
+        entity_id: str | None = None,
+        session_id: str | None = None,
+        items: Sequence[str] | None = None,
         dry_run: bool = True,
     ) -> Receipt:
-        """Take a text out of files, their history and backups, and the index; by default only say what would go.
+        """Take statements out of everything that holds them, with their history; by default only say what would go.
 
-        Exactly one of `query` (the passages relevant to it), `id` (of a hit) and `text`: else ValidationError.
+        One of `query`, `id` (of a hit), `text`, `entity_id` and `session_id`: else ValidationError. A query only ever
+        lists: to remove what it found, give the ids of the `items` to remove with `dry_run=False`. Raises
+        StaleSelection, and removes nothing, where one is not what it was.
         """
-        body = {**self._owner, "query": query, "id": id, "text": text, "dry_run": dry_run}
+        body = {
+            **self._owner,
+            "query": query,
+            "id": id,
+            "text": text,
+            "entity_id": entity_id,
+            "session_id": session_id,
+            "items": None if items is None else list(items),
+            "dry_run": dry_run,
+        }
         call = Call(method="POST", path=f"{self._path}/memory/forget", body=body, is_read=dry_run)
         return await self._connection.ask(Receipt, call)
+
+    def receipts(self, *, page_size: int | None = None) -> AsyncIterator[StoredReceipt]:
+        """The receipts of what was forgotten, newest first: the owner's and the team's."""
+        query = {**self._owner, "limit": page_size}
+        return self._connection.each(
+            ReceiptPage, Call(method="GET", path=f"{self._path}/receipts", query=query, is_read=True)
+        )
+
+    async def receipt(self, receipt_id: str) -> StoredReceipt:
+        """A receipt: when, by whom, from where and how many; NotFound."""
+        path = f"{self._path}/receipts/{segment(receipt_id, 'a receipt id')}"
+        call = Call(method="GET", path=path, query=self._owner, is_read=True)
+        return await self._connection.ask(StoredReceipt, call)
 
     async def clear(
         self,

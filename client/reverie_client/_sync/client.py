@@ -13,6 +13,7 @@ from reverie_client._sync.administration import Administration
 from reverie_client._sync.connection import Connection
 from reverie_client._sync.dreams import Dreams
 from reverie_client._sync.episodes import Episodes
+from reverie_client._sync.facts import Facts
 from reverie_client._sync.files import Files
 from reverie_client._sync.graph import Graph
 from reverie_client._sync.longterm import LongTerm
@@ -33,6 +34,7 @@ class AgentMemory(
     LongTerm,
     Episodes,
     Graph,
+    Facts,
     Dreams,
     Pipeline,
     Upkeep,

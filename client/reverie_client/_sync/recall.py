@@ -21,7 +21,11 @@ class Recall(Bound):
         *,
         max_results: int | None = None,
         min_score: float | None = None,
+        min_relevance: float | None = None,
         path_prefix: str | None = None,
+        tags: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         tiers: Sequence[Tier] | None = None,
         mode: Mode | None = None,
         as_of: datetime | None = None,
@@ -29,7 +33,8 @@ class Recall(Bound):
     ) -> SearchResults:
         """Passages by words and by meaning, best first. What is not given is as the server has it: 6 results, hybrid.
 
-        `as_of`, an aware datetime, finds files as they were then. ValidationError for an empty query, one over 8,000
+        `tags` finds passages that have all of them, `since` and `until` those of a time, both included. `as_of` finds
+        files as they were then. Times are aware datetimes. ValidationError for an empty query, one over 8,000
         characters, or a naive time; NotFound for an unknown agent.
         """
         body = {
@@ -37,7 +42,11 @@ class Recall(Bound):
             "query": query,
             "max_results": max_results,
             "min_score": min_score,
+            "min_relevance": min_relevance,
             "path_prefix": path_prefix,
+            "tags": None if tags is None else list(tags),
+            "since": None if since is None else since.isoformat(),
+            "until": None if until is None else until.isoformat(),
             "tiers": None if tiers is None else list(tiers),
             "mode": mode,
             "as_of": None if as_of is None else as_of.isoformat(),
