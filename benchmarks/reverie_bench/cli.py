@@ -87,6 +87,9 @@ def bench_recall(
     results: Results = RESULTS,
     language: Annotated[str | None, typer.Option(help="The analyser's language; else by the file's name.")] = None,
     overrides: Annotated[list[str] | None, typer.Option("--set", help="A rule to change, name=value.")] = None,
+    stored_as: Annotated[
+        str, typer.Option("--as", help="How conversations are stored: `notes`; `sessions`, with all that follows.")
+    ] = "notes",
     seed: int = 20261121,
     database_url: DatabaseUrl = None,
     data_dir: DataDir = None,
@@ -94,7 +97,15 @@ def bench_recall(
     """Ask every question of a data set, beside simple baselines on the same texts with the same model."""
     from reverie_bench.recall.report import recall_content
     from reverie_bench.recall.run import RecallOptions, run_recall
+    from reverie_bench.recall.sessions import SessionsOptions, run_sessions, sessions_content
 
+    if stored_as == "sessions":
+        if language or overrides:
+            raise ValidationFailed("conversations stored as sessions are measured in English, by the rules as they are")
+        _measure(run_sessions, [SessionsOptions(**_common(data_dir, database_url, data))], sessions_content, results)
+        return
+    if stored_as != "notes":
+        raise ValidationFailed("conversations are stored as `notes` or as `sessions`")
     options = RecallOptions(
         **_common(data_dir, database_url, data), language=language, overrides=tuple(overrides or ()), seed=seed
     )
@@ -272,3 +283,42 @@ def bench_prompt(
 
     options = PromptOptions(**_common(data_dir, database_url, data), turns=turns, seed=seed)
     _measure(run_prompt, [options], prompt_content, results)
+
+
+@bench_cli.command("truth")
+def bench_truth(
+    held: Annotated[
+        bool, typer.Option("--held", help="The lives that are not looked at while rules are chosen.")
+    ] = False,
+    life: Annotated[str | None, typer.Option(help="One life by its name; else all.")] = None,
+    model: Annotated[str, typer.Option(help="The language model: none, or scripted (over HTTP; it errs).")] = "none",
+    seed: Annotated[int, typer.Option(help="What the scripted model's errors are drawn from.")] = 20261122,
+    show: Annotated[bool, typer.Option("--show", help="Print wrong answers, memory and facts to read.")] = False,
+    results: Results = RESULTS,
+    database_url: DatabaseUrl = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Live scripted lives over HTTP: is what memory gives true, current, and worth it?"""
+    from reverie_bench.truth.report import shown_lines, truth_content
+    from reverie_bench.truth.run import TruthOptions, run_truth
+
+    if model not in ("scripted", "none"):
+        raise SetupError("lives need the model `scripted` or `none`")
+    if held and show:
+        raise SetupError("lives that are held back are given as figures, never to read")
+    options = TruthOptions(
+        **_common(data_dir, database_url, log_level="error"),
+        held=held,
+        life=life,
+        model="scripted" if model == "scripted" else "none",
+        seed=seed,
+    )
+
+    async def work() -> None:
+        report, lived = await run_truth(options)
+        if show:
+            for each in lived:
+                print("\n".join(shown_lines(each)))
+        _finish(report, truth_content, results)
+
+    run(work())

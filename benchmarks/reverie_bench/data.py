@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,19 +67,76 @@ class Corpus:
         return [question for collection in self.collections for question in collection.questions]
 
 
+@dataclass(frozen=True, slots=True)
+class SpokenTurn:
+    """A turn of a conversation, without its speaker's name in the text."""
+
+    speaker: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenCollection:
+    """A conversation as it was spoken: its sessions by id, oldest first, and the questions to it.
+
+    `user` is one of the two speakers. `relevant` of a question are indices into the turns of all sessions, in order.
+    """
+
+    user: str
+    sessions: Mapping[str, Sequence[SpokenTurn]]
+    questions: Sequence[Question]
+
+
 def load(path: Path) -> Corpus:
     """Read a data file; the format is told by its shape. ValidationFailed when it is neither."""
-    try:
-        raw = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise ValidationFailed(f"there is no file {path}") from None
-    except ValueError:
-        raise ValidationFailed(f"{path.name} is not JSON") from None
-    if isinstance(raw, list) and raw and all(isinstance(c, dict) and "conversation" in c for c in raw):
+    raw = _read(path)
+    if _is_conversations(raw):
         return conversations(raw)
     if isinstance(raw, dict) and isinstance(raw.get("data"), list):
         return paragraphs(raw)
     raise ValidationFailed(f"{path.name} is neither LoCoMo (a list of conversations) nor XQuAD ({{data: …}})")
+
+
+def spoken_conversations(path: Path) -> list[SpokenCollection]:
+    """Read LoCoMo conversations as they were spoken. ValidationFailed for another file.
+
+    Turns, questions and evidence are those of `conversations`; a turn comes a minute after the one before.
+    """
+    raw = _read(path)
+    if not _is_conversations(raw):
+        raise ValidationFailed(f"{path.name} is not LoCoMo (a list of conversations)")
+    collections = []
+    for item, collection in zip(raw, conversations(raw).collections, strict=True):
+        sessions = _spoken_sessions(item["conversation"])
+        first = next(turn.speaker for turns in sessions.values() for turn in turns)
+        collections.append(
+            SpokenCollection(item["conversation"].get("speaker_a", first), sessions, collection.questions)
+        )
+    return collections
+
+
+def _spoken_sessions(conversation: Mapping[str, Any]) -> dict[str, list[SpokenTurn]]:
+    return {
+        f"bench:{name}": [
+            SpokenTurn(turn["speaker"], _spoken_text(turn), began.replace(tzinfo=UTC) + timedelta(minutes=number))
+            for number, turn in enumerate(conversation[name])
+        ]
+        for began, name in _sessions(conversation)
+    }
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise ValidationFailed(f"there is no file {path}") from None
+    except ValueError:
+        raise ValidationFailed(f"{path.name} is not JSON") from None
+
+
+def _is_conversations(raw: Any) -> bool:
+    return isinstance(raw, list) and bool(raw) and all(isinstance(c, dict) and "conversation" in c for c in raw)
 
 
 def conversations(raw: Sequence[Mapping[str, Any]]) -> Corpus:
@@ -141,8 +198,12 @@ def _moment(text: str) -> datetime:
 
 
 def _paragraph(turn: Mapping[str, Any]) -> str:
+    return f"{turn['speaker']}: {_spoken_text(turn)}"
+
+
+def _spoken_text(turn: Mapping[str, Any]) -> str:
     caption = turn.get("blip_caption")
-    text = f"{turn['speaker']}: {turn['text']}" + (f" [shares {caption}]" if caption else "")
+    text = f"{turn['text']}" + (f" [shares {caption}]" if caption else "")
     # On one line, so that nothing in it reads as markdown's structure.
     return " ".join(text.split())
 

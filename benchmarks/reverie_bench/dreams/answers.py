@@ -151,7 +151,36 @@ def _semantic(inputs: Mapping[str, str], honesty: Honesty) -> Any:
     }
 
 
+def _facts(inputs: Mapping[str, str], honesty: Honesty) -> Any:
+    """What the user is said to live in or be managed by; the stored fact that it replaces is the one before."""
+    stated = []
+    for seq, text in _NUMBERED.findall(inputs["transcript"]):
+        for relation in _RELATIONS:
+            if found := relation.pattern.search(text):
+                before = re.findall(rf"^(\d+) \| \S+ \| .*{relation.pattern.pattern}", inputs["stored"], re.MULTILINE)
+                numbers = [int(number) for number, value in before if value != found["x"]]
+                operation = "replaces" if numbers else "add"
+                of = {"operation": operation, "fact": numbers[0] if numbers else None, "messages": [int(seq)]}
+                stated.append({"text": text, "subject": "user", "predicate": relation.name, "object": found["x"], **of})
+    kept = [statement for statement in stated if honesty.lines(["x"])]
+    if honesty.invents:
+        of = {"operation": "ends", "fact": honesty.random.randrange(10_000), "messages": [1]}
+        text = _INVENTED.format(number=honesty.random.randrange(10_000))
+        kept.append({"text": text, "subject": "user", "predicate": "owns", "object": "a boat", **of})
+    return {"statements": kept}
+
+
+def _soul(inputs: Mapping[str, str], honesty: Honesty) -> Any:
+    """A sentence about the first of the facts that are shown; where it invents, of a fact that nobody named."""
+    lines = [{"text": "I keep in mind what matters here, and I say plainly what I do not know.", "facts": [1]}]
+    if honesty.invents:
+        lines.append({"text": _INVENTED.format(number=honesty.random.randrange(10_000)), "facts": [10_000]})
+    return {"lines": [line for line in lines if inputs["facts"]]}
+
+
 ANSWERS: Mapping[str, Answer] = {
+    "soul": _soul,
+    "facts": _facts,
     "flush": _flush,
     "summary": _summary,
     "episodic": _episodic,

@@ -16,7 +16,7 @@ from reverie_bench.frame import Options, open_bench
 from reverie_bench.report import Report, table
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.jobs.model import Work
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.provider import LanguageModel

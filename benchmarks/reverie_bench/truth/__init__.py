@@ -1,0 +1,1 @@
+"""Scripted lives: what memory holds for true, for current and for worth keeping."""
