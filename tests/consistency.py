@@ -42,6 +42,7 @@ LEFT JOIN documents d ON d.tenant_id = s.tenant_id AND d.session_key = s.session
 _EPISODES = """
 SELECT e.*, a.settings FROM episodes e JOIN agents a ON a.tenant_id = e.tenant_id AND a.agent_id = e.agent_id
 """
+_FACTS = "SELECT tenant_id, fact_id, slice_id, chunk_id, state, text FROM facts"
 _MESSAGES = "SELECT * FROM messages ORDER BY tenant_id, session_key, seq"
 _POSTINGS = "SELECT tenant_id, chunk_id, slice_id, document_id, tier::text AS tier, term, tf, length FROM postings"
 _SLICES = """
@@ -84,6 +85,7 @@ def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -
     sessions = cursor.execute(_SESSIONS).fetchall()
     messages = cursor.execute(_MESSAGES).fetchall()
     episodes = cursor.execute(_EPISODES).fetchall()
+    facts = cursor.execute(_FACTS).fetchall()
     active = cursor.execute("SELECT model_id FROM models WHERE active").fetchall()
     present = [chunk for chunk in chunks if chunk["valid_to"] is None]
     rules = rules or Rules()
@@ -95,12 +97,17 @@ def contradictions(connection: psycopg.Connection, rules: Rules | None = None) -
     return [
         *_document_faults(
             [row for row in documents if row["session_key"] is None],
-            [chunk for chunk in present if (chunk["tenant_id"], chunk["document_id"]) not in of_sessions],
+            [
+                chunk
+                for chunk in present
+                if chunk["tier"] != "fact" and (chunk["tenant_id"], chunk["document_id"]) not in of_sessions
+            ],
             rules,
         ),
         *_session_faults(sessions, messages, spoken, rules),
         *_episode_faults(episodes, summed_up, told, rules),
-        *_past_faults(documents, chunks, slices),
+        *_fact_faults(facts, [chunk for chunk in chunks if chunk["tier"] == "fact"]),
+        *_past_faults(documents, facts, chunks, slices),
         *_posting_faults(chunks, postings),
         *_slice_faults(slices, chunks),
         *_vector_faults(vectors, chunks, slices, [row["model_id"] for row in active]),
@@ -260,21 +267,42 @@ def _expected_of_session(session: Row, messages: list[Row], rules: Rules) -> lis
         )
         for message in messages
         if message["role"] in ("user", "assistant")
-        for passage in passages_of_message(message["content"], message["at"].astimezone(zone).date(), rules)
+        for passage in passages_of_message(
+            message["content"], message["at"].astimezone(zone).date(), rules, message["extra"].get("name", "")
+        )
     ]
 
 
-def _past_faults(documents: list[Row], chunks: list[Row], slices: list[Row]) -> list[str]:
+def _fact_faults(facts: list[Row], chunks: list[Row]) -> list[str]:
+    """Each fact has one passage, of its text and of no document, which is of the present while the fact holds."""
+    faults = []
+    by_key = {(chunk["tenant_id"], chunk["chunk_id"]): chunk for chunk in chunks}
+    for fact in facts:
+        name = f"{fact['tenant_id']}/fact-{fact['fact_id']}"
+        chunk = by_key.pop((fact["tenant_id"], fact["chunk_id"]), None)
+        if chunk is None:
+            faults.append(f"{name}: no passage")
+        elif (chunk["text"], chunk["document_id"]) != (fact["text"], None):
+            faults.append(f"{name}: its passage is {chunk['text']!r} of document {chunk['document_id']}")
+        elif (chunk["valid_to"] is None) != (fact["state"] == "current"):
+            faults.append(f"{name}: {fact['state']}, and its passage valid to {chunk['valid_to']}")
+    return [*faults, *(f"chunk {key} of no fact" for key in by_key)]
+
+
+def _past_faults(documents: list[Row], facts: list[Row], chunks: list[Row], slices: list[Row]) -> list[str]:
     """A passage that its file no longer has is in the past twin of the file's slice, and nothing else is."""
     present_of = {(row["tenant_id"], row["slice_id"]): row["present_id"] for row in slices if row["past"]}
     slice_of = {(row["tenant_id"], row["document_id"]): row["slice_id"] for row in documents}
+    slice_of_fact = {(row["tenant_id"], row["chunk_id"]): row["slice_id"] for row in facts}
     faults = []
     for chunk in chunks:
         name = f"chunk {chunk['tenant_id']}/{chunk['chunk_id']}"
         key = (chunk["tenant_id"], chunk["slice_id"])
         if (chunk["valid_to"] is None) == (key in present_of):
             faults.append(f"{name}: valid to {chunk['valid_to']} in slice {key}")
-        if key in present_of and present_of[key] != slice_of.get((chunk["tenant_id"], chunk["document_id"])):
+        of_document = slice_of.get((chunk["tenant_id"], chunk["document_id"]))
+        home = slice_of_fact.get((chunk["tenant_id"], chunk["chunk_id"]), of_document)
+        if key in present_of and present_of[key] != home:
             faults.append(f"{name}: in the past of another slice than its file's")
         if chunk["valid_to"] is not None and chunk["valid_to"] < chunk["valid_from"]:
             faults.append(f"{name}: valid from {chunk['valid_from']} to {chunk['valid_to']}")

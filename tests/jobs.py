@@ -47,12 +47,13 @@ def with_stages(runtime: Runtime, stages: Mapping[Stage, Runs], rules: JobRules 
 
 
 async def jobs_of(database: Database) -> list[DictRow]:
-    """All jobs of stages, in order."""
+    """All jobs of stages, in order; not those of `facts`, which follow from every message and every write."""
     async with database.maintenance() as connection:
         cursor = await connection.execute(
             "SELECT j.id, task_name AS stage, status::text, attempts, args, scheduled_at, worker_id, queueing_lock, "
             "error, deaths FROM procrastinate_jobs j "
-            "LEFT JOIN job_errors e ON e.job_id = j.id WHERE queue_name <> 'reverie-cron' ORDER BY j.id"
+            "LEFT JOIN job_errors e ON e.job_id = j.id WHERE queue_name <> 'reverie-cron' AND task_name <> 'facts' "
+            "ORDER BY j.id"
         )
         return await cursor.fetchall()
 
@@ -67,3 +68,13 @@ async def deferred(database: Database, work: Work, *, after_seconds: float = 0.0
     """The id of a job deferred in a transaction of its own."""
     async with database.tenant(work.tenant_id) as connection:
         return (await defer(connection, work, after_seconds=after_seconds)).job_id
+
+
+def without_facts(runtime: Runtime) -> Runtime:
+    """The same system, in which no job follows from a write or a message."""
+
+    async def nothing(_connection: object, _place: object, _changes: object) -> None:
+        return
+
+    runtime.pipeline.on_change = nothing
+    return runtime

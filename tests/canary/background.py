@@ -25,7 +25,7 @@ from reverie_server.runtime import Runtime
 # What waits for a while is done too: the cooldown of extraction, the debounce of dreaming.
 AHEAD = timedelta(hours=1)
 # Why the server writes files by itself, from which time on they are looked at.
-REASONS = ["extraction", "emergence", "dreaming", "diary", "compaction", "archive of MEMORY.md"]
+REASONS = ["extraction", "emergence", "dreaming", "diary", "compaction", "archive of MEMORY.md", "soul", "memory flush"]
 _SLICES = "SELECT slice_id, tenant_id, agent_id, owner_key FROM slices"
 _SESSIONS = "SELECT session_key, tenant_id, agent_id, owner_key, session_id FROM sessions"
 # Of each table what it has of whom; only what has changed since the last look is read.
@@ -41,6 +41,8 @@ _ROWS: Mapping[str, str] = {
     "entities": """SELECT entity_id::text AS number, slice_id, merged_into IS NULL AS listed,
                           jsonb_build_array(external_id, name, description, to_jsonb(aliases), properties) AS texts
                    FROM entities t""",
+    "facts": """SELECT fact_id::text AS number, slice_id, jsonb_build_array(subject, predicate, object, text) AS texts
+                FROM facts t""",
     "relations": "SELECT relation_id::text AS number, slice_id, '[]'::jsonb AS texts FROM relations t",
     "duplicates": "SELECT duplicate_id::text AS number, slice_id, '[]'::jsonb AS texts FROM duplicates t",
     "merges": "SELECT merge_id::text AS number, slice_id, '[]'::jsonb AS texts FROM merges t",
@@ -56,6 +58,7 @@ SELECT 'mentions', mention_id::text FROM mentions UNION ALL
 SELECT 'statements', statement_id::text FROM statements UNION ALL
 SELECT 'entities', entity_id::text FROM entities UNION ALL
 SELECT 'relations', relation_id::text FROM relations UNION ALL
+SELECT 'facts', fact_id::text FROM facts UNION ALL
 SELECT 'duplicates', duplicate_id::text FROM duplicates UNION ALL
 SELECT 'merges', merge_id::text FROM merges UNION ALL
 SELECT 'reports', report_id FROM reports UNION ALL
@@ -137,7 +140,7 @@ class Background:
         for table in ("episodes", "mentions", "statements", "entities"):
             self._take(table, read[table], (homes, talks), asked, is_over=is_over)
         self._take_files(read["versions"], homes, asked)
-        for table in ("relations", "duplicates", "merges", "reports", "derivations"):
+        for table in ("facts", "relations", "duplicates", "merges", "reports", "derivations"):
             self._take(table, read[table], (homes, talks), asked, is_over=is_over)
         if is_over:
             there = {RowId(row["name"], row["number"]) for row in read["there"]}
@@ -226,6 +229,10 @@ class Background:
         if table == "entities":
             return world.derived.words(home, "mentions")
         talks = [key for key, _ in world.talks.at(home)]
+        if table == "facts":
+            # What was stated once holds until it is taken back, whatever became of the file that stated it.
+            stated = {canary for state in world.files.get(home, {}).values() for canary in state.forms}
+            return stated | self._held(home)
         if table == "derivations":
             # What it is of, by name; of a line that is made of others, what these are of, whether it is there or not.
             known = world.derived.words(home, "derivations")

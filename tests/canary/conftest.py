@@ -20,7 +20,9 @@ NEVER = 1_000_000
 async def talking(database: Database, models: ModelSlot, scripted: ScriptedModel) -> AsyncIterator[Runtime]:
     """As everywhere, but for that."""
     llm = {"llm_base_url": scripted.base_url, "llm_model": "scripted"}
-    runtime = assemble(Settings(embedder="hashing", compact_from_messages=NEVER, **llm), database, models)
+    # Nor is SOUL.md written: forgetting takes its lines along with facts, which the world does not foresee yet.
+    settings = Settings(embedder="hashing", compact_from_messages=NEVER, soul_every_writes=NEVER, **llm)
+    runtime = assemble(settings, database, models)
     yield runtime
     assert runtime.llm is not None
     assert runtime.proxy is not None

@@ -24,6 +24,7 @@ TIERS = {
     "mentions": "fact",
     "statements": "fact",
     "relations": "fact",
+    "facts": "fact",
     "reports": "report",
     "derivations": "origin",
 }
@@ -94,6 +95,14 @@ class Derived:
     def paths(self, homes: Collection[Home]) -> set[tuple[Home, str]]:
         """The episodes in some homes, as search names them."""
         return {(row.home, row.path) for row in self._rows.values() if row.path is not None and row.home in homes}
+
+    def fact_paths(self, homes: Collection[Home]) -> set[tuple[Home, str]]:
+        """The facts in some homes, as search names them."""
+        return {
+            (row.home, f"facts/fact-{row_id.number}")
+            for row_id, row in self._rows.items()
+            if row_id.table == "facts" and row.home in homes
+        }
 
     def words(self, home: Home, *tables: str, talk: TalkKey | None = None) -> set[str]:
         """The canaries that rows of these tables have in a home, or of one session there."""

@@ -67,7 +67,7 @@ BAD_PATHS = (
     "",
 )
 SESSIONS = {"web:1": 8, "telegram:17": 4, "plan.md": 2, "x" * 201: 0.3, "two words": 0.3}
-ID_PREFIXES = {"episodes": "ep-", "entities": "ent-", "merges": "mrg-", "duplicates": "dup-"}
+ID_PREFIXES = {"facts": "fact-", "episodes": "ep-", "entities": "ent-", "merges": "mrg-", "duplicates": "dup-"}
 PREFIXES = ("notes/", "memory/", "MEM", "data", "", "_", "MEMORY_backup")
 MALFORMED_OWNERS = ("*", "user:", "nobody", "user:1\n", "User:1", "user: 1", "%", "acme/user:1")
 

@@ -55,7 +55,9 @@ class Talked(OfTalk):
             world.talks.say(talk, said, said.day or self.days[0])
         talk.days |= set(self.days)
         talk.count = None if talk.count is None or self.stored is None else talk.count + self.stored
-        if is_known:
+        # Of a team member's sessions no notes are written.
+        is_member = world.agents[self.key.tenant, self.key.agent].leader is not None
+        if is_known and not is_member:
             for day, texts in lines:
                 world.jot(self.home, note_of(day), texts, certain=True)
         else:
@@ -117,13 +119,14 @@ class TalkPut(OfTalk):
 
 @dataclass(frozen=True)
 class TalkCompacted(OfTalk):
-    """A summary stands for messages, and lines about them are in a note of some days; if not `sure`, or not."""
+    """A summary stands for messages, and lines about them are in notes of their days, which are seen as they are
+    stored."""
 
     flushed: int = 0
     summary: str = ""
-    sure: bool = True
 
     def add(self, world: World, *, certain: bool) -> None:
+        del certain
         talk = world.talks.by_key.get(self.key)
         if talk is None:
             return
@@ -131,10 +134,9 @@ class TalkCompacted(OfTalk):
         add_forms(talk.summary, canaries_in(self.summary))
         if not self.flushed:
             return
-        is_known = certain and self.sure and len(talk.homes) == 1 and len(self.days) == 1
         for home in talk.homes:
             for day in self.days:
-                world.jot(home, note_of(day), sorted(talk.said), certain=is_known)
+                world.jot(home, note_of(day), sorted(talk.said), certain=False)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,10 @@ def may_write(acting: Acting, scope: Scope | None = None) -> Callable[[World], b
     return lambda world: world.place(acting, scope) is not None
 
 
+def may_talk(acting: Acting) -> Callable[[World], bool]:
+    return lambda world: world.place_of_talk(acting) is not None
+
+
 def if_match(d: Draw) -> dict[str, str]:
     """Mostly no condition; else a version that somebody's file had."""
     if d.chance(0.85):

@@ -101,16 +101,24 @@ def export_owner(d: Draw) -> Call:
     owner = d.one_of(OWNERS)
     call = admin_call(d, "GET", f"{PEOPLE}/{owner}/export", f"{PEOPLE}/{{owner_key}}/export")
     call.may = lambda world: is_admin(call.key) or is_own(call.key, owner)
-    call.names = lambda world: {
-        name for key, _ in world.talks.by_key.items() if (key.tenant, key.owner) == (call.key.tenant, owner)
-        for name in world.talks.shown([key], "said", "summary", "metadata")
-    }  # fmt: skip
+    call.names = lambda world: of_conversations(world, call.key.tenant, owner)
     call.said = call.past = True
     call.homes = lambda world: [
         home for home in {*world.files, *(home for talk in world.talks.by_key.values() for home in talk.homes)}
         if (home.tenant, home.owner) == (call.key.tenant, owner)
     ]  # fmt: skip
     return call
+
+
+def of_conversations(world: World, tenant: str, owner: str) -> set[str]:
+    """The canaries of a person's conversations, in a team's memory too, and of their episodes, which outlast them."""
+    talks = [key for key in world.talks.by_key if (key.tenant, key.owner) == (tenant, owner)]
+    told = [
+        row
+        for row in world.derived.of("episodes").values()
+        if row.talk is not None and (row.talk.tenant, row.talk.owner) == (tenant, owner)
+    ]
+    return world.talks.shown(talks, "said", "summary", "metadata").union(*(row.forms for row in told))
 
 
 def is_own(key: Key, owner: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.canary.calls import Answer, Call, demand
@@ -121,6 +122,32 @@ def list_reports(d: Draw) -> Call:
     return page(first, 1)
 
 
+def archive(d: Draw) -> Call:
+    """Nothing is older than 30 days in a run: the months are empty for everybody."""
+    acting, fields = d.acting(reads=True)
+    call = control_call(d, "GET", acting, "dream/archive")
+    call.params = fields
+
+    def exact(world: World, answer: Answer) -> None:
+        demand(not answer.ok or answer.result == {"months": []}, "the archive has reports of today")
+
+    call.exact = exact
+    return call
+
+
+def archive_month(d: Draw) -> Call:
+    acting, fields = d.acting(reads=True)
+    month = d.one_of((f"{datetime.now(UTC):%Y-%m}", "2026-04", "2026-13"))
+    call = control_call(d, "GET", acting, "dream/archive/{month}", "dream", "archive", month)
+    call.params = fields
+
+    def exact(world: World, answer: Answer) -> None:
+        demand(not answer.ok, "the archive has reports of today")
+
+    call.exact = exact
+    return call
+
+
 def get_report(d: Draw) -> Call:
     acting, fields = d.acting(reads=True)
     report_id = d.row_id("reports", acting)
@@ -157,6 +184,31 @@ def see_morning_card(d: Draw) -> Call:
     return call
 
 
+def confirm_entry(d: Draw) -> Call:
+    """An entry of a report of whomever."""
+    acting, fields = d.acting()
+    return as_run(entry_call(d, acting, "confirm", d.row_id("reports", acting)), acting, fields)
+
+
+def edit_entry(d: Draw) -> Call:
+    """An entry that nobody has: what an edit leaves is a line of a file, which routes of files try."""
+    acting, fields = d.acting()
+    return as_run(entry_call(d, acting, "edit", "0" * 16), acting, {"content": "Tea.", **fields})
+
+
+def forget_entry(d: Draw) -> Call:
+    """An entry that nobody has: to forget a text is tried by `memory/forget`."""
+    acting, fields = d.acting()
+    return as_run(entry_call(d, acting, "forget", "0" * 16), acting, fields)
+
+
+def entry_call(d: Draw, acting: Acting, action: str, report_id: str) -> Call:
+    rest = ("dream", "reports", report_id, "entries", f"{report_id}:1", action)
+    call = control_call(d, "POST", acting, f"dream/reports/{{report_id}}/entries/{{key}}/{action}", *rest)
+    call.derives = False
+    return call
+
+
 OPERATIONS_OF_CONTROL: dict[str, tuple[int, Operation]] = {
     f"POST {CONTROL}/emergence": (4, run_emergence),
     f"POST {CONTROL}/dreaming/focused": (5, run_focused),
@@ -165,6 +217,11 @@ OPERATIONS_OF_CONTROL: dict[str, tuple[int, Operation]] = {
     f"GET {CONTROL}/dreaming/candidates": (4, dreaming_candidates),
     f"GET {CONTROL}/dream/reports": (5, list_reports),
     f"GET {CONTROL}/dream/reports/{{report_id}}": (5, get_report),
+    f"GET {CONTROL}/dream/archive": (2, archive),
+    f"GET {CONTROL}/dream/archive/{{month}}": (2, archive_month),
     f"GET {CONTROL}/dream/morning-card": (4, morning_card),
     f"POST {CONTROL}/dream/morning-card/seen": (2, see_morning_card),
+    f"POST {CONTROL}/dream/reports/{{report_id}}/entries/{{key}}/confirm": (2, confirm_entry),
+    f"POST {CONTROL}/dream/reports/{{report_id}}/entries/{{key}}/edit": (1, edit_entry),
+    f"POST {CONTROL}/dream/reports/{{report_id}}/entries/{{key}}/forget": (1, forget_entry),
 }

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.canary.calls import Answer, Call, demand, entries_of
+from tests.canary.calls import Answer, Call, demand, entries_of, objects_of
 from tests.canary.draw import WORDS, Draw, home_of_row
 from tests.canary.effects import INSTRUCTIONS, Cleared, Effect, Forgot, Wrote
 from tests.canary.effects_turns import EpisodesCleared, ReportsCleared, TalksCleared
 from tests.canary.operations import AGENT, Operation, may_write, scoped
 from tests.canary.operations_memory import MEMORY, memory_call, place_of
 from tests.canary.talks import Talk
-from tests.canary.words import canaries_in
+from tests.canary.words import canaries_in, full
 from tests.canary.world import SEEDS, Acting, Home, World
 
 SNAPSHOT = f"{AGENT}/workspace/memory"
@@ -51,7 +51,8 @@ def as_forgetting(call: Call, acting: Acting, what: Mapping[str, str], *, is_dry
         # Also what a daily note has of a message that it cuts in the middle of the text.
         texts = [what["text"]] if "text" in what else []
         texts += [item["text"] for item in answer.result["items"]]
-        return [] if is_dry else [Forgot(place_of(world, acting), texts=tuple(dict.fromkeys(texts)))]
+        # A query without items only ever looks.
+        return [] if answer.result["dry_run"] else [Forgot(place_of(world, acting), texts=tuple(dict.fromkeys(texts)))]
 
     def exact(world: World, answer: Answer) -> None:
         if answer.ok:
@@ -74,7 +75,9 @@ def check_receipt(world: World, acting: Acting, answer: Answer, text: str | None
     paths = {item["path"] for item in of_files}
     demand(paths <= files.keys(), f"a receipt names files that were never there: {paths - files.keys()}")
     present = {item["path"] for item in of_files if item["present"]}
-    demand(removed["files"] + removed["backups"] <= len(paths), "a receipt counts files that it does not name")
+    demand(
+        removed["files"] + removed["backups"] <= len(paths), f"a receipt counts files that it does not name: {receipt}"
+    )
     demand(present <= {path for path in files if files[path].living is not False}, "a receipt has a deleted file")
     shared = [h for h in world.sight(acting) or () if h.owner is None and h.agent in (acting.agent, None)]
     canary = text if text is not None and {text} == canaries_in(text) else None
@@ -111,8 +114,10 @@ def derived_in_receipt(world: World, home: Home, receipt: dict[str, Any], canary
     told = [row for row in rows if canary in row.forms or row.talk in said]
     counted = {tier: receipt["removed"].get(tier, {"files": 0})["files"] for tier in ("episodic", "fact", "report")}
     demand(counted["episodic"] <= len(told), f"a receipt counts {counted['episodic']} episodes of {len(told)}")
-    facts = {canary for table in ("mentions", "entities") for canary in world.derived.words(home, table)}
-    demand(not counted["fact"] or told or canary in facts, "a receipt counts what the graph does not have")
+    facts = {canary for table in ("mentions", "entities", "facts") for canary in world.derived.words(home, table)}
+    files = {place for known in full(canary, world.homes_of) for place, _ in world.homes_of[known]}
+    is_told = bool(told or said) or canary in facts or home in files
+    demand(not counted["fact"] or is_told, "a receipt counts what neither graph nor facts have")
     reports = [row for row in world.derived.of("reports", [home]).values() if canary in row.forms]
     demand(counted["report"] <= len(reports), f"a receipt counts {counted['report']} reports of {len(reports)}")
     return bool(told)
@@ -289,9 +294,35 @@ def _import(d: Draw, name: str) -> Call:
     return call
 
 
+def _receipts(d: Draw, operation: str, *path: str) -> Call:
+    acting, fields = d.acting(reads=True)
+    url = d.url_of(acting.agent, "receipts", *path)
+    call = Call(f"GET {AGENT}/receipts{operation}", acting.key, "GET", url, acting, params=fields, past=True, said=True)
+    call.names = lambda world: world.named(world.sight(acting) or [])
+
+    def check(world: World, answer: Answer) -> None:
+        for row in objects_of(answer.result) if answer.ok else ():
+            # A place is named by its path, as its file or its session is called.
+            told = {name: value for name, value in row.items() if name != "path" and not isinstance(value, list | dict)}
+            demand(not canaries_in(str(told)), f"a receipt has what was forgotten: {told}")
+
+    call.check = check
+    return call
+
+
+def list_receipts(d: Draw) -> Call:
+    return _receipts(d, "")
+
+
+def get_receipt(d: Draw) -> Call:
+    return _receipts(d, "/{receipt_id}", d.one_of(("rcp-1", "rcp-2", "rcp-9", "x")))
+
+
 OPERATIONS_OF_KEEPING: dict[str, tuple[int, Operation]] = {
     f"POST {MEMORY}/forget": (10, forget),
     f"POST {MEMORY}/clear": (5, clear),
+    f"GET {AGENT}/receipts": (2, list_receipts),
+    f"GET {AGENT}/receipts/{{receipt_id}}": (1, get_receipt),
     f"POST {MEMORY}/reindex": (2, reindex),
     f"GET {SNAPSHOT}/export": (5, export),
     f"POST {SNAPSHOT}/import/preview": (3, preview_import),

@@ -56,7 +56,11 @@ def check_rows_living(world: World, acting: Acting, answer: Answer, *, past: boo
     """Every passage or file that an answer shows is of a file, session or episode that is there, where the row says."""
     homes = world.sight(acting) or []
     _, files = world.living(homes)
-    found = {"message": world.talks.paths(homes), "episodic": world.derived.paths(homes)}
+    found = {
+        "message": world.talks.paths(homes),
+        "episodic": world.derived.paths(homes),
+        "fact": world.derived.fact_paths(homes),
+    }
     for row in rows_of(answer.result):
         named = [home for home in homes if home.scope == row["scope"]]
         possible = found.get(row.get("tier", ""), files)

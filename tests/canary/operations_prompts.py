@@ -125,7 +125,7 @@ def chat(d: Draw) -> Call:
     key = key_of(acting, session_id or conversation_of(body).session_id(acting.owner or acting.key.owner))
 
     def effects(world: World, answer: Answer) -> list[Effect]:
-        if world.place(acting, None) is None:
+        if world.place_of_talk(acting) is None:
             return []
         # The answer may hold what was recalled, and is recorded as it is.
         said = [Said("user", messages[-1]["content"]), Said("assistant", " ".join(sorted(answer.shown)))]

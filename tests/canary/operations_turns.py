@@ -11,7 +11,7 @@ from tests.canary.calls import Answer, Call, demand
 from tests.canary.draw import WORDS, Draw
 from tests.canary.effects import Effect
 from tests.canary.effects_turns import OfTalk, TalkCompacted, Talked, TalkEmptied, TalkGone, TalkPut
-from tests.canary.operations import AGENT, Operation, may_write
+from tests.canary.operations import AGENT, Operation, may_talk
 from tests.canary.talks import Part, Said, TalkKey
 from tests.canary.words import canaries_in
 from tests.canary.world import Acting, Home, World
@@ -86,7 +86,7 @@ def home_of(world: World, key: TalkKey, acting: Acting) -> Home:
     talk = world.talks.by_key.get(key)
     if talk is not None and talk.living is not False and len(talk.homes) == 1:
         return next(iter(talk.homes))
-    place = world.place(acting, None)
+    place = world.place_of_talk(acting)
     assert place is not None
     return place
 
@@ -120,7 +120,7 @@ def keep(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, state
     body = {**fields, **({"metadata": metadata} if metadata is not None else {})}
     body |= {"state": state} if state else {}
     call = session_call(d, "PUT", acting, session_id, body=body)
-    call.may = may_write(acting)
+    call.may = may_talk(acting)
     key = key_of(acting, session_id)
 
     def effects(world: World, answer: Answer) -> list[Effect]:
@@ -144,7 +144,7 @@ def _remove(d: Draw, name: str, effect: type[OfTalk]) -> Call:
     acting, fields = d.acting()
     session_id = d.session_id(acting)
     call = session_call(d, "DELETE", acting, session_id, name, params=fields, derives=True)
-    call.may = may_write(acting)
+    call.may = may_talk(acting)
     key = key_of(acting, session_id)
 
     def effects(world: World, answer: Answer) -> list[Effect]:
@@ -232,7 +232,7 @@ def say(d: Draw, acting: Acting, fields: dict[str, str], session_id: str, roles:
     said, day = [known for _, known in drawn], today()
     body = {"messages": [sent for sent, _ in drawn], **fields}
     call = session_call(d, "POST", acting, session_id, "messages", body=body)
-    call.may = may_write(acting)
+    call.may = may_talk(acting)
     key = key_of(acting, session_id)
 
     def effects(world: World, answer: Answer) -> list[Effect]:
@@ -290,7 +290,7 @@ def compact(d: Draw) -> Call:
     keep_last = d.one_of((0, 1, 2, None))
     body = {**fields, **({"keep_last": keep_last} if keep_last is not None else {})}
     call = session_call(d, "POST", acting, session_id, "compact", body=body or None)
-    call.may, day = may_write(acting), today()
+    call.may, day = may_talk(acting), today()
 
     def effects(world: World, answer: Answer) -> list[Effect]:
         possible, _ = world.talks.meant(key_of(acting, session_id))
@@ -298,7 +298,7 @@ def compact(d: Draw) -> Call:
         flushed, summary = answer.result["flushed"], answer.result["summary"]
         # Where it is not known which of several was meant, all of them may have been.
         return [
-            TalkCompacted(home, key=key, days=days, flushed=flushed, summary=summary, sure=len(possible) == 1)
+            TalkCompacted(home, key=key, days=days, flushed=flushed, summary=summary)
             for key in possible
             for home in sorted(world.talks.by_key[key].homes, key=str)
         ]
@@ -318,7 +318,7 @@ def complete_session(d: Draw, acting: Acting, fields: dict[str, str], session_id
     """Say that a conversation is over for now."""
     body = {**fields, **({"trigger_source": trigger} if trigger else {})}
     call = session_call(d, "POST", acting, session_id, "complete", body=body or None)
-    call.may = may_write(acting)
+    call.may = may_talk(acting)
     call.exact = lambda world, answer: found_as_meant(acting, session_id, answer, world)
     return call
 

@@ -101,6 +101,28 @@ def _compaction(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
     return {"memory": "\n".join(lines) + "\n", "replaced": []}
 
 
+def _facts(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
+    """Each message of a user is a fact of its first word; what is stored is said to be over by the first of them."""
+    stored = re.findall(r"^(\d+) \| ", _given(asked, "stored"), re.MULTILINE)
+    said = re.findall(r"^\[(\d+)\] \(.*?\) User: (.*)$", _given(asked, "transcript"), re.MULTILINE)
+    found = [(int(number), words[0], text) for number, text in said if (words := sorted(canaries_in(text)))]
+    of_stored = ["replaces", "ends", "same"][len(shown) % 3]
+    statements = [
+        {"text": text[:200], "subject": "user", "predicate": "speaks of", "object": word, "category": "general"}
+        | {"operation": "add" if index or not stored else of_stored, "messages": [number]}
+        | ({} if index or not stored else {"fact": int(stored[-1])})
+        for index, (number, word, text) in enumerate(found[:TOLD])
+    ]
+    return {"statements": statements}
+
+
+def _soul(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
+    """A sentence about each of some facts with its first word."""
+    facts = re.findall(r"^\[(\d+)\] (.*)$", _given(asked, "facts"), re.MULTILINE)
+    found = [(int(number), words[0]) for number, text in facts if (words := sorted(canaries_in(text)))]
+    return {"lines": [{"text": f"I keep {word} in mind.", "facts": [number]} for number, word in found[:ADDED]]}
+
+
 def _longer(text: str, told: Sequence[str]) -> str:
     """A file with a few lines more."""
     return text.rstrip("\n") + "\n\n" + "".join(f"- {line}\n" for line in told[:ADDED])
@@ -114,4 +136,6 @@ ANSWERS: Mapping[str, Callable[[Asked, Sequence[str]], dict[str, Any]]] = {
     "Dreaming": _dreaming,
     "Emergence": _emergence,
     "Compaction": _compaction,
+    "Facts": _facts,
+    "Soul": _soul,
 }

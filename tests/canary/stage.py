@@ -17,6 +17,7 @@ from tests.canary.operations_admin import OPERATIONS_OF_ADMINS
 from tests.canary.operations_agents import OPERATIONS_ON_AGENTS, agent_as
 from tests.canary.operations_control import OPERATIONS_OF_CONTROL
 from tests.canary.operations_derived import OPERATIONS_OF_WHAT_IS_DERIVED
+from tests.canary.operations_facts import OPERATIONS_ON_FACTS
 from tests.canary.operations_graph import OPERATIONS_ON_GRAPHS
 from tests.canary.operations_keeping import OPERATIONS_OF_KEEPING
 from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
@@ -39,6 +40,7 @@ TABLE = {
     **OPERATIONS_OF_PROMPTS,
     **OPERATIONS_OF_WHAT_IS_DERIVED,
     **OPERATIONS_ON_GRAPHS,
+    **OPERATIONS_ON_FACTS,
     **OPERATIONS_OF_CONTROL,
 }
 # As they are in the end: who is to be a member, or to be switched off, is written to first.

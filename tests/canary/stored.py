@@ -54,6 +54,12 @@ _ASTRAY = {
             ("merges", "kept_id", "absorbed_id"),
         )
     },
+    **{
+        name: f"SELECT count(*) FROM {name} t JOIN facts o USING (tenant_id, fact_id) WHERE {{}}"
+        for name in ("fact_sources", "fact_sentences", "fact_votes")
+    },
+    "contradictions": """SELECT count(*) FROM contradictions t JOIN facts o
+                         ON o.tenant_id = t.tenant_id AND o.fact_id IN (t.first_id, t.second_id) WHERE {}""",
     "report_views": "SELECT count(*) FROM report_views t JOIN reports o USING (tenant_id, report_id) WHERE {}",
     "recalls": "SELECT count(*) FROM recalls t JOIN chunks o USING (tenant_id, chunk_id) WHERE {}",
 }
@@ -133,6 +139,11 @@ def _belongs(world: World, stored: _Stored, table: str, row: Row, canary: str) -
         return any(True for row_id in known for _ in full(canary, world.derived.rows[row_id].forms))
     if table in ("entity_terms", "entity_names"):
         return any(True for _ in full(canary, world.derived.words(home, "entities")))
+    if table in ("facts", "fact_sources") or row.get("tier") == "fact":
+        return world.talks.may_show(canary, [home]) or world.may_show(canary, [home], past=True)
+    if table == "receipts":
+        # From where: a place is named by its path, a session by its id, also when it is gone.
+        return any(True for _ in full(canary, world.named([home]))) or world.may_show(canary, [home], past=True)
     if table not in _FILES:
         return False
     if row.get("tier") == "episodic" or row.get("episode_id") is not None:

@@ -79,6 +79,8 @@ class Talks:
 
     def __init__(self) -> None:
         self.by_key: dict[TalkKey, Talk] = {}
+        # The canaries in the ids of the sessions that a home ever had: receipts name those that are gone, too.
+        self.named: dict[Home, set[str]] = {}
 
     # Rules
 
@@ -126,6 +128,7 @@ class Talks:
 
     def open(self, key: TalkKey, home: Home, *, certain: bool) -> Talk:
         """The session, made where it is new."""
+        self.named.setdefault(home, set()).update(canaries_in(key.session_id))
         talk = self.by_key.get(key)
         if talk is None or talk.living is False:
             talk = self.by_key[key] = Talk({home}, living=True if certain else None)

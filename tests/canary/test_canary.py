@@ -29,8 +29,17 @@ from reverie_server.tools.catalogue import REGISTRY
 UNDOCUMENTED = {"POST /mcp", "GET /openapi.json", "GET /docs", "nowhere"}
 # Whoever asks.
 ALWAYS_ANSWERED = {f"GET {path}" for path in PUBLIC}
-NEVER_FOUND = {"nowhere", TOOL_ROUTE}
+# Entries of the morning card are of the newest nights, and are tried one by one in `test_dreams_http`.
+CARD_ENTRY = "/api/v1/memory/{a}/dream/reports/{report_id}/entries/{key}"
 AGENT = "/api/v1/agents/{a}"
+NEVER_FOUND = {"nowhere", TOOL_ROUTE, *(f"POST {CARD_ENTRY}/{action}" for action in ("confirm", "edit", "forget"))}
+# Asked for what the caller does not have alone, and so always refused; own facts are changed in `test_facts`.
+NEVER_DONE = {
+    "POST /mcp",
+    "GET /api/v1/memory/{a}/dream/archive/{month}",
+    f"POST {AGENT}/contradictions/{{contradiction_id}}/resolve",
+    *(f"POST {AGENT}/facts/{{fact_id}}/{action}" for action in ("feedback", "confirm", "edit", "forget")),
+}
 # What is there to read.
 SHOWING = {
     "GET /api/v1/agents",
@@ -96,6 +105,12 @@ async def test_no_canary_is_where_it_does_not_belong(
         for _ in range(MORE):
             if missing := unreached(driver):
                 await driver.run(40, of={label for label in TABLE if any(_is_of(label, what) for what in missing)})
+                # What enters the long-term memory is on the morning card and in the status.
+                if any("morning-card" in what for what in missing):
+                    await driver.run(20, of={label for label in TABLE if label.endswith("/dreaming/focused")})
+                # A key is revoked by whoever has just made it.
+                if any("/keys/{key_id} done" in what for what in missing):
+                    await driver.run(10, of={label for label in TABLE if label.endswith("POST /api/v1/keys")})
                 await driver.run(40)
         await driver.work()
         await settled(talking)
@@ -118,7 +133,7 @@ def unreached(driver: Driver) -> set[str]:
     """What a run that means something has done, and this one not yet: everything, refused too, and shown what may be
     seen; much was forgotten."""
     labels = (TABLE.keys() | {f"tool {tool.name}" for tool in REGISTRY}) - NEVER_FOUND
-    missing = {f"{label} done" for label in labels - {"POST /mcp"} if not driver.answers[label, True]}
+    missing = {f"{label} done" for label in labels - NEVER_DONE if not driver.answers[label, True]}
     missing |= {f"{label} refused" for label in labels - ALWAYS_ANSWERED if not driver.answers[label, False]}
     missing |= {f"{label} shown" for label in SHOWING if not driver.sightings[label]}
     if len(driver.world.forgotten) <= 5:

@@ -6,7 +6,7 @@ in which it may stand now. Where the order of things is not known, as between wr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -95,6 +95,8 @@ class World:
         self.files: dict[Home, dict[str, FileState]] = {}
         self.homes_of: dict[str, set[tuple[Home, str]]] = {}
         self.paths_of: dict[str, set[tuple[Home, str]]] = {}
+        # The canaries in the paths of the files that a home ever had: receipts name those that are gone, too.
+        self.named_files: dict[Home, set[str]] = {}
         self.talks = Talks()
         self.derived = Derived()
         self.forgotten: set[str] = set()
@@ -126,12 +128,20 @@ class World:
             return [Home(acting.key.tenant, None, None)]
         return self.sight(acting)
 
-    def place(self, acting: Acting, scope: Scope | None) -> Home | None:
+    def place_of_talk(self, acting: Acting) -> Home | None:
+        """The home that a new session goes to; None: it has to be refused. A team member has sessions of its own."""
+        return self.place(acting, None, of_talk=True)
+
+    def place(self, acting: Acting, scope: Scope | None, *, of_talk: bool = False) -> Home | None:
         """The home that a write goes to; None: it has to be refused."""
         key, agent = acting.key, self.agents.get((acting.key.tenant, acting.agent), AgentState())
         if not self._admitted(acting) or acting.everybody or key.role == "viewer":
             return None
-        if not agent.enabled or agent.leader is not None or (scope == "global" and key.role != "admin"):
+        if (
+            not agent.enabled
+            or (agent.leader is not None and not of_talk)
+            or (scope == "global" and key.role != "admin")
+        ):
             return None
         owner = acting.owner or key.owner
         chosen = scope or ("personal" if owner else "team")
@@ -189,6 +199,11 @@ class World:
             home in wanted and (past or self.files[home][path].living is not False)
             for home, path in self._where(canary, self.paths_of)
         )
+
+    def named(self, homes: Collection[Home]) -> set[str]:
+        """The canaries in the paths of files and the ids of sessions that some homes ever had: receipts name them."""
+        held = [index.get(home, set()) for home in homes for index in (self.named_files, self.talks.named)]
+        return set().union(*held)
 
     def names(self, key: Key, agent: str | None = None) -> set[str]:
         """The canaries in the names of the agents that a key may see, or of one of them."""
@@ -287,6 +302,7 @@ class World:
             files[path] = FileState()
             for canary in canaries_in(path):
                 self.paths_of.setdefault(canary, set()).add((home, path))
+                self.named_files.setdefault(home, set()).add(canary)
         return files[path]
 
     @staticmethod

@@ -25,11 +25,17 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
 from reverie_server.app.stores import wire_stores
 from reverie_server.episodes.make import EpisodeMaking, EpisodicRules
+from reverie_server.facts import settle as facts_settle
+from reverie_server.facts import store as facts_store
 from reverie_server.forgettable import Forgettable, Selection
-from reverie_server.forgetting import forget
+from reverie_server.forgetting import forget, selection
 from reverie_server.forgetting.clear import Clearing
+from reverie_server.jobs import defer as deferring
 from reverie_server.jobs.defer import Delays
-from reverie_server.provenance import tombstones
+from reverie_server.jobs.model import Work
+from reverie_server.nights import reports
+from reverie_server.nights.soul import due as soul_due
+from reverie_server.provenance import record, tombstones
 from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 from reverie_server.sessions import append as appending
@@ -63,10 +69,16 @@ def arm(instant: str) -> None:
     module, _, name = instant.partition(".")
     modules = {
         "appending": appending,
+        "deferring": deferring,
         "document_index": document_index,
+        "facts_settle": facts_settle,
+        "facts_store": facts_store,
         "sessions": sessions,
         "store": store,
         "message_range": message_range,
+        "record": record,
+        "reports": reports,
+        "soul_due": soul_due,
         "tombstones": tombstones,
         "transcript": transcript,
         "vectors": vectors,
@@ -91,7 +103,10 @@ def stores() -> Sequence[Forgettable]:
 
 async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> forget.Receipt:
     """Forget the passage that is not in both texts."""
-    forgetting = forget.Forgetting(database, pipeline, search, tombstones.Tombstones(database), stores())
+    buried = tombstones.Tombstones(database)
+    chosen = selection.Selection(database, search, buried)
+    talks = sessions_of(database, pipeline)
+    forgetting = forget.Forgetting(database, pipeline, chosen, buried, stores(), talks)
     grant = Grant(OPERATOR, Principal("default", "wren", None), AgentSettings())
     return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 
@@ -121,6 +136,41 @@ async def compact_session(database: Database, slot: ModelSlot) -> None:
     await Talk(assemble(Settings(embedder="hashing"), database, slot)).compact()
 
 
+async def read_facts(database: Database, slot: ModelSlot) -> None:
+    """Read the facts of the conversation that there is."""
+    # Slow to import, and nothing else here needs them.
+    from tests.facts import read_facts
+    from tests.talks import Talk
+
+    from reverie_server.app.wiring import assemble
+    from reverie_server.settings.server import Settings
+
+    await read_facts(Talk(assemble(Settings(embedder="hashing"), database, slot)))
+
+
+async def write_note(database: Database, slot: ModelSlot) -> None:
+    """Write a note of a person."""
+    from tests.talks import Talk
+
+    from reverie_server.app.wiring import assemble
+    from reverie_server.settings.server import Settings
+
+    await Talk(assemble(Settings(embedder="hashing"), database, slot)).put("notes/last.md", "The last note.\n")
+
+
+async def evolve_soul(database: Database, slot: ModelSlot) -> None:
+    """Write SOUL.md with the model whose address the environment gives."""
+    from tests.talks import Talk
+
+    from reverie_server.app.wiring import assemble
+    from reverie_server.settings.server import Settings
+
+    settings = Settings(embedder="hashing", llm_base_url=os.environ["SOUL_MODEL"], llm_model="scripted")
+    talk = Talk(assemble(settings, database, slot))
+    work = Work("soul", "default", talk.agent_id, talk.owner_key)
+    await talk.runtime.consolidation.stages["soul"].run(work)
+
+
 async def main(conninfo: str, work: str, instant: str) -> None:
     async with Database(conninfo, pool_size=2) as database:
         slot = await filled_slot(database, MoodyEmbedder(64))
@@ -144,6 +194,12 @@ async def main(conninfo: str, work: str, instant: str) -> None:
             await Clearing(database, stores()).clear(TEAM, Selection(None, "notes/", ("document",)), dry_run=False)
         elif work == "compact":
             await compact_session(database, slot)
+        elif work == "facts":
+            await read_facts(database, slot)
+        elif work == "note":
+            await write_note(database, slot)
+        elif work == "soul":
+            await evolve_soul(database, slot)
         else:
             await vectors.promote_large_slices(database, exact_max_chunks=1, max_partitions=5)
 

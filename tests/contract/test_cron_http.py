@@ -27,7 +27,7 @@ async def complete(wren: Any, session: str, source: str | None) -> None:
     body = {**ADA, **({"trigger_source": source} if source else {})}
     response = await wren.http.post(wren.url(f"sessions/{session}/complete"), json=body)
     assert response.status_code == 202, response.text
-    assert [job["kind"] for job in response.json()["jobs"]] == ["episodic", "extraction"]
+    assert [job["kind"] for job in response.json()["jobs"]] == ["facts", "episodic", "extraction"]
 
 
 async def episodes(wren: Any) -> list[str]:
@@ -91,3 +91,31 @@ async def test_where_it_is_wanted_it_is_kept(wren: Any, runtime: Runtime) -> Non
     await drain(runtime)
     assert await episodes(wren) == ["cron:nightly"]
     assert "lantern" in await note(wren)
+
+
+async def test_a_session_completed_twice_without_new_messages_publishes_nothing(wren: Any, runtime: Runtime) -> None:
+    await say(wren, TEA, "web:1")
+    await complete(wren, "web:1", "web")
+    await drain(runtime)
+    for source in ("web", "cron", "api"):
+        body = {**ADA, "trigger_source": source}
+        response = await wren.http.post(wren.url("sessions/web:1/complete"), json=body)
+        assert (response.status_code, response.json()["jobs"]) == (202, []), source
+    assert await complete_idle_sessions(runtime.database, runtime.consolidation.delays, idle_seconds=0) == 0
+    assert await episodes(wren) == ["web:1"]
+
+
+async def test_what_came_by_the_clock_states_nothing_whatever_completes_the_session_later(
+    wren: Any, runtime: Runtime
+) -> None:
+    await say(wren, "My boss is Bruno and I work at Kolibri.", "web:1")
+    await complete(wren, "web:1", "cron")
+    await say(wren, TEA, "web:1")
+    await complete_idle_sessions(runtime.database, runtime.consolidation.delays, idle_seconds=0)
+    await drain(runtime)
+    assert len(await episodes(wren)) == 1
+    assert "Kolibri" not in await note(wren)
+    facts = (await wren.get("facts", **ADA)).json()["facts"]
+    assert "Kolibri" not in str(facts)
+    entities = (await wren.get("graph/entities", **ADA)).json()["entities"]
+    assert [entity["name"] for entity in entities if entity["name"] in ("Bruno", "Kolibri")] == []

@@ -14,6 +14,7 @@ from tests.nights import ADA, TEA, Nights, nights
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
+from reverie_server.forgetting.selection import Target
 
 REPORT_FIELDS = {
     *("id", "mode", "topic", "trigger", "started_at", "status", "reason", "seen", "promoted", "rejected", "diff"),
@@ -117,6 +118,36 @@ async def test_reports_come_newest_first_in_pages_and_topics_are_told(controls: 
     assert len(response.json()["data"]["reports"]) == 2
 
 
+async def test_reports_older_than_thirty_days_are_in_the_archive_of_their_month(controls: Controls) -> None:
+    ada = controls.ada
+    await ada.ready()
+    first = (await controls.post("emergence", owner_key=ADA)).json()["data"]
+    assert await controls.data("dream/archive") == {"months": []}
+    assert (await controls.get("dream/archive/2026-04")).status_code == 404
+    ada.later(days=31)
+    second = (await controls.post("emergence", owner_key=ADA)).json()["data"]
+    archive = await controls.data("dream/archive")
+    assert archive == {
+        "months": [{"month": "2026-04", "reports": 1, "success": 1, "skipped": 0, "failed": 0, "promoted": 1}]
+    }
+    month = await controls.data("dream/archive/2026-04", limit=1)
+    assert [report["id"] for report in month["reports"]] == [first["report_id"]]
+    assert month["next_cursor"] is None
+    assert TEA in str(month["reports"][0]["promoted"])
+    # Newer ones are in no archive yet; all stand in the list, and each is found by its id.
+    assert (await controls.get("dream/archive/2026-05")).status_code == 404
+    listed = await controls.data("dream/reports")
+    assert [report["id"] for report in listed["reports"]] == [second["report_id"], first["report_id"]]
+    for owner in ("user:bo", None):
+        assert await controls.data("dream/archive", owner) == {"months": []}
+        assert (await controls.get("dream/archive/2026-04", owner)).status_code == 404
+    for nonsense in ("2026-13", "2026", "0000-01", "2026-4", "%00"):
+        assert (await controls.get(f"dream/archive/{nonsense}")).status_code in (404, 422)
+    # What is forgotten is forgotten there, too.
+    await ada.runtime.forgetting.forget(await ada.grant(), ada.place, Target(text=TEA), dry_run=False)
+    assert TEA not in str(await controls.data("dream/archive/2026-04"))
+
+
 async def test_nobody_sees_anothers_nights(controls: Controls) -> None:
     await controls.ada.ready()
     run = (await controls.post("emergence", owner_key=ADA)).json()["data"]
@@ -175,3 +206,57 @@ async def test_without_isolation_the_team_has_one_memory_and_each_owner_a_card(c
         assert (await controls.data("dream/morning-card", owner))[0]["text"] == TEA
         await controls.post("dream/morning-card/seen", owner_key=owner)
         assert (await controls.data("dream/morning-card", owner)) is None
+
+
+async def entry_of(controls: Controls) -> dict[str, Any]:
+    await controls.ada.memory("# Long-term Memory\n\n## Notes\n\n- I never work on Fridays.\n")
+    await controls.ada.ready()
+    await controls.post("emergence", owner_key=ADA)
+    [entry] = await controls.data("dream/morning-card")
+    return dict(entry)
+
+
+def path_of(entry: dict[str, Any], action: str) -> str:
+    return f"dream/reports/{entry['key'].partition(':')[0]}/entries/{entry['key']}/{action}"
+
+
+async def test_a_person_confirms_an_entry_of_the_card(controls: Controls) -> None:
+    entry = await entry_of(controls)
+    response = await controls.post(path_of(entry, "confirm"), owner_key=ADA)
+    assert response.json() == {"code": 200, "data": entry}
+    [promoted] = (await controls.data("dream/reports"))["reports"][0]["promoted"]
+    assert promoted["confirmed_at"]
+    assert (await controls.post(path_of(entry, "confirm"), owner_key="user:bo")).status_code in (403, 404)
+
+
+async def test_an_edit_changes_exactly_that_line_and_makes_it_the_persons(controls: Controls) -> None:
+    entry = await entry_of(controls)
+    response = await controls.post(path_of(entry, "edit"), owner_key=ADA, content="Prefers green tea.")
+    assert response.json()["data"]["text"] == "Prefers green tea."
+    text = await controls.ada.text("MEMORY.md") or ""
+    assert "- Prefers green tea.\n" in text
+    assert TEA not in text
+    assert "- I never work on Fridays.\n" in text
+    assert [one["text"] for one in await controls.data("dream/morning-card")] == ["Prefers green tea."]
+    view = await controls.ada.runtime.consolidation.emergence._collect(
+        await controls.ada.grant(), controls.ada.place, None
+    )
+    assert view.inputs.memory is not None
+    assert not view.inputs.memory.is_machine("- Prefers green tea.")
+
+
+async def test_a_forgotten_entry_leaves_memory_card_and_report(controls: Controls) -> None:
+    entry = await entry_of(controls)
+    response = await controls.post(path_of(entry, "forget"), owner_key=ADA)
+    assert response.status_code == 200
+    assert response.json()["data"]["removed"] > 0
+    assert TEA not in (await controls.ada.text("MEMORY.md") or "")
+    assert await controls.data("dream/morning-card") is None
+    assert TEA not in str(await controls.data("dream/reports"))
+    assert (await controls.post(path_of(entry, "confirm"), owner_key=ADA)).status_code == 404
+
+
+async def test_an_entry_that_left_the_memory_vanishes_from_the_card(controls: Controls) -> None:
+    await entry_of(controls)
+    await controls.ada.memory("# Long-term Memory\n\n## Notes\n\n- I never work on Fridays.\n")
+    assert await controls.data("dream/morning-card") is None

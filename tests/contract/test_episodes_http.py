@@ -24,7 +24,7 @@ async def converse(client: httpx.AsyncClient, runtime: Runtime, session: str, te
     owned = {} if owner is None else {"owner_key": owner}
     assert (await client.post(f"{url}/messages", json={"messages": said, **owned})).status_code == 201
     done = await client.post(f"{url}/complete", json={"trigger_source": "web", **owned})
-    assert [job["kind"] for job in done.json()["jobs"]] == ["episodic", "extraction"]
+    assert [job["kind"] for job in done.json()["jobs"]] == ["facts", "episodic", "extraction"]
     await drain(runtime)
 
 

@@ -44,8 +44,8 @@ async def call(client: httpx.AsyncClient, agent: str, method: str, path: str, bo
 class TestSave:
     async def test_it_answers_201_with_section_and_preview(self, wren: Any) -> None:
         saved = await done(wren, "save", 201, content=f" - {TEA}\n", category="preferences", **ADA)
-        assert saved == {"saved": True, "section": "Preferences", "preview": TEA}
         file = await wren.read("MEMORY.md", **ADA)
+        assert saved == {"saved": True, "section": "Preferences", "preview": file["content"]}
         assert (file["scope"], file["enabled"], file["version"]) == ("personal", True, 1)
         assert f"## Preferences\n\n- {TEA}\n\n## Interests" in file["content"]
         assert (await wren.found_paths("tea coffee", **ADA))[0] == "MEMORY.md"
@@ -69,7 +69,8 @@ class TestSave:
 
     async def test_a_long_preview_is_cut(self, wren: Any) -> None:
         saved = await done(wren, "save", 201, content="x" * 5000)
-        assert saved["preview"] == "x" * 500 + "… (truncated, 5000 chars total)"
+        held = (await wren.read("MEMORY.md"))["content"]
+        assert saved["preview"] == f"{held[:500]}… (truncated, {len(held)} chars total)"
 
     @pytest.mark.parametrize(
         "body",

@@ -11,7 +11,7 @@ import pytest
 from tests import scripted_model as reply
 from tests.conftest import PLAIN, ServeRuntime
 from tests.contract.conftest import check_problem
-from tests.jobs import Recorded, deferred, with_stages
+from tests.jobs import Recorded, deferred, with_stages, without_facts
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.change import overwrite
@@ -37,6 +37,7 @@ SUMMARY = {"previous": "", "transcript": "Ada hid the key.", "max_words": "200"}
 @pytest.fixture
 async def system(runtime: Runtime) -> Runtime:
     """An agent with memory of two owners and the team, whose stage `semantic` fails, once and for all."""
+    without_facts(runtime)
     for owner in (ADA, BO, None):
         place = Place("default", "wren", "personal" if owner else "team", owner)
         await runtime.pipeline.write(place, overwrite("a.md", "lantern", by="t", reason="t"))

@@ -54,7 +54,7 @@ async def test_the_life_of_a_session(client: httpx.AsyncClient, problem: Check) 
     assert done.status_code == 202
     jobs = done.json()["jobs"]
     assert all(job.keys() == {"id", "kind"} for job in jobs)
-    assert [job["kind"] for job in jobs] == ["episodic", "extraction"]
+    assert [job["kind"] for job in jobs] == ["facts", "episodic", "extraction"]
     assert (await client.post(f"{SESSION}/complete", json=OWNER)).json() == {"jobs": []}
 
     ended = await client.put(SESSION, json={**OWNER, "state": "terminated"})
@@ -217,11 +217,29 @@ async def test_an_id_that_no_session_may_have(client: httpx.AsyncClient, subtest
                 assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_a_member_of_a_team_keeps_no_sessions(client: httpx.AsyncClient, problem: Check) -> None:
+async def test_a_member_of_a_team_has_sessions_of_its_own_and_writes_no_memory_files(
+    client: httpx.AsyncClient, problem: Check
+) -> None:
     await client.put("/agents/lead", json={})
     await client.put("/agents/wren", json={"leader_agent_id": "lead"})
-    problem(await post(client, message("Hello.")), 403, "read_only_member")
-    problem(await client.put(SESSION, json=OWNER), 403, "read_only_member")
+    answer = {"role": "assistant", "content": "Noted."}
+    assert (await post(client, message("The gantry crane is rented until May."), answer)).status_code == 201
+    assert (await client.put(SESSION, json={**OWNER, "metadata": {"title": "Cranes"}})).status_code == 200
+    said = (await client.get(f"{SESSION}/messages", params=OWNER)).json()["messages"]
+    assert [one["content"] for one in said] == ["The gantry crane is rented until May.", "Noted."]
+    found = (await client.post("/agents/wren/memory/search", json={"query": "gantry crane", **OWNER})).json()["results"]
+    assert found[0]["tier"] == "message"
+    compacted = (await client.post(f"{SESSION}/compact", json={**OWNER, "keep_last": 0})).json()
+    assert (compacted["removed"], compacted["flushed"]) == (2, 0)
+    assert (await client.post(f"{SESSION}/complete", json=OWNER)).status_code == 202
+    # No file of its own, and none of its leader's, came of it.
+    for agent in ("wren", "lead"):
+        listed = (await client.get(f"/agents/{agent}/files", params={**OWNER, "prefix": "memory/"})).json()
+        assert listed["files"] == [], agent
+    refused = await client.put("/agents/wren/files/memory/2026-05-04.md", json={"content": "x", **OWNER})
+    problem(refused, 403, "read_only_member")
+    assert (await client.delete(f"{SESSION}/messages", params=OWNER)).status_code == 204
+    assert (await client.delete(SESSION, params=OWNER)).status_code == 204
 
 
 async def test_an_unknown_agent_or_session_is_not_made_by_reading(client: httpx.AsyncClient, problem: Check) -> None:

@@ -75,14 +75,20 @@ async def test_a_file_is_written_listed_read_edited_and_found(ada: Tools) -> Non
     written = await ada("write_workspace_memory_file", filename="notes/trip.md", content=NOTE)
     assert written == {
         "created": True,
+        "overwritten": False,
+        "enabled": False,
+        "bytes_written": len(NOTE),
+        "chunk_count": 2,
+        "embedded": True,
         "path": "notes/trip.md",
         "scope": "personal",
         "size_after": len(NOTE),
         "version": 1,
     }
     listed = await ada("list_workspace_memory_files", filenamePrefix="notes/")
-    assert listed.keys() == {"files", "has_more"}
+    assert listed.keys() == {"count", "files", "has_more"}
     [entry] = listed["files"]
+    assert (listed["count"], entry["enabled"], entry["version"]) == (1, False, 1)
     assert (entry["path"], entry["scope"], entry["size"], listed["has_more"]) == (
         "notes/trip.md",
         "personal",
@@ -91,10 +97,14 @@ async def test_a_file_is_written_listed_read_edited_and_found(ada: Tools) -> Non
     )
     read = await ada("read_workspace_memory_file", filename="notes/trip.md")
     assert (read["content"], read["total_lines"], read["resolved_from"]) == (NOTE, 5, "personal")
+    assert (read["enabled"], read["size"]) == (False, len(NOTE))
     lines = await ada("memory_get", path="notes/trip.md", fromLine=3, lines=1)
     assert (lines["content"], lines["from_line"], lines["lines"]) == ("The quagga grazes at dawn.\n", 3, 1)
     edited = await ada("edit_workspace_memory_file", filename="notes/trip.md", old_text="at dawn", new_text="at dusk")
     assert (edited["replacements"], edited["version"], edited["scope"]) == (1, 2, "personal")
+    assert (edited["enabled"], edited["bytes_written"]) == (False, len(NOTE))
+    again = await ada("write_workspace_memory_file", filename="notes/trip.md", content=NOTE.replace("dawn", "dusk"))
+    assert (again["created"], again["overwritten"]) == (False, True)
     hits = await ada("search_workspace_memory", query="quagga", limit=5)
     assert hits["total_hits"] == 1
     assert hits["hits"][0]["path"] == "notes/trip.md"

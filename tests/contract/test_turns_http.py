@@ -187,13 +187,13 @@ class TestCompact:
 
 
 class TestMembers:
-    async def test_a_member_gets_prompts_and_compacts_nothing(self, wren: Any, problem: Any) -> None:
+    async def test_a_member_gets_prompts_and_keeps_sessions_of_its_own(self, wren: Any, problem: Any) -> None:
         await wren.put("house.md", "The leader's house.", enabled=True)
         await wren.http.put("/agents/member", json={"leader_agent_id": "wren"})
         response = await wren.http.post("/agents/member/context", json={"message": "x", "session_id": "web:1", **ADA})
         assert "The leader's house." in response.json()["system_prompt"]
         refused = await wren.http.post("/agents/member/sessions/web:1/compact", json=ADA)
-        problem(refused, 403, "read_only_member")
+        problem(refused, 404, "not_found")
 
 
 class TestAccess:

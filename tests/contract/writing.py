@@ -145,9 +145,28 @@ def _rows() -> list[Row]:
         Row("POST", f"{A}/graph/merges/{{merge_id}}/undo", f"{url}/graph/merges/mrg-999/undo", _body(), done=unknown),
         Row("POST", f"{A}/graph/duplicates/{{duplicate_id}}/dismiss", f"{url}/graph/duplicates/dup-999/dismiss",
             _body(), done=unknown),
+        *(
+            Row("POST", f"{A}/facts/{{fact_id}}/{action}", f"{url}/facts/fact-999/{action}", _body(**more),
+                done=unknown)
+            for action, more in (
+                ("confirm", {}), ("feedback", {"kind": "helpful"}), ("edit", {"text": "Tea."}), ("forget", {}),
+            )
+        ),
+        Row("POST", f"{A}/contradictions/{{contradiction_id}}/resolve", f"{url}/contradictions/con-999/resolve",
+            _body(keep="a"), done=unknown),
         Row("POST", f"{A}/pipeline/retry", f"{url}/pipeline/retry", _body(), needs=("job",)),
         Row("POST", f"{M}/emergence", f"/memory/{AGENT}/emergence", _body()),
         Row("POST", f"{M}/dreaming/focused", f"/memory/{AGENT}/dreaming/focused", _body(topic="otters")),
+        *(
+            Row(
+                "POST",
+                f"{M}/dream/reports/{{report_id}}/entries/{{key}}/{action}",
+                f"/memory/{AGENT}/dream/reports/{'0' * 16}/entries/{'0' * 16}:1/{action}",
+                _body(**more),
+                done=unknown,
+            )
+            for action, more in (("confirm", {}), ("edit", {"content": "Tea."}), ("forget", {}))
+        ),
         Row("POST", f"{M}/dream/morning-card/seen", f"/memory/{AGENT}/dream/morning-card/seen", _body()),
         Row("POST", f"{M}/summarize/{{conversation_id}}", f"/memory/{AGENT}/summarize/web:1", _body(),
             needs=("session",)),

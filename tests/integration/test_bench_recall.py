@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from reverie_bench.recall.baselines import Recipe
 from reverie_bench.recall.report import recall_content
 from reverie_bench.recall.run import RecallOptions, run_recall
+from reverie_bench.recall.sessions import ALL_WAY, MESSAGES_WAY, SessionsOptions, run_sessions, sessions_content
 from reverie_bench.report import write_result
 from reverie_bench.scratch import scratch_database
 from reverie_indexer.embed import Embedding
@@ -85,6 +86,24 @@ async def test_a_run_measures_every_way_on_the_same_questions(data: Path, server
     assert report["ways"]["random"].overall["all@5"] == 1
     assert report.origin["model"]["provider"] == "hashing"
     assert report["relevance"].found_elsewhere is not None
+
+
+@pytest.fixture
+def past_data(data: Path) -> Path:
+    """Nobody has said anything in the future."""
+    data.write_text(data.read_text().replace("2031", "2021"))
+    return data
+
+
+async def test_conversations_are_measured_as_sessions(past_data: Path, server_conninfo: str) -> None:
+    """Every stage runs, and what it writes down again takes no place from what was said."""
+    options = SessionsOptions(data=(past_data,), embedder=load_hashing, database_url=server_conninfo)
+    report = await run_sessions(options)
+    assert report.sizes == {"collections": 2, "messages": 8, "questions": 6}
+    for way in (ALL_WAY, MESSAGES_WAY):
+        assert report["ways"][way].overall["fraction@5"] == 1.0
+    assert report["ways"][ALL_WAY].tiers_at_10["document"] == 0.0
+    assert "evidence found" in shown_text(report, sessions_content(report))
 
 
 async def test_the_same_run_gives_the_same_figures(data: Path, server_conninfo: str) -> None:

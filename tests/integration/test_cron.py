@@ -144,3 +144,16 @@ async def test_what_ended_long_ago_is_removed_and_what_failed_stays(runtime: Run
         row = await (await connection.execute("SELECT count(*) AS n FROM events")).fetchone()
     assert (row or {})["n"] == 2
     assert {row["stage"] for row in await stage_rows(database)} == set()
+
+
+async def test_an_agent_made_shortly_before_its_night_has_that_night(
+    runtime: Runtime, database: Database, cron: Cron, clock: Clock
+) -> None:
+    """*(Found)*: the first look at a slice came with its night, and only marked it."""
+    await write(runtime, "user:1")
+    async with database.maintenance() as connection:
+        await connection.execute("UPDATE documents SET created_at = '2026-04-02T23:58Z'")
+    clock.now = datetime(2026, 4, 3, 0, 0, tzinfo=UTC)
+    assert await cron.defer_nightly() > 0
+    assert ("wren", "user:1") in await waiting(database)
+    assert await cron.defer_nightly() == 0

@@ -13,7 +13,7 @@ from reverie_indexer.errors import Conflict, DatabaseUnavailable
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.nights.dreaming import stage as dreaming
 from reverie_server.provenance import record as derive
 from reverie_server.search.request import request_for

@@ -118,3 +118,4 @@ async def test_what_the_system_wrote_is_never_a_source_of_dreaming(ada: Nights, 
     outcome = await ada.dream()
     assert "window seats" not in model.requests[-1].texts("user")
     assert (outcome.method, outcome.fallback, outcome.reason) == ("extractive", "refused", "0 lines of 5 episodes")
+    assert len(await ada.unpromoted()) == 5, "a refused answer promotes no episode"

@@ -16,7 +16,7 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.files.files import Write
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.jobs.nights_due import next_nightly
 from reverie_server.nights.emergence import inputs as emergence_inputs
 from reverie_server.nights.emergence.collect import EmergenceInput
@@ -45,7 +45,7 @@ async def test_what_is_noted_and_asked_for_enters_the_memory_with_a_report(ada: 
     assert (promoted["text"], promoted["source"]) == (TEA, "memory/2026-04-01.md:3")
     assert promoted["parts"].keys() == {"frequency", "recency", "diversity", "freshness", "consolidation"}
     [rejected] = report.rejected
-    assert (rejected["text"], rejected["gate"]) == ("Looked at a screenshot of the dashboard.", "recalls")
+    assert (rejected["text"], rejected["gate"]) == ("Looked at a screenshot of the dashboard.", "lasting")
     assert f"+- {TEA}" in report.diff
     diary = await ada.text("DREAMS.md")
     assert diary is not None

@@ -22,7 +22,7 @@ from reverie_server.browse.episodes import EpisodeQuery
 from reverie_server.browse.expand import ExpandedEpisode
 from reverie_server.episodes import store as stored
 from reverie_server.forgettable import Selection
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.inject.inject import Injection, InjectRequest
 from reverie_server.jobs.model import episode_name
 from reverie_server.runtime import Runtime

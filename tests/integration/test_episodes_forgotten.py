@@ -9,13 +9,15 @@ import pytest
 from psycopg import sql
 from tests.consistency import assert_index_consistent
 from tests.episodes import answers, complete, episode_rows, events, run, shown, summarised, tiers
+from tests.forgetting import forget_all
 from tests.jobs import jobs_of
 from tests.scripted_model import ScriptedModel
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
 from reverie_server.app.pending_jobs import drain
-from reverie_server.forgetting.forget import Receipt, Target
+from reverie_server.forgetting.forget import Receipt
+from reverie_server.forgetting.selection import Target
 from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 
@@ -40,7 +42,7 @@ def leftovers(conninfo: str, word: str) -> list[str]:
 
 async def forget(talk: Talk, dry_run: bool = False, **target: str) -> Receipt:
     grant, place = await talk.grant()
-    return await talk.runtime.forgetting.forget(grant, place, Target(**target), dry_run=dry_run)
+    return await forget_all(talk.runtime, grant, place, dry_run=dry_run, **target)
 
 
 async def test_nothing_is_left_and_the_episode_keeps_its_id_and_the_rest(

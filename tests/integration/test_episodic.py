@@ -29,7 +29,7 @@ from reverie_indexer.database.database import Database
 from reverie_server.app.pending_jobs import drain
 from reverie_server.episodes import make as episode_making
 from reverie_server.episodes.make import UNGROUNDED
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import NewMessage
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE

@@ -19,10 +19,11 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import UnitOfWork
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.provenance.record import line_sha256
 from reverie_server.runtime import Runtime
+from reverie_server.sessions.model import NewMessage
 
 TALKED = (
     "I moved the review of the Zephyr project to Thursday.",
@@ -226,7 +227,7 @@ class TestWithAModel:
         assert (row["method"], row["prompt"], row["prompt_version"], row["model"]) == (
             "llm",
             "extraction",
-            "1",
+            "2",
             "scripted",
         )
         assert [m["seq"] for m in row["sources"][0]["messages"]] == [1, 2, 3, 4, 5, 6]
@@ -601,3 +602,36 @@ class TestWhoseAndWhen:
         assert memory is not None
         assert "Argo" in memory
         assert "Rex" in memory
+
+
+class TestDays:
+    """Two years of imported talk stood in the note of today, and in each prompt."""
+
+    DAYS = (datetime(2022, 5, 4, 9, tzinfo=UTC), datetime(2022, 6, 1, 9, tzinfo=UTC))
+    # What is said behind these words is not in the line of the log.
+    LONG = "The weather by the lake was fine and we walked for a while along the shore with everybody. " * 3
+    TEXTS = (f"{LONG}We decided to store it all in PostgreSQL 18.", f"{LONG}We agreed to sell the boat in July.")
+
+    async def imported(self, runtime: Runtime) -> Talk:
+        talk = Talk(runtime)
+        for day, text in zip(self.DAYS, self.TEXTS, strict=True):
+            await talk.add([NewMessage("user", text, at=day), NewMessage("assistant", "A good choice.", at=day)])
+        await complete(talk)
+        return talk
+
+    async def check(self, talk: Talk) -> None:
+        assert "- We decided to store it all in PostgreSQL 18." in (await file(talk, "memory/2022-05-04.md") or "")
+        assert "- We agreed to sell the boat in July." in (await file(talk, "memory/2022-06-01.md") or "")
+        assert await file(talk, f"memory/{datetime.now(UTC):%Y-%m-%d}.md") is None
+
+    async def test_a_line_is_in_the_note_of_the_day_on_which_it_was_said(self, runtime: Runtime) -> None:
+        talk = await self.imported(runtime)
+        assert (await extract(runtime, talk)).status == "completed"
+        await self.check(talk)
+
+    async def test_so_are_the_lines_of_a_model(self, talking: Runtime, scripted: ScriptedModel) -> None:
+        talk = await self.imported(talking)
+        lines = "- We decided to store it all in PostgreSQL 18.\n- We agreed to sell the boat in July."
+        scripted.plan(answers(daily_entry=lines))
+        assert (await extract(talking, talk)).method == "llm"
+        await self.check(talk)

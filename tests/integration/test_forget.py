@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from tests.consistency import assert_index_consistent
+from tests.forgetting import forget_all
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
@@ -21,7 +22,7 @@ from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace, Write
 from reverie_server.forgetting import forget as forget_module
-from reverie_server.forgetting.forget import Receipt, Target
+from reverie_server.forgetting.forget import Receipt
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.search import Search
@@ -59,7 +60,7 @@ async def put(pipeline: Pipeline, path: str, text: str, place: Place = MINE) -> 
 
 
 async def forget(runtime: Runtime, dry_run: bool = False, place: Place = MINE, **target: Any) -> Receipt:
-    return await runtime.forgetting.forget(GRANT, place, Target(**target), dry_run=dry_run)
+    return await forget_all(runtime, GRANT, place, dry_run=dry_run, **target)
 
 
 async def fill(pipeline: Pipeline) -> None:
@@ -95,7 +96,7 @@ async def test_what_else_the_files_held_is_still_there(
     _, versions = await workspace.history(PRINCIPAL, "old.md", "personal", before=None, limit=9)
     old = await workspace.diff(PRINCIPAL, "old.md", "personal", 1)
     assert [version.version for version in versions] == [2, 1]
-    assert "Ada said: And then she left." in old
+    assert "+And then she left." in old
     outcome = await search.search(SearchRequest("default", "wren", "vault quince", "user:1", mode="text"))
     assert all("vault" not in ranked.text.casefold() for ranked in outcome.results)
 

@@ -202,3 +202,41 @@ async def test_the_stages_follow_each_other_without_a_model(runtime: Runtime) ->
     await runtime.agents.put("default", "wren", None, None, {"consolidation_enabled": False})
     episode_id = await graph.episode("Bo works on Atlas.", day(0), "web:9")
     assert (await graph.read(episode_id)).reason == "consolidation_enabled is off"
+
+
+async def test_whoever_left_is_nobodys_boss_and_a_fuller_name_is_the_same_person(talking: Runtime) -> None:
+    """Without a model, over several conversations: each knows what the graph holds."""
+    graph = Graph(talking)
+    await graph.hear("My boss is Bruno. Omar reports to Bruno.", day(0), "web:1")
+    await graph.hear("My sister Clara lives in Rome.", day(1), "web:2")
+    await graph.hear("Bruno left the company.", day(5), "web:3")
+    await graph.hear("Petra is my new boss.", day(6), "web:4")
+    await graph.hear("My new boss Petra Lindqvist lives in Malmö.", day(7), "web:5")
+    await graph.hear("My boss left the company. My sister Clara moved to Oslo.", day(9), "web:6")
+    assert await graph.history() == [
+        "User reports_to Bruno 0..5",
+        "Omar reports_to Bruno 0..5",
+        "Clara related_to User 1..",
+        "Clara located_in Rome 1..9",
+        "User reports_to Petra Lindqvist 6..9",
+        "Petra Lindqvist located_in Malmö 7..",
+        "Clara located_in Oslo 9..",
+    ]
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Clara")))
+    assert view.entity.description == "sister of the user"
+
+
+async def test_an_entity_seen_again_under_its_own_name_keeps_its_description(
+    talking: Runtime, scripted: ScriptedModel
+) -> None:
+    graph = Graph(talking)
+    answers(
+        scripted,
+        answer(WORKS, entities=[thing("Ada", description="mathematician")]),
+        answer(WORKS, entities=[thing("Ada", description="lives by the sea", confidence=0.95)]),
+        answer(WORKS),
+    )
+    for number in range(3):
+        await graph.hear("Ada works on Reverie.", day(number), f"web:{number}")
+    view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Ada")))
+    assert view.entity.description == "lives by the sea\nmathematician"

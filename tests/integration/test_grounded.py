@@ -149,7 +149,7 @@ class TestAFirstProfile:
         assert asked == 2
         assert profile is not None
         assert profile.startswith("# Profile\n\n- ")
-        assert "my name is Bo and I live in Bergen" in profile
+        assert "- My name is Bo.\n- I live in Bergen.\n" in profile
         assert "- I work as a pilot at Norwind." in profile
         assert "Robert" not in profile
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 from structlog.testing import capture_logs
-from tests.jobs import Recorded, deferred, jobs_of, stage_rows, with_stages
+from tests.jobs import Recorded, deferred, jobs_of, stage_rows, with_stages, without_facts
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
@@ -76,7 +76,7 @@ async def test_a_debounced_job_waits_and_is_brought_forward_never_put_off(runtim
 async def test_a_failing_job_waits_longer_each_time_and_is_a_dead_letter_at_last(
     runtime: Runtime, database: Database
 ) -> None:
-    await runtime.pipeline.write(
+    await without_facts(runtime).pipeline.write(
         Place("default", "wren", "personal", "user:1"), overwrite("a.md", "one", by="t", reason="t")
     )
     poison, well = Recorded(EmbedderUnavailable(SECRET)), Recorded()
@@ -111,7 +111,9 @@ async def test_a_failing_job_waits_longer_each_time_and_is_a_dead_letter_at_last
 
 
 async def test_what_a_stage_came_to_is_written_down_and_no_memory_with_it(runtime: Runtime, database: Database) -> None:
-    await runtime.pipeline.write(Place("default", "wren", "team"), overwrite("a.md", "one", by="t", reason="t"))
+    await without_facts(runtime).pipeline.write(
+        Place("default", "wren", "team"), overwrite("a.md", "one", by="t", reason="t")
+    )
     works = {
         "dedup": Recorded(ValueError(SECRET)),
         "semantic": Recorded(may_end=asyncio.Event()),
@@ -282,7 +284,9 @@ async def test_a_worker_that_left_in_order_is_no_death(runtime: Runtime, databas
 
 
 async def test_an_agent_that_is_deleted_leaves_no_job(runtime: Runtime, database: Database) -> None:
-    await runtime.pipeline.write(Place("default", "wren", "team"), overwrite("a.md", "one", by="t", reason="t"))
+    await without_facts(runtime).pipeline.write(
+        Place("default", "wren", "team"), overwrite("a.md", "one", by="t", reason="t")
+    )
     system = with_stages(runtime, {"dedup": Recorded()})
     await deferred(database, ADA)
     assert await drain(system) == 1

@@ -14,7 +14,7 @@ from tests.talks import ADA, Talk
 
 from reverie_indexer.index.slices import own_slices
 from reverie_server.app.wiring import assemble
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.line_identity import Derived
@@ -274,3 +274,22 @@ class TestWhenAndWhose:
         assert {source["kind"] for source in row["sources"]} == {"lines"}
         versions = await talking.workspace.present((await ada.grant())[1], ["MEMORY.md"])
         assert versions["MEMORY.md"][0].version == told["version"]
+
+
+async def test_compaction_merges_repeats_among_what_tools_saved(runtime: Runtime) -> None:
+    """Of 36 entries that tools had saved, a third of them repeats, all stayed: they counted as a person's words."""
+    talk = Talk(runtime)
+    _, place = await talk.grant()
+    for number in range(24):
+        await runtime.long_term.save(
+            place, f"The user keeps the key of room {number} in drawer {number}.", None, by="x"
+        )
+    for number in range(12):
+        await runtime.long_term.save(
+            place, f"The user keeps the room {number} key in drawer {number} now.", None, by="x"
+        )
+    compacted = await runtime.compaction.compact(place, by="test")
+    assert compacted.compacted
+    found = await runtime.long_term.current(place)
+    assert found is not None
+    assert found[1].count("\n- ") == 24

@@ -17,9 +17,9 @@ from reverie_server.text.tokens import estimate_tokens
 async def test_the_first_conversation_of_a_day_carries_it_after_what_is_stable(
     database: Database, models: ModelSlot
 ) -> None:
-    # What is said has the wall's time.
-    today = datetime.now(UTC).replace(hour=1, minute=0)
-    ada = await nights(database, models, at=today - timedelta(days=1))
+    # What is said has the wall's time, which is before the end of the day.
+    today = datetime.now(UTC).replace(hour=23, minute=59, second=59)
+    ada = await nights(database, models, at=today)
     first, other = (Talk(ada.runtime, session_id, owner_key=ADA) for session_id in ("web:1", "web:2"))
     assert CARD not in (await first.context("What shall we do?")).system_prompt
     await ada.ready()
@@ -27,7 +27,8 @@ async def test_the_first_conversation_of_a_day_carries_it_after_what_is_stable(
     prompt = (await first.context("What shall we do?")).system_prompt
     assert f"{CARD}\n\n" in prompt
     assert f"\n- {TEA}\n</memory-files>" in prompt, "the last of the files' block"
-    assert prompt.index("## Long-term Memory") < prompt.index(CARD)
+    assert prompt.index("## Profile") < prompt.index(CARD)
+    assert "## Long-term Memory" not in prompt, "its only entry stands on the card"
     bo = Talk(ada.runtime, "web:3", owner_key="user:bo")
     assert CARD not in (await bo.context("What shall we do?")).system_prompt
     # It stays through this conversation, and is not in the next one.

@@ -10,7 +10,7 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.forgettable import Selection
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.nights import report_erase
 
 QUOTED = 'The "kiln" stands behind the barn, as Ada says.'

@@ -15,7 +15,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, UnitOfWork
 from reverie_server.files.files import Write
 from reverie_server.forgettable import Selection
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
 
 BACKUP = "MEMORY_backup_2026-04-03_02-00-00.md"

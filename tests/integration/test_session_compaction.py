@@ -15,7 +15,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.prompt import session_compaction
 from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
 from reverie_server.runtime import Runtime
@@ -376,6 +376,16 @@ class TestBesideRequests:
         await runtime.compactions.idle()
         assert len(await talk.live()) == 4
         await talk.chat(1, first=3, words=400)
+        await runtime.compactions.idle()
+        assert len(await talk.live()) == 2
+
+    async def test_an_agent_may_have_a_smaller_window_than_the_server(
+        self, database: Database, models: ModelSlot
+    ) -> None:
+        runtime = assemble(Settings(embedder="hashing", compact_keep_last=2), database, models)
+        await runtime.agents.put("default", "wren", None, None, {"model_max_tokens": 1000})
+        talk = Talk(runtime)
+        await talk.chat(3, words=400)
         await runtime.compactions.idle()
         assert len(await talk.live()) == 2
 

@@ -29,7 +29,7 @@ async def events(database: Database) -> list[Mapping[str, Any]]:
 async def test_each_stretch_is_published_once(runtime: Runtime, database: Database) -> None:
     await append(runtime, user("one"), user("two"))
     jobs = await runtime.sessions.complete(ADA, SESSION, "web")
-    assert [job.stage for job in jobs] == ["episodic", "extraction"]
+    assert [job.stage for job in jobs] == ["facts", "episodic", "extraction"]
     assert await runtime.sessions.complete(ADA, SESSION, "web") == []
     await append(runtime, user("three"))
     again = await runtime.sessions.complete(ADA, SESSION, "cron")

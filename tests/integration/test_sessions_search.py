@@ -37,6 +37,44 @@ async def test_a_past_exchange_is_found_as_it_was_said(runtime: Runtime) -> None
     assert [(r.scope, r.owner_key, r.boost) for r in found] == [("personal", "user:1", 1.2)] * 2
 
 
+def named(role: str, name: str, content: str) -> NewMessage:
+    return NewMessage("user" if role == "user" else "assistant", content, at=AT, extra={"name": name})
+
+
+async def test_the_name_of_a_speaker_finds_what_this_one_said(runtime: Runtime, conninfo: str) -> None:
+    """Messages say `I`; a question names who it is about. The text stays as it was said."""
+    said = [("Caroline", "I took up pottery."), ("Melanie", "I took up pottery too.")]
+    said += [("Caroline", "Nice weather."), ("Melanie", "It is.")]
+    roles = {"Caroline": "user", "Melanie": "assistant"}
+    await append(runtime, *(named(roles[name], name, content) for name, content in said))
+    for name, content in said[:2]:
+        found = await search(runtime, f"What did {name} say about pottery?", tiers=("message",), max_results=1)
+        assert [r.text for r in found] == [content]
+        assert found[0].speaker_match == 1.0
+    assert_index_consistent(conninfo)
+
+
+async def test_a_line_of_the_log_is_no_result_where_its_message_is_indexed(runtime: Runtime) -> None:
+    """Also where the message itself is no candidate: cut in the log, and far from the query."""
+    await append(runtime, user("zorblax " + "and so on " * 40, at=AT), assistant("Fine, zorblax it is.", at=AT))
+    found = await search(runtime, "zorblax", max_results=10)
+    assert {r.tier for r in found} == {"message"}
+    asked_for = await search(runtime, "zorblax", tiers=("document",))
+    assert [r.path for r in asked_for] == ["memory/2026-04-03.md"]
+
+
+async def test_an_entry_of_the_memory_that_a_message_says_competes_as_the_message(runtime: Runtime) -> None:
+    said = "My sister Ada cannot eat gluten, and the bakery at the corner knows that by now, as they all do."
+    await append(runtime, user(f"Hello there. {said} So what do I cook on Sunday evening?", at=AT))
+    entry = overwrite("MEMORY.md", f"## Notes\n\n- {said}\n", by="t", reason="t")
+    await runtime.pipeline.write(place_of(ADA), entry)
+    query = "Ada gluten bakery corner"
+    alone = (await search(runtime, query, tiers=("message",)))[0]
+    [found] = await search(runtime, query, max_results=10)
+    assert (found.tier, found.chunk_id) == ("message", alone.chunk_id)
+    assert found.score > alone.score
+
+
 async def test_nobody_else_finds_it(runtime: Runtime) -> None:
     await append(runtime, user("The gantry crane is mine."))
     await append(runtime, user("The gantry crane is ours."), principal=TEAM, session_id="team")

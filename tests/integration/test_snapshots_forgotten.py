@@ -24,7 +24,7 @@ from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.files.files import Write
 from reverie_server.files.snapshots import Report, Snapshots, TextFilter
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 

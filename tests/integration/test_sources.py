@@ -10,7 +10,7 @@ from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import ADA, Talk
 
 from reverie_server.app.pending_jobs import drain
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import NewMessage
@@ -120,16 +120,21 @@ async def test_the_sources_of_anothers_memory_and_of_none_are_not_found(talk: Ta
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-async def test_what_is_forgotten_leaves_the_origin_of_the_rest_and_an_edited_line_is_a_persons(
+async def test_what_is_forgotten_goes_with_its_line_and_leaves_the_origin_of_the_rest(
     runtime: Runtime, talk: Talk, client: httpx.AsyncClient
 ) -> None:
     grant, place = await talk.grant()
     await runtime.forgetting.forget(grant, place, Target(text="4711"), dry_run=False)
-    rest = await sources(client, by_path(await found(client, "my locker is"), "MEMORY.md", "locker")["id"])
-    [line] = [line for line in rest["lines"] if "locker" in line["text"]]
-    assert (line["text"], line["written_by"]) == ("- My locker is .", "extraction")
-    await runtime.long_term.update(place, "- My locker is .", "- My locker is on the second floor.", by="user")
-    edited = await sources(client, by_path(await found(client, "locker second floor"), "MEMORY.md", "locker")["id"])
+    rest = await sources(client, by_path(await found(client, "tomatoes"), "MEMORY.md", "tomatoes")["id"])
+    assert {line["text"]: line["written_by"] for line in rest["lines"] if line["text"].startswith("- ")} == {
+        "- Grows heirloom tomatoes.": "person"
+    }
+
+
+async def test_an_edited_line_is_a_persons(runtime: Runtime, talk: Talk, client: httpx.AsyncClient) -> None:
+    _, place = await talk.grant()
+    await runtime.long_term.update(place, "- My locker is 4711.", "- My locker is 4712.", by="user")
+    edited = await sources(client, by_path(await found(client, "locker 4712"), "MEMORY.md", "locker")["id"])
     assert {line["written_by"] for line in edited["lines"] if "locker" in line["text"]} == {"person"}
 
 

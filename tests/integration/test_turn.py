@@ -200,6 +200,16 @@ class TestNotes:
         await settings(talk.runtime, recent_max_tokens=0)
         assert "recent_context" not in names(await talk.context())
 
+    async def test_a_day_may_have_several_notes(self, talk: Talk) -> None:
+        await talk.put(f"memory/{day(0)}.md", f"# {day(0)}\n\nThe first note.")
+        await talk.put(f"memory/{day(0)}-02.md", f"# {day(0)}\n\nThe second note.")
+        await talk.put(f"memory/{day(2)}-10.md", "Two days ago.")
+        await talk.put(f"memory/{day(0)}-plan.md", "A plan.")
+        prompt = (await talk.context()).system_prompt
+        assert f"{NOTES}\n\nThe first note.\n\nThe second note." in prompt
+        assert f"### {day(2)}\n\nTwo days ago." in prompt
+        assert "A plan." not in prompt
+
     async def test_today_is_the_agents(self, runtime: Runtime) -> None:
         """At no instant it is the same day at both ends of the world."""
         now = datetime.now(UTC)

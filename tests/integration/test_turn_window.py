@@ -14,7 +14,7 @@ from tests.talks import Talk
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
-from reverie_server.forgetting.forget import Target
+from reverie_server.forgetting.selection import Target
 from reverie_server.prompt.turn import Turn
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings

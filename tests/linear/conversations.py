@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from tests.growth import Reading
 from tests.linear.texts import MEMORY, NOW, count, lines_of_talk, message, talk, unchanged
 
 from reverie_server.episodes import text as episode_text
-from reverie_server.episodes import topics
+from reverie_server.episodes import topics, unspaced_words
 from reverie_server.extraction import propose as extraction_proposal
 from reverie_server.extraction import text as extraction_text
+from reverie_server.extraction.superseded import KnownLine, facts_of, known_lines, supersede, without_lines
 from reverie_server.graph import answers as graph_answers
+from reverie_server.graph import clauses, unspaced
 from reverie_server.graph import derive as graph_derive
 from reverie_server.graph import heuristics as graph_extractive
 from reverie_server.graph import names as graph_names
@@ -22,8 +26,12 @@ from reverie_server.graph import periods as graph_periods
 from reverie_server.graph import phrases as graph_phrases
 from reverie_server.graph import vocabulary as graph_vocabulary
 from reverie_server.graph.answers import Known
-from reverie_server.graph.model import Entity, Relation
+from reverie_server.graph.model import Entity, Relation, StatedEntity
+from reverie_server.graph.people import People
 from reverie_server.heuristics.extract import statements_of
+from reverie_server.heuristics.memorable import language_of, memorable_of, without_leading
+from reverie_server.heuristics.said_in import SaidIn
+from reverie_server.heuristics.salience import has_secret
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
 from reverie_server.llm.generation import EXTRACTIVE
 
@@ -55,6 +63,16 @@ def _problem(text: str) -> object:
     return extraction_proposal.problem_of(answer, _basis(text, MEMORY), rules)
 
 
+def _known(text: str) -> list[KnownLine]:
+    return known_lines("MEMORY.md", f"- {text}\n- I live in {text}.\n", frozenset(), {})
+
+
+def _superseded(text: str) -> object:
+    known = _known(text)
+    heard = memorable_of(talk(text), "english", "UTC")
+    return supersede(known, facts_of(known, "english"), heard.facts, heard.lines)
+
+
 def _semantic(text: str) -> object:
     entity = SemanticEntity.model_construct(
         external_id=text,
@@ -76,11 +94,18 @@ def _semantic(text: str) -> object:
 
 def _read_by_phrases(text: str) -> None:
     """As `extract` reads one sentence, in each language, but of any length."""
-    for phrases in graph_phrases.all_phrases().values():
-        reader = graph_extractive._Reader([])
-        phrases.hedges.search(text)
-        reader.tell_types(phrases, text)
-        reader.read(phrases, message(text), text, graph_extractive._speaker(phrases, [(message(text), text)]))
+    readers = [(unspaced.claims_of, unspaced.own_name, unspaced.names_in)]
+    readers += [
+        (partial(clauses.claims_of, phrases), partial(clauses.own_name, phrases), partial(clauses.names_in, phrases))
+        for phrases in graph_phrases.all_phrases().values()
+    ]
+    for claims_of, own_name, names_in in readers:
+        own_name(text)
+        names_in(text)
+        reader = graph_extractive._Reader(People([], StatedEntity("user", "User", "person", 0.8, ())))
+        claims = claims_of(text)
+        reader.tell_types(claims)
+        reader.read(message(text), text, claims)
         reader.name_things(message(text), text)
 
 
@@ -163,6 +188,20 @@ TABLE: Mapping[str, Reading] = {
         MEMORY + text, STATED, 10_000_000
     ),
     "reverie_server.extraction.text.title_of": extraction_text.title_of,
+    "reverie_server.heuristics.salience.has_secret": has_secret,
+    "reverie_server.heuristics.memorable.language_of": lambda text: language_of(talk(text), [text], "english"),
+    "reverie_server.heuristics.memorable.memorable_of": lambda text: memorable_of(talk(text), "english", "UTC"),
+    "reverie_server.heuristics.memorable.without_leading": without_leading,
+    "reverie_server.extraction.text.with_introduction": lambda text: extraction_text.with_introduction(
+        MEMORY + text, [replace(STATED[0], text=text)], 10**9
+    ),
+    "reverie_server.extraction.superseded.known_lines": lambda text: known_lines("MEMORY.md", text, frozenset(), {}),
+    "reverie_server.extraction.superseded.facts_of": lambda text: facts_of(_known(text), "english"),
+    "reverie_server.extraction.superseded.supersede": _superseded,
+    "reverie_server.extraction.superseded.without_lines": lambda text: without_lines(
+        text, frozenset(text.splitlines()[:1]), dict.fromkeys(text.splitlines()[1:2], NOW)
+    ),
+    "reverie_server.heuristics.said_in.SaidIn.message_of": lambda text: SaidIn(talk(text), "english").message_of(text),
     "reverie_server.graph.answers.readable": lambda text: graph_answers.readable(talk(text), lambda own, _: own),
     "reverie_server.graph.answers.numbered": lambda text: graph_answers.numbered(talk(text)),
     "reverie_server.graph.answers.known_lines": lambda text: graph_answers.known_lines(
@@ -191,10 +230,21 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.graph.vocabulary.entity_type": graph_vocabulary.entity_type,
     "reverie_server.graph.vocabulary.relation_name": graph_vocabulary.relation_name,
     "reverie_server.episodes.topics.key_topics": lambda text: topics.key_topics([text, text], [text]),
+    "reverie_server.episodes.unspaced_words.words_of_run": lambda text: list(unspaced_words.words_of_run(text)),
     "reverie_server.episodes.topics.key_topics:lines": lambda text: topics.key_topics(text.split("\n")),
 }
 
+# What `_read_by_phrases` reads a sentence with.
+_READING = (
+    *(f"clauses.{name}" for name in ("claims_of", "names_in", "own_name", "proper")),
+    *(f"unspaced.{name}" for name in ("claims_of", "names_in", "own_name")),
+    *(f"departures.{name}" for name in ("ended", "succeeded", "taken_over")),
+    *(f"people.People.{name}" for name in ("begin", "end", "entity", "facts_of", "is_named", "note_role", "resolve")),
+    *(f"people.People.{name}" for name in ("type_of", "with_role")),
+)
+
 EXEMPT: Mapping[str, str] = {
+    **{f"reverie_server.graph.{name}": "measured by Phrases:sentence" for name in _READING},
     "reverie_server.extraction.propose.Basis.source": "numbers of messages, one pass",
     "reverie_server.graph.paths.in_order": "numbers of entities, sorted",
     "reverie_server.graph.paths.needed": "ways of at most a few steps, each by way_to",

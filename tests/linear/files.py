@@ -12,12 +12,14 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.files import keyword_match as keyword_text
 from reverie_server.files import snapshot_format, strict_zip
 from reverie_server.forgetting import files as forgotten_files
-from reverie_server.forgetting import forget
-from reverie_server.long_term import compaction_text, memory_text
+from reverie_server.forgetting import said, selection
+from reverie_server.heuristics import forget_requests
+from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
+from reverie_server.sessions.model import Message
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
-from reverie_server.text import redact
+from reverie_server.text import redact, statement_spans
 from reverie_server.text import remove_spans as removal
 
 DAY = date(2026, 4, 3)
@@ -25,7 +27,7 @@ NOW = datetime(2026, 4, 3, tzinfo=UTC)
 NOTE = "memory/2026-04-03.md"
 SECRET = b"secret"
 MEMORY = "# Long-term Memory\n\n## Notes\n\n- Ada likes tea in the morning.\n"
-MAX_CHARS = forget.MAX_CHARS
+MAX_CHARS = selection.MAX_CHARS
 MAX_ENTRY = memory_text.MAX_CONTENT_CHARS
 
 
@@ -65,6 +67,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.long_term.compaction_text.compact_text:section": lambda text: compaction_text.compact_text(
         MEMORY + text
     ),
+    "reverie_server.long_term.repeats.without_repeats": lambda text: repeats.without_repeats(
+        f"- {text}\n- {text} x\n", lambda line: True, "english"
+    ),
     "reverie_server.long_term.compaction_text.guard": lambda text: compaction_text.guard(text, MEMORY),
     "reverie_server.long_term.compaction_text.guard:after": lambda text: compaction_text.guard(text, MEMORY + text),
     "reverie_server.long_term.compaction_text.guard:half": lambda text: compaction_text.guard(
@@ -73,6 +78,30 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.long_term.compaction_text.pieces_of": lambda text: list(
         compaction_text.pieces_of(text.split("\n"))
     ),
+    "reverie_server.forgetting.selection.relevant_statements": lambda text: selection.relevant_statements(
+        text, frozenset({"tea", "ada"}), "english"
+    ),
+    "reverie_server.forgetting.selection.checked_text": lambda text: selection.checked_text(text[:4000] + "a b"),
+    "reverie_server.text.statement_spans.is_statement": statement_spans.is_statement,
+    "reverie_server.heuristics.forget_requests.forget_requests": forget_requests.forget_requests,
+    "reverie_server.heuristics.forget_requests.last_statement": lambda text: forget_requests.last_statement(
+        statement_spans.statements(text)
+    ),
+    "reverie_server.forgetting.said.is_about": lambda text: said.is_about(text, text[:80], "english"),
+    "reverie_server.forgetting.said.echoes": lambda text: said.echoes(
+        ["Ada likes tea."], [Message(1, "assistant", text, NOW, 1)], "english"
+    ),
+    "reverie_server.text.statement_spans.statement_spans": statement_spans.statement_spans,
+    "reverie_server.text.statement_spans.statements": statement_spans.statements,
+    "reverie_server.text.statement_spans.without_stumps": lambda text: statement_spans.without_stumps(
+        text, [(at, at + 1) for at in range(0, len(text), 7)]
+    ),
+    "reverie_server.text.statement_spans.without_stumps:one": lambda text: statement_spans.without_stumps(
+        text, [(len(text) // 2, len(text) // 2 + 5)]
+    ),
+    "reverie_server.text.redact.Targets.stretches_in": lambda text: redact.Targets(
+        [_middle(text), "Ada likes tea in the morning."]
+    ).stretches_in(text),
     "reverie_server.text.redact.Targets.found_in": lambda text: redact.Targets(["Ada likes", _middle(text)]).found_in(
         text
     ),
@@ -106,7 +135,8 @@ TABLE: Mapping[str, Reading] = {
         keyword_text.terms_of(text[:8000])
     ),
     "reverie_server.long_term.memory_text.section_of": memory_text.section_of,
-    "reverie_server.long_term.memory_text.entry_of": lambda text: memory_text.entry_of(text[:MAX_ENTRY]).preview,
+    "reverie_server.long_term.memory_text.entry_of": lambda text: memory_text.entry_of(text[:MAX_ENTRY]),
+    "reverie_server.long_term.memory_text.preview_of": memory_text.preview_of,
     "reverie_server.long_term.memory_text.add_entry": lambda text: _add(text, "Ada drinks coffee in the afternoon."),
     "reverie_server.long_term.memory_text.add_entry:section": lambda text: _add(
         MEMORY + text, "Ada drinks coffee now."

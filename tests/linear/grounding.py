@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from tests.growth import Reading
 
 from reverie_server.episodes import make as episode_making
-from reverie_server.heuristics import extract as extractive
 from reverie_server.heuristics import grounding, grounding_names, grounding_vocabulary, grounding_words, orders
 from reverie_server.sessions.model import Message
 
@@ -34,11 +33,13 @@ def _neighbourhoods(text: str) -> grounding_names.Neighbourhoods:
 
 TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.orders.why_order": orders.why_order,
+    "reverie_server.heuristics.orders.why_order:duty": lambda text: orders.why_order(text, is_duty=True),
     "reverie_server.heuristics.grounding.Sources.why_not": lambda text: KNOWN.why_not(text, about_user=False),
     "reverie_server.heuristics.grounding.Sources.why_not:sources": lambda text: grounding.Sources(
         _messages(text), [text]
     ).why_not("Ada moved the review to Oslo.", about_user=True),
     "reverie_server.heuristics.grounding.Sources.why_invented": KNOWN.why_invented,
+    "reverie_server.heuristics.grounding.Sources.why_unnamed": KNOWN.why_unnamed,
     "reverie_server.heuristics.grounding.Sources.why_addressed": KNOWN.why_addressed,
     "reverie_server.heuristics.grounding.Sources.of_texts": lambda text: grounding.Sources.of_texts([text]),
     "reverie_server.heuristics.grounding.refusal": lambda text: grounding.refusal(text, KNOWN, about_user=True),
@@ -70,7 +71,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.episodes.make.without_sentences": lambda text: episode_making.without_sentences(
         text, lambda sentence: sentence[:1]
     ),
-    "reverie_server.heuristics.extract.profile_of": lambda text: extractive.profile_of(_messages(text)),
 }
 EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.grounding_vocabulary.WordList.of": "reads a table of ours",

@@ -54,7 +54,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_indexer.text.split.split:lines": lambda text: _split(text, by_lines=True),
     "reverie_indexer.text.split.split:small": lambda text: _split(text, by_lines=True, max_chars=7),
     "reverie_indexer.text.split.grapheme_floor": lambda text: split.grapheme_floor(text, 0, len(text) // 2),
-    "reverie_indexer.text.passages.passages_of_message": lambda text: passages.passages_of_message(text, DAY, RULES),
+    "reverie_indexer.text.passages.passages_of_message": lambda text: passages.passages_of_message(
+        text, DAY, RULES, text
+    ),
+    "reverie_indexer.text.passages.speaker_label": lambda text: passages.speaker_label(text, text),
     "reverie_indexer.index.episode_index.passages_of_episode": lambda text: episode_index.passages_of_episode(
         text, [text], DAY, RULES
     ),

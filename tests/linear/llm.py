@@ -87,6 +87,7 @@ TABLE: Mapping[str, Reading] = {
         {"previous": text, "transcript": text, "max_words": "12"}
     ),
     "reverie_server.heuristics.salience.sentences": salience.sentences,
+    "reverie_server.heuristics.salience.sentence_spans": lambda text: list(salience.sentence_spans(text, 0, len(text))),
     "reverie_server.heuristics.salience.asks": _in_each_language(salience.asks),
     "reverie_server.heuristics.salience.rarity": lambda text: salience.rarity(text.split("\n")),
     "reverie_server.heuristics.salience.salience": _in_each_language(

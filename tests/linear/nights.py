@@ -8,15 +8,17 @@ from datetime import timedelta
 from tests.growth import Reading
 from tests.linear.texts import DAY, MEMORY, NOTE, NOW, TITLE, count, unchanged
 
-from reverie_server.heuristics import entries, statement_index, statements
+from reverie_server.heuristics import cues, entries, lasting, statement_index, statements
 from reverie_server.llm.answers import Compaction, Replaced
 from reverie_server.long_term import archive, guard
 from reverie_server.long_term import proposal as compaction_proposal
-from reverie_server.nights import diary
+from reverie_server.nights import card_lines, diary
 from reverie_server.nights.dreaming import text as dreaming_text
 from reverie_server.nights.dreaming.text import Kind
-from reverie_server.nights.emergence import candidates, collect
+from reverie_server.nights.emergence import candidates, collect, topic, uptake
 from reverie_server.nights.emergence import text as emergence_text
+from reverie_server.nights.soul import due as soul_due
+from reverie_server.nights.soul import text as soul_text
 from reverie_server.provenance import line_identity as lines
 from reverie_server.text.redact import essence
 
@@ -50,6 +52,18 @@ def _compared(text: str) -> object:
 def _statements(text: str) -> list[statements.Statement]:
     parts = text.split("\n") if "\n" in text else [text[at : at + 60] for at in range(0, len(text), 60)]
     return [statements.statement(part, "english") for part in parts]
+
+
+def _lasts(text: str) -> object:
+    known = cues.all_cues()["english"]
+    return lasting.lasts(text, frozenset(), known), lasting.speaks_for_itself(text, frozenset(), known)
+
+
+def _taken(text: str) -> object:
+    said = [uptake.Noted(part.terms, DAY - timedelta(days=1)) for part in _statements(text)]
+    log = "".join(f"[09:30] User: {part.text} | Assistant: Yes\n" for part in _statements(text))
+    exchanges = list(uptake.exchanges_of(log, DAY, "english"))
+    return [exchange.recall("UTC") for exchange in exchanges], uptake.taken_up(said, exchanges)
 
 
 def _indexed(text: str) -> object:
@@ -92,6 +106,15 @@ def _dreamed(text: str) -> list[dreaming_text.Line]:
     return [dreaming_text.Line("fact", said, own) for said in [*_said(text)[:1], *_statements(text)]]
 
 
+def _soul_facts(text: str) -> list[soul_text.KnownFact]:
+    return [soul_text.KnownFact(text, DAY, (1,)), soul_text.KnownFact(f"I am {text}", DAY, (2,))]
+
+
+def _reviewed(text: str) -> object:
+    proposals = [(text, [1, 2]), *((line, [1, 2]) for line in text.split("\n")[:50])]
+    return soul_text.reviewed(proposals, _soul_facts(text), f"# Ada\n{text}", _nobody, unchanged)
+
+
 def _put_together(text: str) -> object:
     before = MEMORY + text
     parts = compaction_proposal.parts_of(before, count)[:8]
@@ -100,6 +123,17 @@ def _put_together(text: str) -> object:
 
 
 TABLE: Mapping[str, Reading] = {
+    "reverie_server.nights.soul.due.is_counted": lambda text: soul_due.is_counted(f"{text}.md", text),
+    "reverie_server.nights.soul.text.count_words": soul_text.count_words,
+    "reverie_server.nights.soul.text.usable_facts": lambda text: soul_text.usable_facts(_soul_facts(text), unchanged),
+    "reverie_server.nights.soul.text.reviewed": _reviewed,
+    "reverie_server.nights.soul.text.why_unfit": lambda text: soul_text.why_unfit(
+        [text, *text.split("\n")], min_chars=1, max_words=10_000_000
+    ),
+    "reverie_server.nights.soul.text.is_first_person": soul_text.is_first_person,
+    "reverie_server.nights.soul.text.peoples_text": lambda text: soul_text.peoples_text(text, _everybody),
+    "reverie_server.nights.soul.text.composed": lambda text: soul_text.composed(text, text.split("\n"), _nobody),
+    "reverie_server.nights.soul.text.composed:machine": lambda text: soul_text.composed(text, ["Ada"], _everybody),
     "reverie_server.long_term.archive.archived": lambda text: archive.archived(text, DAY, ["- Ada", text]),
     "reverie_server.long_term.archive.archived:lines": lambda text: archive.archived(None, DAY, [text, f"{text}x"]),
     "reverie_server.long_term.proposal.parts_of": lambda text: compaction_proposal.parts_of(text, count),
@@ -170,11 +204,32 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
     "reverie_server.nights.emergence.collect.collect": _gathered,
     "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
-        _view(text), SETTING, topic_passages=_view(text).recalled
+        _view(text), SETTING, asked=collect.AskedTopic(text, _view(text).recalled)
     ),
     "reverie_server.nights.emergence.collect.collect:memory": lambda text: collect.collect(
         collect.EmergenceInput(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
     ),
+    "reverie_server.heuristics.lasting.lasts": _lasts,
+    "reverie_server.heuristics.lasting.lasts:feelings": lambda text: _lasts("i'm so " * (len(text) // 8) + text),
+    "reverie_server.heuristics.lasting.speaks_for_itself": _lasts,
+    "reverie_server.heuristics.statements.restates": lambda text: [
+        statements.restates(one, other) for one in _said(text) for other in _said(text)
+    ],
+    "reverie_server.nights.card_lines.MemoryLines.of": lambda text: card_lines.MemoryLines.of(text, "english"),
+    "reverie_server.nights.card_lines.MemoryLines.find": lambda text: card_lines.MemoryLines.of(text, "english").find(
+        f"{text} Ada", "english"
+    ),
+    "reverie_server.nights.card_lines.with_line": lambda text: card_lines.with_line(text, "Ada", "Bo", "english"),
+    "reverie_server.nights.card_lines.present_entries": lambda text: card_lines.present_entries(text, ["Ada", text]),
+    "reverie_server.nights.emergence.topic.Topic.covers": lambda text: [
+        topic.Topic(text, _statements(text), "english").covers(each) for each in _said(text)
+    ],
+    "reverie_server.nights.emergence.uptake.exchanges_of": lambda text: list(
+        uptake.exchanges_of(f"[09:30] User: {text} | Assistant: {text}", DAY, "english")
+    ),
+    "reverie_server.nights.emergence.uptake.taken_up": _taken,
+    "reverie_server.nights.emergence.uptake.Exchange.recall": _taken,
+    "reverie_server.nights.emergence.uptake.noted_again": lambda _: uptake.noted_again(DAY, "UTC"),
     "reverie_server.long_term.guard.check": lambda text: guard.check(
         MEMORY + text, f"{MEMORY}{text}\n- Bo.\n", RULES, _nobody
     ),
@@ -216,6 +271,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.text.error_site.code_of": "takes an error",
     "reverie_server.text.error_site.error_site": "takes an error",
     "reverie_server.jobs.nights_due.nightly_at": "takes a day",
+    "reverie_server.jobs.nights_due.nightly_start": "takes a day and the name of a zone",
     "reverie_server.jobs.nights_due.nightly_day": "takes a time",
     "reverie_server.jobs.nights_due.nightly_days": "takes a time",
     "reverie_server.jobs.nights_due.next_nightly": "takes a time",

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 
 from tests.growth import Reading
 
 from reverie_indexer.text import chunk
-from reverie_server.heuristics import small_talk
+from reverie_server.heuristics import own_question, past, small_talk
+from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.inject import inject, query_expansion, section
-from reverie_server.prompt import context
-from reverie_server.search import episode_passages, evidence, query_terms, rank
-from reverie_server.text import controls, fences, query, tokens
+from reverie_server.prompt import context, marking
+from reverie_server.search import empty_talk, episode_passages, evidence, filters, query_terms, rank, superseded_text
+from reverie_server.text import controls, fences, front_matter, query, tokens
 
 DAY = date(2026, 4, 3)
 NOTE = "memory/2026-04-03.md"
 LIMITS = context.Limits(today_max_tokens=2000, recent_max_tokens=2000)
 COUNT = tokens.estimate_tokens
+
+
+class _Everything(dict[bytes, superseded_text.Superseded]):
+    """Every sentence is superseded."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __bool__(self) -> bool:
+        return True
+
+    def get(self, *_: object) -> superseded_text.Superseded:  # type: ignore[override]
+        return superseded_text.Superseded(1, datetime(2026, 4, 3, tzinfo=UTC), 2)
+
+
+_ALL_SUPERSEDED = _Everything()
 
 
 def _files(text: str) -> context.PromptFiles:
@@ -41,6 +58,9 @@ def _select(text: str) -> object:
 
 
 TABLE: Mapping[str, Reading] = {
+    "reverie_server.search.filters.tag_pattern": filters.tag_pattern,
+    "reverie_server.text.front_matter.front_matter_tags": front_matter.front_matter_tags,
+    "reverie_server.text.front_matter.normal_tag": front_matter.normal_tag,
     "reverie_server.prompt.context.caller_prompt": context.caller_prompt,
     "reverie_server.prompt.context.stable_parts": lambda text: context.stable_parts(
         text[: len(text) // 2], _files(text)
@@ -56,9 +76,6 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.prompt.context.sections": lambda text: context.sections([context.Part("a", text)], COUNT),
     "reverie_server.prompt.context.says_nothing": context.says_nothing,
-    "reverie_server.search.episode_passages.only_repeats": lambda text: episode_passages.only_repeats(
-        text[:2000], [text], [text[:2000]]
-    ),
     "reverie_server.search.episode_passages.sentences_of": episode_passages.sentences_of,
     "reverie_server.search.episode_passages.episode_text": lambda text: episode_passages.episode_text(
         text, text[: len(text) // 2]
@@ -95,6 +112,22 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.inject.query_expansion.with_recent_messages": lambda text: query_expansion.with_recent_messages(
         text, [text, text]
     ),
+    "reverie_server.search.superseded_text.without_said": lambda text: superseded_text.without_said(
+        text, {sentence_key("I live in Kiel.")}
+    ),
+    "reverie_server.search.superseded_text.current_text": lambda text: [
+        superseded_text.current_text(text, _ALL_SUPERSEDED, marked=marked) for marked in (True, False)
+    ],
+    "reverie_server.heuristics.own_question.asks_about_self": own_question.asks_about_self,
+    "reverie_server.search.empty_talk.asks_assistant": empty_talk.asks_assistant,
+    "reverie_server.search.empty_talk.is_courtesy": lambda text: empty_talk.is_courtesy(text, "english"),
+    "reverie_server.search.empty_talk.says_nothing": lambda text: empty_talk.says_nothing(text, "english"),
+    "reverie_server.heuristics.past.asks_about_past": past.asks_about_past,
+    "reverie_server.prompt.marking.has_superseded": lambda text: marking.has_superseded(text, {}),
+    "reverie_server.prompt.marking.marked_text": lambda text: marking.marked_text(text, _ALL_SUPERSEDED, ()),
+    "reverie_server.prompt.marking.without_repeats": lambda text: marking.without_repeats(
+        [context.Part("profile", text), context.Part("long_term_memory", text)]
+    ),
     "reverie_server.text.tokens.estimate_tokens": tokens.estimate_tokens,
     "reverie_server.text.tokens.message_tokens": lambda text: tokens.message_tokens(text, {"a": text}, COUNT),
     "reverie_server.heuristics.small_talk.is_small_talk": small_talk.is_small_talk,
@@ -108,6 +141,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.small_talk.content_runs": small_talk.content_runs,
 }
 
+_PASSAGE = "a passage, which is bounded, by keyed_sentences"
 _NUMBERS = "columns of numbers, bounded by the candidates of a search"
 EXEMPT: Mapping[str, str] = {
     "reverie_server.search.request.request_for": "hands the query on; check_query bounds it",
@@ -121,8 +155,19 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.rank.usual_similarity": _NUMBERS,
     "reverie_server.search.rank.score": _NUMBERS,
     "reverie_server.search.rank.select": _NUMBERS,
-    "reverie_server.search.duplicates.may_repeat": "tiers and paths of the candidates",
-    "reverie_server.search.duplicates.repeating_rows": "pairs of at most twenty passages, each by daily_log.repeats",
+    "reverie_server.search.copies.copies": "passages are bounded, and so is what is looked for in how many of them",
+    "reverie_server.search.copies.scored_by": _NUMBERS,
+    "reverie_server.search.copies.log_parts_of": "a passage, which is bounded, by daily_log.parts_of",
+    "reverie_server.search.derived_files.is_derived": "the path of a passage",
+    "reverie_server.search.derived_files.is_long_term": "the path of a passage",
+    "reverie_server.search.derived_files.is_diary": "the path of a passage",
+    "reverie_server.search.succession.keyed": _PASSAGE,
+    "reverie_server.search.succession.superseded_of": _PASSAGE,
+    "reverie_server.search.succession.is_matched_by_superseded": _PASSAGE,
+    "reverie_server.search.succession.with_succession": _NUMBERS,
+    "reverie_server.search.succession.with_predecessors": _NUMBERS,
+    "reverie_server.search.superseded_text.until_text": "a date",
+    "reverie_server.search.log_lines.log_rows": "the results of a search, by copies.log_parts_of",
     "reverie_server.inject.section.fit": "measured with select, whose entries it takes",
     "reverie_server.inject.section.section": "measured with select, whose entries it takes",
     "reverie_server.text.tokens.load_tokenizer": "reads a file of the operator's",

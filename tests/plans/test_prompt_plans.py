@@ -24,7 +24,9 @@ async def plan_of(database: Database) -> tuple[list[dict[str, Any]], int]:
         params = {
             "tenant_id": "default",
             "slice_ids": [s.slice_id for s in own],
-            "paths": ["memory/2026-04-03.md", "memory/2026-04-02.md", "MEMORY.md", "memory.md"],
+            "paths": ["MEMORY.md", "memory.md"],
+            "notes_from": "memory/2026-04-02",
+            "notes_to": "memory/2026-04-03/",
         }
         found = await (await connection.execute(context_files.SQL["prompt_files"], params)).fetchall()
         statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + context_files.SQL["prompt_files"]

@@ -38,6 +38,7 @@ def candidates_of(
         start_line=column("start_line"),
         end_line=column("end_line"),
         text_key=[hash(text) for text in column("text")],
+        text=column("text"),
         label=column("text"),
         asks=np.array([text.endswith("?") for text in column("text")], np.float64),
         specificity=np.array([_SPECIFICITY[scope] for scope in column("scope")], np.int64),

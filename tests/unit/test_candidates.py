@@ -13,9 +13,9 @@ from reverie_server.nights.emergence.candidates import GATES, WEIGHTS, Evidence,
 NOW = datetime(2026, 4, 10, 12, 0, tzinfo=UTC)
 ZONE = "UTC"
 RULES = Rules()
-# Noted four days ago, asked for three times in two ways, the last time 7 days after nothing: yesterday at noon.
+# Noted on two days, the last time four days ago, asked for three times in two ways, the last time yesterday at noon.
 EVIDENCE = Evidence(
-    days=[date(2026, 4, 6)],
+    days=[date(2026, 4, 5), date(2026, 4, 6)],
     recalls=[
         Recall(b"q1", NOW - timedelta(days=3)),
         Recall(b"q1", NOW - timedelta(days=2)),
@@ -35,7 +35,7 @@ def test_the_weights_are_those_of_the_contract() -> None:
 
 
 def test_the_score_of_an_entry_worked_by_hand() -> None:
-    """ln 4 / ln 11 = 0.5781; 0.5^(1/7) = 0.9057; 2/5; 1 - 4/30 = 0.8667; noted on 6, recalled on 7, 8, 9: (4-1)/6."""
+    """ln 4 / ln 11 = 0.5781; 0.5^(1/7) = 0.9057; 2/5; 1 - 4/30 = 0.8667; noted on two days: (2-1)/6."""
     scored = score(EVIDENCE, RULES, NOW, ZONE)
     assert scored.parts == pytest.approx(
         {
@@ -43,20 +43,21 @@ def test_the_score_of_an_entry_worked_by_hand() -> None:
             "recency": 0.905724,
             "diversity": 0.4,
             "freshness": 0.866667,
-            "consolidation": 0.5,
+            "consolidation": 0.166667,
         },
         abs=1e-6,
     )
-    by_hand = 0.30 * 0.578130 + 0.25 * 0.905724 + 0.20 * 0.4 + 0.15 * 0.866667 + 0.10 * 0.5
+    by_hand = 0.30 * 0.578130 + 0.25 * 0.905724 + 0.20 * 0.4 + 0.15 * 0.866667 + 0.10 / 6
     assert scored.score == pytest.approx(by_hand, abs=1e-6)
-    assert scored.score == pytest.approx(0.659870, abs=1e-6)
+    assert scored.score == pytest.approx(0.626537, abs=1e-6)
     assert scored.stopped_by is None
     assert tuple(scored.gates) == GATES
 
 
 def test_the_parts_end_at_one_and_at_zero() -> None:
     recalls = [Recall(bytes([n]), NOW - timedelta(days=n % 9)) for n in range(40)]
-    best = score(Evidence(days=[NOW.date()], recalls=recalls), RULES, NOW, ZONE)
+    days = [NOW.date() - timedelta(days=n) for n in range(7)]
+    best = score(Evidence(days=days, recalls=recalls), RULES, NOW, ZONE)
     assert best.parts == dict.fromkeys(WEIGHTS, 1.0)
     assert best.score == pytest.approx(1.0)
     never = score(Evidence(days=[date(2026, 1, 1)]), RULES, NOW, ZONE)
@@ -103,7 +104,7 @@ def test_each_gate_stops_what_it_is_for(change: dict[str, object], gate: str) ->
 
 def test_at_its_oldest_an_entry_still_passes() -> None:
     recalls = [Recall(bytes([n]), NOW - timedelta(hours=n)) for n in range(8)]
-    oldest = Evidence(days=[NOW.date() - timedelta(days=30)], recalls=recalls)
+    oldest = Evidence(days=[NOW.date() - timedelta(days=30)], recalls=recalls, is_telling=True)
     assert score(oldest, RULES, NOW, ZONE).stopped_by is None
     older = replace(oldest, days=[NOW.date() - timedelta(days=31)])
     assert score(older, RULES, NOW, ZONE).stopped_by == "age_days"
@@ -123,22 +124,33 @@ def test_what_came_up_on_one_day_is_a_one_off_unless_it_was_stressed() -> None:
     assert score(once, RULES, NOW, ZONE).stopped_by == "not_one_off"
     assert score(replace(once, is_telling=True), RULES, NOW, ZONE).stopped_by is None
     other_day = replace(once, recalls=[*today, Recall(b"x", NOW - timedelta(days=1))])
-    assert score(other_day, RULES, NOW, ZONE).stopped_by is None
+    assert score(other_day, RULES, NOW, ZONE).stopped_by == "not_one_off", "days count from notes, not from recalls"
+    noted_twice = replace(once, days=[NOW.date() - timedelta(days=1), NOW.date()])
+    assert score(noted_twice, RULES, NOW, ZONE).stopped_by is None
 
 
-def test_days_are_those_of_the_agents_time_zone() -> None:
-    """23:30 and 00:30 in Auckland are two days there, one in UTC."""
-    late = datetime(2026, 4, 9, 11, 30, tzinfo=UTC)
-    recalls = [Recall(b"a", late), Recall(b"b", late + timedelta(hours=1)), Recall(b"c", late)]
-    noted = Evidence(days=[date(2026, 4, 9)], recalls=recalls)
-    assert score(noted, RULES, NOW, "Pacific/Auckland").parts["consolidation"] == pytest.approx(1 / 6)
-    assert score(noted, RULES, NOW, "UTC").parts["consolidation"] == 0.0
+def test_today_is_that_of_the_agents_time_zone() -> None:
+    """At 23:30 in UTC the next day has begun in Auckland, and its note counts there."""
+    late = datetime(2026, 4, 9, 23, 30, tzinfo=UTC)
+    noted = Evidence(days=[date(2026, 4, 9), date(2026, 4, 10)])
+    assert score(noted, RULES, late, "Pacific/Auckland").parts["consolidation"] == pytest.approx(1 / 6)
+    assert score(noted, RULES, late, "UTC").parts["consolidation"] == 0.0
+
+
+def test_what_several_days_speak_of_needs_no_recalls() -> None:
+    """Nobody searches for what stands in the prompt."""
+    days = [NOW.date() - timedelta(days=ago) for ago in (3, 2, 1)]
+    recall = Recall(b"q", NOW - timedelta(days=1))
+    assert score(Evidence(days=days, recalls=[recall]), RULES, NOW, ZONE).stopped_by is None
+    assert score(Evidence(days=days[1:], recalls=[recall]), RULES, NOW, ZONE).stopped_by == "recalls"
+    assert score(Evidence(days=days[1:], recalls=[recall], is_telling=True), RULES, NOW, ZONE).stopped_by is None
+    assert score(Evidence(days=days, recalls=[recall], is_lasting=False), RULES, NOW, ZONE).stopped_by == "lasting"
 
 
 def test_a_persons_question_counts_as_a_recall_of_now_and_needs_no_others() -> None:
-    """ln 2 / ln 11; recalled now; 1 of 5 queries; fresh; noted yesterday, asked for today."""
+    """ln 2 / ln 11; recalled now; 1 of 5 queries; fresh; noted yesterday."""
     asked = score(Evidence(days=[NOW.date() - timedelta(days=1)], is_asked=True), RULES, NOW, ZONE)
-    by_hand = 0.30 * math.log(2) / math.log(11) + 0.25 * 1 + 0.20 * 0.2 + 0.15 * (1 - 1 / 30) + 0.10 / 6
+    by_hand = 0.30 * math.log(2) / math.log(11) + 0.25 * 1 + 0.20 * 0.2 + 0.15 * (1 - 1 / 30)
     assert asked.score == pytest.approx(by_hand)
     assert asked.stopped_by is None
     assert asked.gates["recalls"].needed == 0

@@ -369,7 +369,9 @@ def test_a_heading_that_repeats_the_date_of_its_note_is_no_context() -> None:
     assert context_line("memory/2026-04-04.md", passage("text", "2026-04-03", "Atlas")) == "2026-04-03 > Atlas"
 
 
-@pytest.mark.parametrize("path", ["memory/2026-04-03.md", "2026-04-03.md", "team/notes/2026-04-03.md"])
+@pytest.mark.parametrize(
+    "path", ["memory/2026-04-03.md", "2026-04-03.md", "team/notes/2026-04-03.md", "memory/2026-04-03-02.md"]
+)
 def test_a_daily_note_has_the_date_of_its_name(path: str) -> None:
     assert note_date(path) == date(2026, 4, 3)
 

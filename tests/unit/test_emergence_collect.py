@@ -45,7 +45,7 @@ def test_a_copy_of_what_was_said_once_is_no_second_day() -> None:
     origins: Mapping[tuple[int, str], MessageKey] = {(1, LOGGED): SAID, (2, f"- {FACT}"): SAID}
     found = one(*files, origins=origins)
     assert list(found.evidence.days) == [FIRST]
-    assert not found.scored.gates["not_one_off"].passed
+    assert found.scored.stopped_by == "recalls"
     midnight = consolidated(3, LATER, f"- {FACT} ({NEXT.isoformat()})")
     assert list(one(*files, midnight, origins=origins).evidence.days) == [FIRST]
 
@@ -57,7 +57,7 @@ def test_what_is_said_again_on_another_day_is() -> None:
         origins={(1, LOGGED): SAID, (2, LOGGED): AGAIN},
     )
     assert list(found.evidence.days) == [FIRST, LATER]
-    assert found.scored.gates["not_one_off"].passed
+    assert found.scored.stopped_by is None
 
 
 def test_days_that_no_note_tells_any_more_count_by_what_was_consolidated() -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from reverie_server.heuristics.entries import dated, entries_of, undated
 from reverie_server.nights.emergence.candidates import Recall, Rules
 from reverie_server.nights.emergence.collect import (
+    AskedTopic,
     Candidate,
     EmergenceInput,
     MemoryFile,
@@ -133,11 +134,11 @@ def test_what_the_memory_holds_and_what_was_corrected_since_is_told() -> None:
 
 def test_with_a_topic_only_what_was_found_is_a_candidate() -> None:
     note = (DAY, "- Prefers green tea to coffee.\n\n- Lives in Oslo near the harbour.\n")
-    passages = [Passage("memory/2026-04-03.md", 3, 3, frozenset())]
-    [candidate] = collected(inputs_of(note), topic_passages=passages)
+    harbour = Passage("memory/2026-04-03.md", 3, 3, frozenset(), relevance=0.5)
+    [candidate] = collected(inputs_of(note), asked=AskedTopic("a place by the sea", [harbour]))
     assert candidate.text == "Lives in Oslo near the harbour."
     assert candidate.evidence.is_asked
-    assert collected(inputs_of(note), topic_passages=[]) == []
+    assert collected(inputs_of(note), asked=AskedTopic("a place by the sea", [])) == []
 
 
 def test_what_was_forgotten_is_no_candidate() -> None:

@@ -13,7 +13,7 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.episodes.make import is_grounded
 from reverie_server.episodes.text import ABSTRACT_CHARS, abstract_of, cut, extractive_summary, says_something
 from reverie_server.episodes.topics import MAX_TOPIC_CHARS, MAX_TOPICS, key_topics
-from reverie_server.search.episode_passages import episode_text, only_repeats, statement_text
+from reverie_server.search.episode_passages import episode_text
 from reverie_server.sessions.model import Message, Role
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE
 from reverie_server.text.tokens import estimate_tokens
@@ -179,19 +179,31 @@ def test_a_prompt_gets_the_abstract_or_the_passage_that_was_found() -> None:
     assert episode_text("- User: I prefer tea.", abstract) == "I prefer tea."
 
 
-def test_a_line_that_was_said_so_is_no_news() -> None:
-    line = "- Assistant: Marguerite does, every second Wednesday."
-    assert only_repeats(line, ["marguerite does, every second Wednesday. Always."], [])
-    assert only_repeats(line, [], [LOG])
-    assert not only_repeats(line, ["Somebody else does."], ["notes"])
-    assert not only_repeats(f"{line}\n- User: Who pays?", ["Marguerite does, every second Wednesday."], [])
-    assert only_repeats("- User: It is a long story that…", ["it is a long story that never ends"], [])
-    assert statement_text(line, "episodic") == "Marguerite does, every second Wednesday."
-    assert statement_text("# Day\n\n- User: x", "document") == "- User: x"
-
-
 def test_a_summary_has_something_in_common_with_what_it_was_made_of() -> None:
     given_text = "User: We moved the review with Ada to Thursday."
     assert is_grounded("Ada's review is on Thursday now.", given_text)
     assert is_grounded("La revisión con Ada es el jueves.", given_text)
     assert not is_grounded("Lorem ipsum dolor sit amet.", given_text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "我昨天去北京出差，见了猎户座项目的客户，他们希望下个月上线。我们决定使用PostgreSQL作为数据库。",
+            ["北京", "猎户座", "项目", "客户", "PostgreSQL", "数据库"],
+        ),
+        ("市场部的王经理觉得预算太高了。我想把会议改到星期五下午。", ["市场部", "经理", "预算", "会议"]),
+        (
+            "昨日、東京で田中さんと予算について話しました。来月から大阪支社に転勤します。",
+            ["東京", "田中", "予算", "大阪支社", "転勤"],
+        ),
+        (
+            "เมื่อวานฉันไปประชุมที่กรุงเทพเรื่องงบประมาณโครงการใหม่ ลูกค้าอยากให้เสร็จภายในเดือนหน้า",
+            ["ประชุม", "กรุงเทพ", "งบประมาณ", "โครงการ", "ลูกค้า"],
+        ),
+        ("我对花生过敏，请记住。我在学西班牙语，打算明年去马德里旅行。", ["花生", "过敏", "西班牙语", "马德里"]),
+    ],
+)
+def test_topics_of_scripts_without_spaces_are_words(text: str, expected: list[str]) -> None:
+    assert set(key_topics([text])) == set(expected)

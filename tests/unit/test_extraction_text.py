@@ -131,7 +131,7 @@ class TestStatements:
         texts = ("Remember that my boat is called Argo.", "ok", "Remember that my locker is 4711.")
         proposal = heuristic_proposal(basis(*texts, memory=memory), RULES, "timeout")
         assert list(proposal.files) == []
-        assert [line.text for line in proposal.lines] == ["Remember that my boat is called Argo."]
+        assert [line.text for line in proposal.lines] == ["My boat is called Argo."]
         assert proposal.lines[0].source["messages"] == [{"seq": 1, "id": "m-1"}]
         assert proposal.fallback == "timeout"
 

@@ -31,6 +31,7 @@ NOT_REACHED: Mapping[str, str] = {
     "model_calls": "numbers",
     "model_outcomes": "codes and numbers",
     "tombstones": "what forgetting leaves: a keyed hash, which tells nobody what it was",
+    "receipts": "when, by whom, from where and how many, never the text",
     "tombstone_key": "the program's own",
     "keys": "a hash of a secret, and names that an admin gave",
     "audit": "never a text, nor a path",
@@ -66,6 +67,7 @@ def test_stores_that_are_cleared_name_a_tier_and_all_tiers_of_clearing_have_one(
     assert [store.cleared_with for store in stores if store.cleared_with] == [
         "document",
         "message",
+        "fact",
         "episodic",
         "document",
     ]

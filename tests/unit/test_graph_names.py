@@ -60,7 +60,7 @@ def test_what_is_less_certain_never_overwrites_what_is_more_so() -> None:
     same = mention(3, name="A. Lovelace", description="wrote the first program", confidence=0.95)
     for order in ([sure, unsure, same], [same, unsure, sure]):
         derived = derive([1], order)
-        assert (derived.name, derived.description) == ("Ada Lovelace", "wrote the first program")
+        assert (derived.name, derived.description) == ("Ada Lovelace", "wrote the first program\nmathematician")
         assert set(derived.aliases) == {"Ada L.", "A. Lovelace"}
         assert derived.properties == {"born": 1815, "city": "London"}
         assert (derived.confidence, derived.since) == (0.95, AT + timedelta(days=1))

@@ -17,6 +17,7 @@ from reverie_server.long_term.memory_text import (
     contains,
     entry_of,
     new_memory,
+    preview_of,
     section_of,
     update_text,
 )
@@ -169,9 +170,9 @@ class TestSave:
             entry_of("x" * 5001)
 
     def test_the_preview_is_what_is_stored_up_to_500_characters(self) -> None:
-        assert entry_of(" - short \n").preview == "short"
-        assert entry_of("x" * 500).preview == "x" * 500
-        assert entry_of("x" * 501).preview == "x" * 500 + "… (truncated, 501 chars total)"
+        assert preview_of("short") == "short"
+        assert preview_of("x" * 500) == "x" * 500
+        assert preview_of("x" * 501) == "x" * 500 + "… (truncated, 501 chars total)"
 
     @pytest.mark.parametrize(
         "content",

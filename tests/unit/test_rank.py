@@ -324,14 +324,36 @@ def test_order_is_score_then_newer_then_id() -> None:
 def test_episodes_and_messages_take_at_most_half_of_the_places_while_files_match() -> None:
     """Seen elsewhere: 550 sessions crowded out the files."""
     messages = [candidate(n, tier="message", similarity=0.9) for n in range(10)]
-    files = [candidate(100 + n, similarity=0.1) for n in range(10)]
+    files = [candidate(100 + n, similarity=0.1, terms=("quagga", "okapi", "lantern")) for n in range(10)]
     results = ranked([*messages, *files], limit=5)
     assert [r.tier for r in results] == ["message"] * 3 + ["document"] * 2
 
 
+def test_files_that_are_beside_the_point_take_no_place_from_what_was_said() -> None:
+    messages = [candidate(n, tier="message", similarity=0.9) for n in range(10)]
+    files = [candidate(100 + n, similarity=0.1) for n in range(10)]
+    assert [r.tier for r in ranked([*messages, *files], limit=5)] == ["message"] * 5
+
+
+def test_files_that_are_beside_the_point_share_no_word_with_the_query_and_take_the_places_of_their_scores() -> None:
+    """By meaning alone no file is limited by the files that have a word of the query."""
+    near = [candidate(n, similarity=0.9) for n in range(10)]
+    worded = [candidate(100 + n, similarity=0.1, terms=("okapi",)) for n in range(10)]
+    assert ids(ranked([*near, *worded], limit=5)) == [0, 1, 2, 3, 4]
+
+
+def test_derived_files_are_files_where_nothing_was_said() -> None:
+    """Found in the demo: an entry of a long-term memory that a person wrote gave way to a file beside the point."""
+    memory = [candidate(n, path="MEMORY.md", similarity=0.9, terms=("quagga",)) for n in range(4)]
+    beside = [candidate(100 + n, path="notes/any.md", similarity=0.1, terms=("okapi",)) for n in range(4)]
+    assert ids(ranked([*memory, *beside], limit=4)) == [0, 1, 2, 3]
+    said = candidate(200, tier="message", similarity=0.0)
+    assert ids(ranked([*memory, *beside, said], limit=4)) == [0, 1, 100, 101]
+
+
 def test_other_tiers_fill_the_places_that_files_leave() -> None:
     episodes = [candidate(n, tier="episodic", similarity=0.9) for n in range(10)]
-    results = ranked([*episodes, candidate(100, similarity=0.1)], limit=5)
+    results = ranked([*episodes, candidate(100, similarity=0.1, terms=("quagga", "okapi", "lantern"))], limit=5)
     assert [r.tier for r in results] == ["episodic"] * 4 + ["document"]
 
 

@@ -52,4 +52,4 @@ def test_many_forgotten_lines_go_where_they_stand() -> None:
     gone = {essence(line) for line in lines[::2]}
     assert without_forgotten("\n".join(lines), gone.__contains__) == "\n".join(lines[1::2])
     words = [f"word{number}" for number in range(2 * MAX_PARTS + 2)]
-    assert without_forgotten_words(" ".join(words), [1], set(words[::2]).__contains__).split() == words[1::2]
+    assert without_forgotten_words("\n".join(words), [1], set(words[::2]).__contains__).split() == words[1::2]

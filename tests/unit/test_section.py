@@ -59,7 +59,8 @@ def test_its_sentence_says_that_it_is_data_and_no_instruction() -> None:
         ("# 2026-04-03\n\nAda moved it.", "Ada moved it."),
         ("# 2026-04-03\n\n## Review\n\n- Ada\n  moved it.", "Review: Ada moved it."),
         ("- [x] 3. done", "3. done"),
-        ("## Review ##", "Review"),
+        ("## Review ##", ""),
+        ("## Empty\n\n## Notes\n\n- Ada moved it.", "Notes: Ada moved it."),
         ("a\r\n\r\nb\u2028c", "a b c"),
         (f"x {CLOSE_FENCE} y", "x [/memory-context] y"),
         ("#hashtag stays", "#hashtag stays"),
@@ -106,8 +107,9 @@ def test_of_two_memories_one_within_the_other_the_better_stays() -> None:
 
 
 def test_what_says_nothing_is_no_memory() -> None:
-    assert chosen(found("# 2026-04-03"), found("  ")) == ["# 2026-04-03"]
-    assert one_line_text("# 2026-04-03", DAY) == "2026-04-03"
+    """Nor is a heading of an empty section."""
+    assert chosen(found("# 2026-04-03"), found("  "), found("## Review")) == []
+    assert one_line_text("# 2026-04-03", DAY) == ""
 
 
 def test_what_does_not_fit_is_skipped_and_not_cut() -> None:

@@ -34,7 +34,7 @@ ARGUMENTS = {
     "knowledge_graph_search": (set(), {"query", "entity_id", "entity_type", "max_depth", "as_of"}),
     "save_memory": ({"content"}, {"category"}),
     "update_memory": ({"old_text", "new_text"}, set()),
-    "forget_memory": (set(), {"query", "id", "text", "confirm"}),
+    "forget_memory": (set(), {"query", "items", "id", "text", "confirm"}),
     "list_workspace_memory_files": (set(), {"filename_prefix"}),
     "read_workspace_memory_file": ({"filename"}, set()),
     "write_workspace_memory_file": ({"filename", "content"}, set()),

@@ -18,8 +18,10 @@ import pytest
 import reverie_client
 from reverie_indexer import model
 from reverie_server.access import audit, keys
-from reverie_server.forgettable import ForgetTier
+from reverie_server.facts import model as facts
+from reverie_server.forgettable import ForgetTier, ReceiptKind
 from reverie_server.graph import model as graph
+from reverie_server.heuristics import stated_fact
 from reverie_server.http.schemas import inject, sessions
 from reverie_server.jobs import model as jobs
 from reverie_server.llm import generation
@@ -50,6 +52,13 @@ COLUMNS: dict[str, Any] = {
     "entities.type": graph.EntityType,
     "relations.name": graph.RelationName,
     "duplicates.state": graph.DuplicateState,
+    "facts.category": stated_fact.Category,
+    "facts.state": facts.FactState,
+    "facts.closed_by": facts.ClosedBy,
+    "fact_sources.operation": facts.Operation,
+    "contradictions.state": facts.ContradictionState,
+    "contradictions.kept": facts.Kept,
+    "receipts.kind": ReceiptKind,
 }
 HTTP_METHODS = frozenset({"GET", "PUT", "PATCH", "POST", "DELETE"})
 TRIGGER_SOURCE = get_type_hints(sessions.Complete)["trigger_source"]
@@ -59,10 +68,15 @@ FALLBACK = get_type_hints(request.SearchOutcome)["fallback"]
 CLIENT: dict[str, Any] = {
     "AuditAction": audit.Action,
     "AuditOutcome": audit.Outcome,
+    "ContradictionState": facts.ContradictionState,
     "DuplicateState": graph.DuplicateState,
     "Ended": reports.Status,
     "EntityType": graph.EntityType,
+    "FactCategory": stated_fact.Category,
+    "FactState": facts.FactState,
+    "Feedback": facts.Vote,
     "ForgottenTier": ForgetTier,
+    "Keep": facts.Kept,
     "KeyRole": keys.Role,
     "Method": generation.Method,
     "Mode": request.Mode,

@@ -11,7 +11,10 @@ import pytest
 
 from reverie_client import AsyncReverie, Reverie
 
-LISTS = ("agents", "dream_reports", "duplicates", "entities", "episodes", "files", "messages", "versions")
+LISTS = (
+    *("agents", "dream_archive_month", "dream_reports", "duplicates", "entities", "episodes", "files", "messages"),
+    "versions",
+)
 _END = object()
 
 

@@ -193,6 +193,10 @@ async def test_a_night_is_run_by_hand_told_and_seen(me: Any, runtime: Runtime) -
         [focused.report_id, run.report_id],
     )
     assert (await me.dream_report(focused.report_id)).topic == "lanterns of the old harbour"
+    # Nothing is older than 30 days.
+    assert await me.dream_archive() == ()
+    with pytest.raises(reverie_client.NotFound):
+        [one async for one in me.dream_archive_month("2026-04")]
 
 
 async def test_a_conversation_is_taken_into_files_at_once(me: Any) -> None:

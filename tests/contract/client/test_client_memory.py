@@ -45,6 +45,12 @@ async def test_search_passes_every_parameter_on(me: Any) -> None:
     assert (await me.search("kingfisher"))[0].explain is None
     assert len(await me.search("kingfisher", tiers=["episodic"])) == 0
     assert len(await me.search("a heron", mode="vector", min_score=1.0)) == 0
+    assert len(await me.search("a heron", mode="vector", min_relevance=1.0)) == 0
+    await me.write("c.md", "The kingfisher came back. #birds")
+    assert [hit.path for hit in await me.search("kingfisher", tags=["birds"])] == ["c.md"]
+    now = datetime.now(UTC)
+    assert len(await me.search("kingfisher", since=now - timedelta(hours=1), until=now + timedelta(hours=1))) == 3
+    assert len(await me.search("kingfisher", until=now - timedelta(hours=1))) == 0
 
 
 async def test_search_finds_what_was_there_at_a_time(me: Any) -> None:
@@ -95,7 +101,8 @@ async def test_words_are_found_by_line(reverie: Any, me: Any) -> None:
 
 async def test_long_term_memory_is_saved_and_corrected(me: Any) -> None:
     saved = await me.save("Prefers tea to coffee in the morning.", category="preferences")
-    assert (saved.saved, saved.section, saved.preview) == (True, "Preferences", "Prefers tea to coffee in the morning.")
+    assert (saved.saved, saved.section) == (True, "Preferences")
+    assert saved.preview == (await me.read("MEMORY.md")).content
     assert (await me.save("Something else entirely.")).section == "Notes"
     with pytest.raises(reverie_client.DuplicateDetected) as caught:
         await me.save("prefers TEA to coffee in the morning.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from reverie_client import Reverie, ReverieError
+from reverie_client import CardEntry, Reverie, ReverieError
 from reverie_server.app.http_app import create_app
 from reverie_server.runtime import Runtime
 
@@ -18,9 +18,12 @@ ARGUMENTS = {
     "str": "a.md",
     "int": 1,
     "KeyRole": "member",
+    "Feedback": "helpful",
+    "Keep": "a",
     "bytes": b"zip",
     "Mapping[str, Any]": {},
     "Sequence[Mapping[str, Any]]": [],
+    "CardEntry": CardEntry(key="5f2c9a01d4b7e683:1", text="Tea.", source="memory/2026-04-01.md:3"),
 }
 
 

@@ -117,7 +117,7 @@ async def test_a_compaction_leaves_a_summary_and_every_message(me: Any) -> None:
 async def test_a_conversation_is_complete_once_for_what_was_said(me: Any) -> None:
     await me.add_messages("web:1", TALK)
     jobs = (await me.complete_session("web:1", trigger_source="web")).jobs
-    assert [job.kind for job in jobs] == ["episodic", "extraction"]
+    assert [job.kind for job in jobs] == ["facts", "episodic", "extraction"]
     assert (await me.complete_session("web:1")).jobs == ()
 
 

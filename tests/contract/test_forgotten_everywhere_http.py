@@ -1,0 +1,84 @@
+"""A statement that went through the whole pipeline is forgotten in every row of every table, and does not come back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from tests.integration.test_forget import leftovers
+
+from reverie_server.app.pending_jobs import drain
+from reverie_server.runtime import Runtime
+
+ME = "user:1"
+SECRET = "My locker code at the climbing gym is quince-4711."
+TALK = (
+    f"Remember that: {SECRET} I prefer window seats on trains.",
+    "My name is Ada Lind and I work at Norrhavn Shipyard in Oslo.",
+    "We decided to use Postgres for the project Orion because backups are easy.",
+    "As I said, my locker code at the climbing gym is quince-4711. I prefer tea in the morning.",
+    "I moved to Bergen in May and my sister Petra lives there too.",
+)
+LATER = timedelta(days=3)
+
+
+async def say(wren: Any, client: httpx.AsyncClient, session: str, at: datetime) -> None:
+    messages = []
+    for number, text in enumerate(TALK):
+        time = (at + timedelta(minutes=number)).isoformat()
+        messages.append({"role": "user", "content": text, "at": time})
+        messages.append({"role": "assistant", "content": "I see, I have noted that down.", "at": time})
+    url = wren.url(f"sessions/{session}/messages")
+    assert (await client.post(url, json={"owner_key": ME, "messages": messages})).status_code in (200, 201)
+    await client.post(wren.url(f"sessions/{session}/complete"), json={"owner_key": ME, "trigger_source": "web"})
+
+
+async def forget(wren: Any, client: httpx.AsyncClient, by: str) -> None:
+    url = wren.url("memory/forget")
+    body: dict[str, Any] = {"owner_key": ME, "dry_run": False}
+    if by == "text":
+        body["text"] = "quince-4711"
+    else:
+        looked = await client.post(url, json={"owner_key": ME, "query": "What is my locker code at the climbing gym?"})
+        body["items"] = [item["id"] for item in looked.json()["items"] if "quince" in item["text"]]
+    answer = await client.post(url, json=body)
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("by", ["text", "query"])
+async def test_nothing_is_left_in_any_table_and_it_does_not_come_back(
+    wren: Any, client: httpx.AsyncClient, runtime: Runtime, conninfo: str, by: str
+) -> None:
+    begun = datetime.now(UTC) - timedelta(days=2)
+    await wren.put("notes.md", f"# Notes\n\n- {SECRET}\n- Ada likes skiing.\n", owner_key=ME)
+    await say(wren, client, "web:1", begun)
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    # Another conversation, whose jobs are still to come when the statement is forgotten.
+    await say(wren, client, "web:2", begun + timedelta(hours=1))
+    snapshot = await wren.get("workspace/memory/export", owner_key=ME)
+    assert snapshot.status_code == 200
+    assert len(leftovers(conninfo, "quince")) > 4
+    await forget(wren, client, by)
+    assert leftovers(conninfo, "quince") == []
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    assert leftovers(conninfo, "quince") == []
+    # The same transcript again, in the same session and in another; and the snapshot of before.
+    await say(wren, client, "web:1", begun)
+    await say(wren, client, "web:9", begun)
+    imported = await client.post(
+        wren.url("workspace/memory/import"),
+        content=snapshot.content,
+        headers={"Content-Type": "application/zip"},
+        params={"owner_key": ME},
+    )
+    assert imported.status_code == 200, imported.text
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    assert leftovers(conninfo, "quince") == []
+    # What else was said is there.
+    for kept in ("window seats", "skiing", "tea in the morning", "norrhavn"):
+        assert leftovers(conninfo, kept) != []
+    # A person may write it anew.
+    await wren.put("again.md", SECRET, owner_key=ME)
+    assert "quince" in (await wren.read("again.md", owner_key=ME))["content"]

@@ -1,0 +1,94 @@
+"""Forgetting that is asked for in a conversation, in four languages; and what only sounds like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.integration.test_forget import leftovers
+
+ME = "user:1"
+
+
+async def say(wren: Any, client: httpx.AsyncClient, *texts: str, session: str = "web:1") -> list[str]:
+    """What a user says, each text answered; the receipts of the last."""
+    forgotten: list[str] = []
+    for text in texts:
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "All right."}]
+        body = {"owner_key": ME, "messages": messages}
+        answer = await client.post(wren.url(f"sessions/{session}/messages"), json=body)
+        assert answer.status_code in (200, 201), answer.text
+        forgotten = answer.json()["forgotten"]
+    return forgotten
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I like green tea. My card has the PIN quince.", "Forget that, please."),
+        ("I like green tea. My card has the PIN quince. Please don't keep that.",),
+        ("I like green tea.", "Don't save this: my card has the PIN quince."),
+        ("I like green tea.", "My card has the PIN quince, but please don't save that."),
+        ("I like green tea. My card has the PIN quince.", "What else?", "Forget what I said about the card's PIN."),
+        ("I like green tea. My card has the PIN quince.", "Actually, forget what I just told you."),
+        ("Ich mag grünen Tee. Meine Karte hat die PIN quince.", "Vergiss das bitte."),
+        ("Ich mag grünen Tee.", "Meine Karte hat die PIN quince, aber merk dir das bitte nicht."),
+        ("Me gusta el té. Mi tarjeta tiene el PIN quince.", "Olvida eso, por favor."),
+        ("Me gusta el té.", "No guardes esto: mi tarjeta tiene el PIN quince."),
+        ("我喜欢绿茶。我的卡的密码是quince。", "请忘掉我刚才说的话。"),
+        ("我喜欢绿茶。", "我的密码是quince，请不要记住。"),
+        ("Me gusta el té. El código del portal es quince.", "¿Qué más?", "Oye, borra lo del código del portal."),
+        ("Me gusta el té. El código del portal es quince.", "No debí contarte eso, bórralo, por favor."),
+        ("我喜欢绿茶。我的工资是quince。", "还有呢？", "把我工资的事忘掉。"),
+        ("我喜欢绿茶。我的门禁密码是quince。", "刚才那句话别记。"),
+        ("Ich mag grünen Tee. Die PIN vom Keller ist quince.", "Und?", "Lösch bitte die PIN vom Keller."),
+    ],
+)
+async def test_what_was_just_said_is_forgotten_and_the_answer_says_so(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, texts: tuple[str, ...]
+) -> None:
+    [receipt_id] = await say(wren, client, *texts)
+    assert leftovers(conninfo, "quince") == []
+    kept = "te" if "té" in texts[0] else "tea" if "tea" in texts[0] else "Tee" if "Tee" in texts[0] else "绿茶"
+    assert "messages" in leftovers(conninfo, {"te": "té"}.get(kept, kept.casefold()))
+    receipt = (await wren.get(f"receipts/{receipt_id}", owner_key=ME)).json()
+    assert receipt["kind"] == "said"
+    assert "quince" not in str(receipt)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Forget it, let's move on.",
+        "Don't forget to call Ada.",
+        "I forgot that.",
+        "Never mind.",
+        "Vergiss es.",
+        "Vergiss nicht, Ada anzurufen.",
+        "No te olvides de llamar.",
+        "别忘了给妈妈打电话。",
+        "I don't remember that.",
+        "You can't keep that many plants.",
+        "Olvídalo, hablemos de otra cosa.",
+        "Did you forget my PIN?",
+    ],
+)
+async def test_what_only_sounds_like_it_forgets_nothing(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, text: str
+) -> None:
+    assert await say(wren, client, "My card has the PIN quince.", text) == []
+    assert "messages" in leftovers(conninfo, "quince")
+
+
+async def test_an_answer_that_repeats_it_forgets_it_too(wren: Any, client: httpx.AsyncClient, conninfo: str) -> None:
+    messages = [
+        {"role": "user", "content": "My locker code is 4471-zebra."},
+        {"role": "assistant", "content": "Noted: locker code 4471-zebra. Shall I look up the opening hours?"},
+        {"role": "user", "content": "No. Forget that."},
+        {"role": "assistant", "content": "Done, 4471-zebra is forgotten."},
+    ]
+    answer = await client.post(wren.url("sessions/web:1/messages"), json={"owner_key": ME, "messages": messages})
+    assert len(answer.json()["forgotten"]) == 1
+    assert leftovers(conninfo, "4471-zebra") == []
+    assert "messages" in leftovers(conninfo, "opening hours")

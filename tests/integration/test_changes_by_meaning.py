@@ -1,0 +1,114 @@
+"""Changes told in words that no pattern knows replace what held, with the real embedding model."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.facts import read_facts, rows
+from tests.talks import Talk
+
+from reverie_indexer.database.database import Database
+from reverie_indexer.embed.local import LocalEmbedder, load_local
+from reverie_indexer.model_slot import ModelSlot
+from reverie_server.app.wiring import assemble
+from reverie_server.runtime import Runtime
+from reverie_server.sessions.model import NewMessage
+from reverie_server.settings.server import Settings
+
+MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
+    return load_local(tmp_path_factory.mktemp("graphs"))
+
+
+@pytest.fixture
+async def reader(database: Database, minilm: LocalEmbedder) -> Runtime:
+    async def load() -> LocalEmbedder:
+        return minilm
+
+    slot = ModelSlot(load)
+    await slot.fill(database)
+    return assemble(Settings(embedder="local"), database, slot)
+
+
+async def talk_of(runtime: Runtime, *texts: str) -> Talk:
+    """What a user says on days one after the other, each in a conversation of its own."""
+    for number, text in enumerate(texts):
+        talk = Talk(runtime, f"web:{number}")
+        await talk.add([NewMessage("user", text, at=MARCH + timedelta(days=number))])
+        await read_facts(talk)
+    return talk
+
+
+def states(facts: list[dict[str, object]]) -> dict[str, str]:
+    return {str(fact["text"]): str(fact["state"]) for fact in facts}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My rent is 850 a month.", "The landlord raised it to 920."),
+        ("My daughter Lena is in kindergarten.", "Lena started first grade today."),
+        ("Band practice is on Sunday afternoons.", "We rehearse on Thursday evenings from now on."),
+        ("My flight to Denver leaves at 7:40.", "The airline changed my flight, it leaves at 9:15 now."),
+        ("My locker is number 12.", "They moved me to locker 31."),
+    ],
+)
+async def test_a_change_in_words_of_its_own_replaces_what_held(reader: Runtime, old: str, new: str) -> None:
+    talk = await talk_of(reader, "My favourite colour is teal.", old, "My boss is Bruno Hahn.", new)
+    facts = await rows(talk)
+    by_text = {str(fact["text"]): fact for fact in facts}
+    replaced = [fact for fact in facts if fact["text"] == old and fact["is_functional"]]
+    assert {fact["state"] for fact in replaced} == {"superseded"}
+    assert {fact["superseded_by"] for fact in replaced} == {by_text[new]["fact_id"]}
+    assert states(facts)["My boss is Bruno Hahn."] == "current"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My sister's landlord raised her rent to 920.",
+        "Maybe we will move to a flat for 920 one day.",
+        "Should I pay 920 a month for a flat?",
+        "I got new shoes and a coffee machine this week.",
+        "The new kitten has chewed up two of my cables already.",
+    ],
+)
+async def test_what_is_about_something_else_replaces_nothing(reader: Runtime, said: str) -> None:
+    talk = await talk_of(reader, "My rent is 850 a month.", "My favourite colour is teal.", said)
+    assert {fact["state"] for fact in await rows(talk) if "850" in fact["text"]} == {"current"}
+
+
+async def test_read_again_it_comes_to_the_same(reader: Runtime) -> None:
+    talk = await talk_of(reader, "My rent is 850 a month.", "The landlord raised it to 920.")
+    before = [(fact["text"], fact["state"], fact["superseded_by"]) for fact in await rows(talk)]
+    _, place = await talk.grant()
+    await reader.facts.upkeep.rebuild(place)
+    await read_facts(talk)
+    after = [(fact["text"], fact["state"], fact["superseded_by"]) for fact in await rows(talk)]
+    assert before == after
+    assert ("My rent is 850 a month.", "superseded") in {(text, state) for text, state, _ in after}
+
+
+async def test_what_the_words_tell_is_not_told_twice(reader: Runtime) -> None:
+    talk = await talk_of(
+        reader, "The meeting is on Tuesday at ten.", "Change of plan: the meeting was moved to Thursday."
+    )
+    facts = [(fact["predicate"], fact["state"]) for fact in await rows(talk)]
+    assert sorted(facts) == [("when", "current"), ("when", "superseded")]
+
+
+async def test_who_has_left_is_not_who_is_it_now(reader: Runtime) -> None:
+    talk = Talk(reader)
+    texts = ("My boss is Gareth Pugh.", "My new boss is Sunniva Dahl.", "Gareth Pugh has retired, I sent him a card.")
+    for number, text in enumerate(texts):
+        await talk.add([NewMessage("user", text, at=MARCH + timedelta(days=number))])
+        if number == 0:
+            await read_facts(talk)
+    await read_facts(talk)
+    bosses = {fact["object"]: fact["state"] for fact in await rows(talk) if fact["predicate"] == "boss"}
+    assert bosses["Sunniva Dahl"] == "current"
+    assert [name for name, state in bosses.items() if state == "current"] == ["Sunniva Dahl"]

@@ -1,0 +1,229 @@
+"""The stage `facts`: what messages and files state becomes facts with sources, periods and passages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.facts import read_facts, reading, rows
+from tests.talks import ADA, Talk
+
+from reverie_indexer.errors import NotFound
+from reverie_server.app.pending_jobs import drain
+from reverie_server.browse.expand import ExpandedPassage
+from reverie_server.forgettable import Selection
+from reverie_server.runtime import Runtime
+
+
+@pytest.fixture
+def talk(runtime: Runtime) -> Talk:
+    return Talk(reading(runtime))
+
+
+async def test_what_a_message_states_is_a_fact_with_its_source_and_a_passage(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "A fine place.")
+    outcome = await read_facts(talk)
+    assert outcome.status == "completed"
+    [fact] = await rows(talk)
+    assert (fact["subject"], fact["predicate"], fact["object"], fact["state"]) == ("user", "home", "Rome", "current")
+    [source] = await rows(talk, "fact_sources")
+    assert (source["session_id"], source["seqs"]) == ("web:1", [1])
+    [chunk] = await rows(talk, "chunks")
+    assert (chunk["chunk_id"], chunk["document_id"], chunk["valid_to"]) == (fact["chunk_id"], None, None)
+
+
+async def test_a_later_statement_supersedes_and_its_passage_is_past(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    await talk.say("home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    rome, milan = await rows(talk)
+    assert (rome["state"], rome["superseded_by"], milan["state"]) == ("superseded", milan["fact_id"], "current")
+    assert rome["valid_to"] == milan["valid_from"]
+    past, present = await rows(talk, "chunks")
+    assert past["valid_to"] is not None
+    assert present["valid_to"] is None
+    assert past["slice_id"] != present["slice_id"]
+
+
+async def test_what_was_superseded_and_is_said_again_holds_again(talk: Talk) -> None:
+    for place in ("= Rome", ":= Milan", "= Rome"):
+        await talk.say(f"home of user {place}.", "Yes.")
+        await read_facts(talk)
+    rome, milan = await rows(talk)
+    assert (rome["state"], rome["valid_to"], milan["state"]) == ("current", None, "superseded")
+    assert milan["superseded_by"] == rome["fact_id"]
+
+
+async def test_a_line_that_is_marked_as_over_is_not_said_anew(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await talk.say("home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    # As extraction marks a line of which something else still holds: it is written later than what replaced it.
+    await talk.put("PROFILE.md", "- home of user = Rome. (until 2026-05-04)\n")
+    await read_facts(talk)
+    assert [(fact["object"], fact["state"]) for fact in await rows(talk)] == [
+        ("Rome", "superseded"),
+        ("Milan", "current"),
+    ]
+
+
+async def test_nothing_new_is_nothing_to_do(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    assert (await read_facts(talk)).status == "skipped"
+
+
+async def test_a_file_that_is_emptied_drops_its_facts(talk: Talk) -> None:
+    await talk.put("notes/home.md", "# Home\n\n- home of user = Rome.\n- car of user = blue.\n")
+    await read_facts(talk)
+    assert [fact["object"] for fact in await rows(talk)] == ["Rome", "blue"]
+    await talk.put("notes/home.md", "- car of user = blue.\n")
+    await read_facts(talk)
+    [fact] = await rows(talk)
+    [source] = await rows(talk, "fact_sources")
+    assert (fact["object"], source["path"], source["start_line"]) == ("blue", "notes/home.md", 1)
+    await talk.put("notes/home.md", "")
+    await read_facts(talk)
+    assert await rows(talk) == []
+    assert await rows(talk, "chunks") == []
+
+
+async def test_the_same_fact_keeps_its_row_when_its_file_is_written_anew(talk: Talk) -> None:
+    await talk.put("notes/home.md", "- home of user = Rome.\n")
+    await read_facts(talk)
+    [before] = await rows(talk)
+    await talk.put("notes/home.md", "Sorted anew.\n\n- home of user = Rome.\n")
+    await read_facts(talk)
+    [after] = await rows(talk)
+    assert (after["fact_id"], after["created_at"], after["said_at"]) == (
+        before["fact_id"],
+        before["created_at"],
+        before["said_at"],
+    )
+
+
+async def test_two_runs_at_once_come_to_the_same(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.", "car of user = blue.", "Yes.")
+    await asyncio.gather(read_facts(talk), read_facts(talk), read_facts(talk))
+    assert [fact["object"] for fact in await rows(talk)] == ["Rome", "blue"]
+    assert len(await rows(talk, "fact_sources")) == 2
+
+
+async def test_a_daily_note_is_of_its_day(talk: Talk) -> None:
+    await talk.put(
+        "memory/2023-05-04.md", "# 2023-05-04\n\n- home of user = Rome.\n- car of user = red. (2023-01-02)\n"
+    )
+    await read_facts(talk)
+    home, car = await rows(talk)
+    assert home["said_at"].date().isoformat() == "2023-05-04"
+    assert car["said_at"].date().isoformat() == "2023-01-02"
+
+
+async def test_a_rebuild_keeps_ids_dates_votes_and_use(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await talk.put("notes/car.md", "- car of user = blue.\n")
+    await read_facts(talk)
+    _, place = await talk.grant()
+    before = await rows(talk)
+    await talk.runtime.facts.votes.vote(place, before[0]["fact_id"], "helpful", voter="", turn_id="")
+    await talk.runtime.facts.votes.confirm(place, before[1]["fact_id"], by="ada")
+    voted = await rows(talk)
+    await talk.runtime.facts.upkeep.rebuild(place)
+    assert (await read_facts(talk)).status == "completed"
+    kept = ("fact_id", "created_at", "said_at", "valid_from", "helpful", "last_confirmed_at", "use_count", "chunk_id")
+    assert [[row[name] for name in kept] for row in await rows(talk)] == [[row[name] for name in kept] for row in voted]
+    assert len(await rows(talk, "fact_sources")) == 2
+
+
+async def test_what_is_shown_from_a_relevance_on_is_used(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    [fact] = await rows(talk)
+    talk.runtime.recalls.note("default", "where?", [(fact["chunk_id"], 0.7)], "search")
+    talk.runtime.recalls.note("default", "what?", [(fact["chunk_id"], 0.2)], "search")
+    assert await talk.runtime.recalls.flush()
+    [fact] = await rows(talk)
+    assert fact["use_count"] == 1
+    assert fact["last_used_at"] is not None
+
+
+@pytest.mark.parametrize("how", ["clear", "delete"])
+async def test_the_facts_of_a_session_go_with_it(talk: Talk, how: str) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await Talk(talk.runtime, "web:2").say("home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    assert [fact["state"] for fact in await rows(talk)] == ["superseded", "current"]
+    sessions = talk.runtime.sessions
+    await (sessions.clear if how == "clear" else sessions.delete)(talk.principal, "web:2")
+    [rome] = await rows(talk)
+    assert (rome["object"], rome["state"], rome["superseded_by"], rome["valid_to"]) == ("Rome", "current", None, None)
+    [chunk] = await rows(talk, "chunks")
+    assert chunk["valid_to"] is None
+
+
+async def test_a_deleted_agent_leaves_no_passages_of_facts(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.", "home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    assert len(await rows(talk, "chunks")) == 2
+    await talk.runtime.agents.delete("default", talk.agent_id)
+    assert await rows(talk, "chunks") == []
+    assert await rows(talk) == []
+
+
+async def test_a_message_brings_a_job_that_waits_a_few_seconds(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    health = await talk.runtime.consolidation.health.of(talk.principal)
+    assert health.stages["facts"].scheduled == 1
+    await drain(talk.runtime, until=datetime.now(UTC) + timedelta(minutes=1))
+    assert [fact["object"] for fact in await rows(talk)] == ["Rome"]
+
+
+async def test_the_facts_of_cleared_messages_go_with_them(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await talk.put("notes/car.md", "- car of user = blue.\n")
+    await read_facts(talk)
+    _, place = await talk.grant()
+    await talk.runtime.clearing.clear(place, Selection(None, None, ["message"]), dry_run=False)
+    assert [fact["object"] for fact in await rows(talk)] == ["blue"]
+
+
+async def test_clearing_facts_takes_facts_alone(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    _, place = await talk.grant()
+    selection = Selection(None, None, ["fact"])
+    assert (await talk.runtime.clearing.clear(place, selection, dry_run=True)).removed == {"fact": 1}
+    assert len(await rows(talk)) == 1
+    assert (await talk.runtime.clearing.clear(place, selection, dry_run=False)).removed == {"fact": 1}
+    assert (await rows(talk), await rows(talk, "chunks")) == ([], [])
+    assert len(await talk.everything()) == 2
+
+
+async def test_a_deleted_person_leaves_nothing_and_the_export_has_their_facts(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    export = await talk.runtime.owners.export("default", ADA)
+    with export.file as file, zipfile.ZipFile(file) as archive:
+        [fact] = json.loads(archive.read("wren/facts.json"))
+    assert (fact["object"], fact["sources"]) == ("Rome", [{"session_id": "web:1", "messages": [1]}])
+    receipt = await talk.runtime.owners.delete("default", ADA, dry_run=False)
+    assert receipt.removed["facts"] == 1
+    for table in ("facts", "fact_sources", "fact_sentences", "chunks"):
+        assert await rows(talk, table) == []
+
+
+async def test_a_fact_is_expanded_to_the_passage_that_states_it(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    [fact] = await rows(talk)
+    for public_id in (f"fact-{fact['fact_id']}", str(fact["chunk_id"])):
+        found = await talk.runtime.expansion.expand(talk.principal, public_id)
+        assert isinstance(found, ExpandedPassage)
+        assert (found.tier, found.passage.text) == ("message", "home of user = Rome.")
+    with pytest.raises(NotFound):
+        await talk.runtime.expansion.expand(replace(talk, owner_key="user:bob").principal, f"fact-{fact['fact_id']}")

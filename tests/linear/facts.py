@@ -1,0 +1,312 @@
+"""How the functions that read facts out of sentences are called with a text of somebody's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from tests.growth import Reading
+
+from reverie_server.facts import answers, known_people, reading, settle
+from reverie_server.facts import lines as fact_lines
+from reverie_server.facts import resolve as facts_resolve
+from reverie_server.facts.answers import AnswerBasis, StoredFact
+from reverie_server.facts.due import DueDocument, DueSession
+from reverie_server.facts.known_people import Acquaintance
+from reverie_server.facts.resolve import Known, Said
+from reverie_server.heuristics import (
+    change_sentences,
+    fact_labels,
+    fact_ledger,
+    fact_reader,
+    fact_requests,
+    fact_sentences,
+    memory_requests,
+    spoken_sentences,
+    superseding,
+)
+from reverie_server.heuristics.fact_grammar import (
+    clauses,
+    fragments,
+    han,
+    lines,
+    objects,
+    people,
+    spoken,
+    statement,
+    terms,
+)
+from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.stated_fact import StatedFact, Utterance
+from reverie_server.llm.answers import Facts, FactStatement
+from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.provenance.line_identity import line_sha256
+from reverie_server.sessions.model import Message
+
+AT = datetime(2026, 4, 3, tzinfo=UTC)
+ENGLISH = all_phrases()["english"]
+
+
+def _read(text: str) -> list[StatedFact]:
+    half = len(text) // 2
+    return fact_reader.read_facts([Utterance(text[:half], AT), Utterance(text[half:], AT, "file")])
+
+
+def _read_lines(text: str) -> list[StatedFact]:
+    parts = [text[at : at + 60] for at in range(0, len(text), 60)]
+    return fact_reader.read_facts([Utterance(f"I use {part} now.", AT) for part in parts])
+
+
+def _replace(text: str) -> object:
+    sentence = f"{text[:300]} is now 920."
+    change = change_sentences.ChangeSentence(0, sentence, AT, "english", None)
+    limits = change_sentences.SimilarityLimits(0.4, 0.4, 0.5, 0.1, frozenset({"english"}))
+    before = AT.replace(year=2025)
+    facts = [
+        change_sentences.OpenFact("user", "rent", text[at : at + 40], text[at : at + 80], before, True)
+        for at in range(0, min(len(text), 12_000), 40)
+    ]
+    return change_sentences.replacing_fact(change, facts, [0.9 - 0.001 * n for n in range(len(facts))], limits)
+
+
+def _resolve(text: str) -> object:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    return superseding.resolve(
+        [fact_ledger.TimedFact(n, "user", part[:9], part[9:], part, AT, True) for n, part in enumerate(parts)]
+    )
+
+
+def _known_facts(text: str) -> object:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    known = [
+        Known(n, "user", part[:9], part[9:], part, "profile", 0.8, True, False, True, None, (Said(AT, AT),))
+        for n, part in enumerate(parts)
+    ]
+    return facts_resolve.resolve(known, (), AT)
+
+
+def _due(text: str) -> tuple[DueSession, DueDocument]:
+    half = len(text) // 2
+    messages = [Message(1, "user", text[:half], AT, 1), Message(2, "user", text[half:], AT, 1)]
+    session = DueSession(1, 1, "web:1", 0, 2, (), messages)
+    return session, DueDocument(1, "notes/a.md", 1, None, AT, text, {}, frozenset(), frozenset())
+
+
+def _read_all(text: str) -> object:
+    session, document = _due(text)
+    return reading.read_all([session], [document], "english", ZoneInfo("UTC"), fact_reader.read_facts)
+
+
+def _stored(text: str) -> list[StoredFact]:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    return [
+        StoredFact(n, "user", part[:9], part[9:], part, "profile", True, False, True, AT, False)
+        for n, part in enumerate(parts)
+    ]
+
+
+def _acquaintances(text: str) -> list[Acquaintance]:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    return [Acquaintance(part, ("friend", "boss", None)[n % 3], AT, None, n % 3 == 1) for n, part in enumerate(parts)]
+
+
+def _answered(text: str) -> object:
+    messages = _due(text)[0].messages
+    given = FactStatement(
+        text=f"x {text[:400]}", subject="user", predicate="is", object=text[:200], operation="add", messages=[1, 2]
+    )
+    basis = AnswerBasis(
+        1, "web:1", messages, _stored(text)[: answers.MAX_STORED], lambda own, _: own, fact_reader.read_facts
+    )
+    return answers.readings_of(Facts(statements=[given] * 3), EXTRACTIVE, basis)
+
+
+def _in_lines(text: str) -> object:
+    keys = {span.key for span in fact_sentences.keyed_sentences(text)[-1:]}
+    rows = text.splitlines() or [""]
+    sha256 = line_sha256(rows[-1])
+    located = fact_lines.locate(text, sha256, keys)
+    changed = (
+        []
+        if located is None
+        else [
+            fact_lines.with_statement(text, located, "x"),
+            fact_lines.without_statement(text, located),
+        ]
+    )
+    return [
+        changed,
+        fact_lines.statements_in(text, keys),
+        fact_lines.statement_of(text, sha256, keys),
+        fact_lines.line_with(text, rows[-1]),
+    ]
+
+
+def _people(text: str) -> object:
+    known = people.People({text[:50]: text[:50]})
+    return [
+        known.named(text[:200]),
+        known.of_role(text[:200]),
+        known.is_known(text[:200]),
+        known.is_ambiguous(text[:200]),
+    ]
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.heuristics.spoken_sentences.spoken_sentences": lambda text: spoken_sentences.spoken_sentences(
+        text, [text[:20]]
+    ),
+    "reverie_server.heuristics.spoken_sentences.label_end": lambda text: spoken_sentences.label_end(
+        text, 0, [text[:20]]
+    ),
+    "reverie_server.heuristics.fact_requests.simplified": fact_requests.simplified,
+    "reverie_server.heuristics.fact_requests.aligned": fact_requests.aligned,
+    "reverie_server.heuristics.fact_requests.split_request": fact_requests.split_request,
+    "reverie_server.heuristics.fact_requests.with_named": lambda text: fact_requests.with_named(text, "the code"),
+    "reverie_server.heuristics.fact_requests.with_named:thing": lambda text: fact_requests.with_named("It is 5.", text),
+    "reverie_server.heuristics.memory_requests.clauses": memory_requests.clauses,
+    "reverie_server.heuristics.memory_requests.read_request": lambda text: memory_requests.read_request(
+        text, 0, len(text)
+    ),
+    "reverie_server.heuristics.memory_requests.is_idle": lambda text: memory_requests.is_idle(text, 0, len(text)),
+    "reverie_server.heuristics.memory_requests.remembered_from": memory_requests.remembered_from,
+    "reverie_server.heuristics.memory_requests.remembered_after_comma": lambda text: (
+        memory_requests.remembered_after_comma(text, 0, len(text))
+    ),
+    "reverie_server.heuristics.memory_requests.remembered_after_that": lambda text: (
+        memory_requests.remembered_after_that(text, 0, len(text))
+    ),
+    "reverie_server.heuristics.fact_sentences.sentence_key": fact_sentences.sentence_key,
+    "reverie_server.heuristics.fact_sentences.essence": fact_sentences.essence,
+    "reverie_server.heuristics.fact_sentences.keyed_sentences": fact_sentences.keyed_sentences,
+    "reverie_server.heuristics.fact_sentences.copy_keys": lambda text: fact_sentences.copy_keys(text[:5000], text),
+    "reverie_server.heuristics.fact_labels.label_of": lambda text: fact_labels.label_of(
+        text, "works_as", text, text, "english"
+    ),
+    "reverie_server.heuristics.change_sentences.change_sentences": lambda text: change_sentences.change_sentences(
+        [Utterance(f"{text} It is now new.", AT)], "english"
+    ),
+    "reverie_server.heuristics.change_sentences.replacing_fact": _replace,
+    "reverie_server.heuristics.fact_labels.statement_without": lambda text: fact_labels.statement_without(
+        "user", "works_as", text[:256], text, ended=[text[256:512]]
+    ),
+    "reverie_server.heuristics.fact_reader.read_facts": _read,
+    "reverie_server.heuristics.fact_reader.read_facts:of many": _read_lines,
+    "reverie_server.heuristics.fact_reader.main_clause": fact_reader.main_clause,
+    "reverie_server.heuristics.fact_grammar.clauses.clauses_of": lambda text: clauses.clauses_of(text[:500], ENGLISH),
+    "reverie_server.heuristics.fact_grammar.spoken.reworded": lambda text: [
+        spoken.reworded(text, phrases) for phrases in all_phrases().values()
+    ],
+    "reverie_server.heuristics.fact_grammar.spoken.reworded_by": lambda text: [
+        spoken.reworded_by(phrases.elided, text) for phrases in all_phrases().values()
+    ],
+    "reverie_server.heuristics.fact_grammar.fragments.in_full": lambda text: [
+        fragments.in_full(text, phrases, people.People({"Ada Berg": "Ada Berg"}), is_of_self=True)
+        for phrases in all_phrases().values()
+    ],
+    "reverie_server.heuristics.fact_grammar.objects.is_trade_or_diet": objects.is_trade_or_diet,
+    "reverie_server.heuristics.fact_grammar.clauses.is_quoted": clauses.is_quoted,
+    "reverie_server.heuristics.fact_grammar.clauses.denied": lambda text: clauses.denied(
+        text[:500], text[:500], ENGLISH
+    ),
+    "reverie_server.heuristics.fact_grammar.han.can_be_han_name": han.can_be_han_name,
+    "reverie_server.heuristics.fact_grammar.han.is_han_job": han.is_han_job,
+    "reverie_server.heuristics.fact_grammar.han.is_han_name": han.is_han_name,
+    "reverie_server.heuristics.fact_grammar.han.is_han_number": han.is_han_number,
+    "reverie_server.heuristics.fact_grammar.han.is_han_school": han.is_han_school,
+    "reverie_server.heuristics.fact_grammar.objects.tidy": objects.tidy,
+    "reverie_server.heuristics.fact_grammar.objects.is_vague": objects.is_vague,
+    "reverie_server.heuristics.fact_grammar.objects.is_value": objects.is_value,
+    "reverie_server.heuristics.fact_grammar.objects.is_amount_or_code": objects.is_amount_or_code,
+    "reverie_server.heuristics.fact_grammar.objects.time_only": objects.time_only,
+    "reverie_server.heuristics.fact_grammar.objects.says_something": objects.says_something,
+    "reverie_server.heuristics.fact_grammar.terms.content_terms": terms.content_terms,
+    "reverie_server.heuristics.fact_grammar.terms.scopes_of": terms.scopes_of,
+    "reverie_server.heuristics.fact_grammar.terms.key_of": terms.key_of,
+    "reverie_server.heuristics.fact_grammar.terms.is_unspaced": terms.is_unspaced,
+    "reverie_server.heuristics.fact_grammar.terms.without_timed_kind": terms.without_timed_kind,
+    "reverie_server.heuristics.fact_grammar.terms.without_days": terms.without_days,
+    "reverie_server.heuristics.fact_grammar.lines.headed_fact": lines.headed_fact,
+    "reverie_server.heuristics.fact_grammar.lines.fact_of_line": lambda text: lines.fact_of_line(
+        text, statement.Statement.plain(text)
+    ),
+    "reverie_server.heuristics.fact_grammar.people.People.named": _people,
+    "reverie_server.heuristics.fact_grammar.terms.is_longer_name": lambda text: terms.is_longer_name(text, text[1:]),
+    "reverie_server.heuristics.superseding.resolve": _resolve,
+    "reverie_server.facts.lines.check_statement": lambda text: fact_lines.check_statement(text[:1000]),
+    "reverie_server.facts.lines.locate": _in_lines,
+    "reverie_server.facts.answers.nearest": lambda text: answers.nearest(_stored(text), _due(text)[0].messages),
+    "reverie_server.facts.answers.stored_lines": lambda text: answers.stored_lines(_stored(text)),
+    "reverie_server.facts.answers.first_question": lambda text: answers.first_question(_due(text)[0].messages),
+    "reverie_server.facts.answers.numbered": lambda text: answers.numbered(_due(text)[0].messages),
+    "reverie_server.facts.answers.readings_of": _answered,
+    "reverie_server.facts.known_people.acquaintances_of": lambda text: known_people.acquaintances_of(_read(text)),
+    "reverie_server.facts.known_people.known_at": lambda text: known_people.known_at(_acquaintances(text), AT),
+    "reverie_server.facts.settle.passage_of": lambda text: [
+        settle.passage_of(stated, "english") for stated in fact_reader.read_facts([Utterance(text, AT)])[:5]
+    ],
+    "reverie_server.facts.reading.heard_in": lambda text: reading.heard_in(_due(text)[0]),
+    "reverie_server.facts.reading.utterance_of": lambda text: [
+        reading.utterance_of(message) for message in _due(text)[0].messages
+    ],
+    "reverie_server.facts.reading.keys_of": lambda text: [
+        reading.keys_of(stated, text) for stated in fact_reader.read_facts([Utterance(text, AT)])[:5]
+    ],
+    "reverie_server.facts.reading.read_all": _read_all,
+    "reverie_server.facts.resolve.resolve": _known_facts,
+}
+_BY_LOCATE = "measured with locate"
+_BY_READ_ALL = "measured with read_all"
+_OF_A_SENTENCE = "takes a sentence of at most 500 characters, as read_facts gives it"
+_OF_A_NAME = "looks a name up"
+_BY_RESOLVE = "measured with resolve"
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.heuristics.fact_ledger.Ledger.add": _BY_RESOLVE,
+    "reverie_server.heuristics.fact_ledger.Ledger.close": _BY_RESOLVE,
+    "reverie_server.heuristics.fact_ledger.Ledger.doubt": _BY_RESOLVE,
+    "reverie_server.heuristics.fact_ledger.Ledger.of_key": _BY_RESOLVE,
+    "reverie_server.heuristics.fact_ledger.Ledger.with_terms": _BY_RESOLVE,
+    "reverie_server.heuristics.fact_ledger.differ_in_scope": _BY_RESOLVE,
+    "reverie_server.heuristics.fact_ledger.with_words": _BY_RESOLVE,
+    "reverie_server.heuristics.change_rules.close_by_change": _BY_RESOLVE,
+    **{
+        f"reverie_server.facts.lines.{name}": _BY_LOCATE
+        for name in ("line_with", "statement_of", "statements_in", "with_statement", "without_statement")
+    },
+    "reverie_server.facts.reading.of_document": _BY_READ_ALL,
+    "reverie_server.facts.reading.of_session": _BY_READ_ALL,
+    "reverie_server.facts.reading.message_source": "takes numbers and ids",
+    "reverie_server.heuristics.fact_grammar.terms.word_set": "reads a list of ours",
+    "reverie_server.heuristics.fact_grammar.terms.exclude_each_other": "compares a few scopes",
+    "reverie_server.heuristics.fact_grammar.terms.says_same": "compares terms of sentences",
+    **{
+        f"reverie_server.heuristics.{name}": _OF_A_SENTENCE
+        for name in (
+            "fact_grammar.general.general_fact",
+            "fact_grammar.general.request_fact",
+            "fact_grammar.han.fits_han",
+            "fact_grammar.objects.fits",
+            "fact_grammar.statement.Statement.fact",
+            "fact_grammar.statement.Statement.plain",
+            "fact_grammar.statements.facts_of_sentence",
+            "fact_grammar.subjects.gender_of",
+            "fact_grammar.subjects.name_at",
+            "fact_grammar.subjects.relations_in",
+            "fact_grammar.subjects.subject_of",
+        )
+    },
+    **{
+        f"reverie_server.heuristics.fact_grammar.people.{name}": _OF_A_NAME
+        for name in (
+            "role_name",
+            "People.is_known",
+            "People.is_ambiguous",
+            "People.of_role",
+            "People.forget_role",
+            "People.mention",
+            "People.meant",
+            "people_of",
+        )
+    },
+}

@@ -1,0 +1,95 @@
+"""What the stage of facts asks the database for is read by the indexes of its slice, however many others there are."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.plans.test_session_plans import analyze, nodes, rows_read
+from tests.talks import Talk
+
+from reverie_indexer.database.database import Database, visible_slices
+from reverie_server.facts import asking, settle, sources, store
+from reverie_server.runtime import Runtime
+
+OWNERS, FACTS = 12, 800
+AT = datetime(2026, 4, 3, tzinfo=UTC)
+FILL = """
+WITH added AS (
+    INSERT INTO facts (tenant_id, slice_id, fact_sha256, subject, predicate, object, text, category, confidence,
+                       is_functional, is_request, about_user, said_at, valid_from, method, created_at, updated_at)
+    SELECT s.tenant_id, s.slice_id, sha256(format('%s/%s', s.session_key, n)::bytea), CASE n % 2 WHEN 0 THEN 'user'
+           ELSE 'Petra ' || n END, CASE n % 40 WHEN 0 THEN 'friend' ELSE 'likes' END, 'Petra ' || n, 'A text of ' || n,
+           'general', 0.8, false, false, n % 2 = 0, now() - n * interval '1 hour', now(), 'extractive', now(), now()
+    FROM sessions s, generate_series(1, %(facts)s) AS n
+    RETURNING tenant_id, slice_id, fact_id, said_at
+)
+INSERT INTO fact_sources (tenant_id, slice_id, fact_id, session_key, session_id, seqs, message_ids, said_at, valid_from,
+                          method)
+SELECT a.tenant_id, a.slice_id, a.fact_id, s.session_key, s.session_id, '{1}', '{}', a.said_at, a.said_at, 'extractive'
+FROM added a JOIN sessions s USING (tenant_id, slice_id)
+"""
+QUERIES = {
+    "newest": settle.SQL["newest"],
+    "stored": asking.SQL["stored"],
+    "due": asking.SQL["due"],
+    "waiting": asking.SQL["waiting"],
+    "due_sessions": sources.SQL["due_sessions"],
+    "acquaintances": sources.SQL["acquaintances"],
+    "namesakes": sources.SQL["namesakes"],
+    "twins": store.SQL["twins"],
+    "unsourced": store.SQL["unsourced"],
+    "drop_message_sources": store.SQL["drop_message_sources"],
+    "drop_dead_sources": store.SQL["drop_dead_sources"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+async def test_the_facts_of_a_slice_are_read_by_an_index(
+    runtime: Runtime, database: Database, conninfo: str, name: str
+) -> None:
+    for number in range(OWNERS):
+        await Talk(runtime, f"web:{number}", f"user:{number}").say("Good morning.")
+    async with database.maintenance() as connection:
+        await connection.execute(FILL.replace("%s", "%%s").replace(" % ", " %% "), {"facts": FACTS})
+        # Of other slices most was read, as it is.
+        await connection.execute("UPDATE sessions SET facts_through = last_seq WHERE owner_key <> 'user:3'")
+    analyze(conninfo)
+    found = await explain(database, QUERIES[name])
+    assert not [node for node in found if node["Node Type"] == "Seq Scan" and node["Relation Name"] in TABLES]
+    # Each once, and once more where a table is joined with itself.
+    assert rows_read(found, "facts") <= 2 * FACTS
+    assert rows_read(found, "fact_sources") <= 2 * FACTS
+    assert rows_read(found, "sessions") <= 2
+
+
+TABLES = {"facts", "fact_sources", "chunks", "sessions", "messages"}
+
+
+async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
+    async with database.tenant("default") as connection:
+        [slice_] = [s for s in await visible_slices(connection, "default", "wren", "user:3") if s.owner_key == "user:3"]
+        params = {
+            **{"tenant_id": "default", "slice_id": slice_.slice_id, "limit": 1000, "now": AT, "session_key": 4},
+            **{"roles": ["friend", "boss"], "names": ["petra"], "from_seq": 1, "through_seq": 9, "lines": []},
+            **{
+                "is_retry": True,
+                "failed": [1],
+                "subjects": ["user"],
+                "predicates": ["likes"],
+                "objects": ["Petra 2"],
+                "at": AT,
+            },
+        }
+        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + _bytes(query), params)
+        row = await cursor.fetchone()
+    assert row is not None
+    plan = row["QUERY PLAN"]
+    [explained] = json.loads(plan) if isinstance(plan, str) else plan
+    return [node for node in nodes(explained["Plan"]) if "Relation Name" in node and "Scan" in node["Node Type"]]
+
+
+def _bytes(query: Any) -> bytes:
+    return query if isinstance(query, bytes) else str(query).encode()

@@ -1,0 +1,83 @@
+"""The judge of the benchmark of truth, on a small life."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from reverie_bench.truth.judge import Judge, holds
+from reverie_bench.truth.life import Life, Message, Session, Statement, load_lives
+
+_STATEMENTS = (
+    Statement("I live in Hereford.", "old"),
+    Statement("I left Hereford for Ludlow, since Edie got a school there.", "worth"),
+    Statement("My sister Martha cannot eat peanuts.", "kin", ("Martha", "sister")),
+    Statement("What a rainy day.", "filler"),
+)
+_AT = datetime(2025, 3, 3, tzinfo=UTC)
+_SESSION = Session(_AT, _AT, (Message("user", " ".join(each.text for each in _STATEMENTS), _STATEMENTS),))
+_JUDGE = Judge(Life("made-up", "english", False, (_SESSION,), (), {}, (), ()))
+
+
+def superseded(text: str) -> str | None:
+    return _JUDGE.has_superseded(text, ("Hereford",), ("Ludlow",))
+
+
+def test_a_superseded_statement_stands_there_unless_it_is_marked() -> None:
+    assert superseded("- I live in Hereford.") is not None
+    assert superseded("- I live in Hereford. (until 2025-03-26)") is None
+
+
+def test_the_mark_of_a_sentence_with_an_ordinal_is_seen() -> None:
+    marked = "- Die Feier bei Dr. Lenz ist am 22. November. (until 2024-11-13)"
+    assert _JUDGE.has_superseded(marked, ("22.",), ("29.",)) is None
+
+
+def test_a_question_and_the_statement_of_the_change_are_not_superseded() -> None:
+    assert superseded("Is the market in Hereford open?") is None
+    assert superseded("I left Hereford for Ludlow.") is None
+
+
+def test_a_line_is_worth_what_its_sentence_is() -> None:
+    lines = [
+        "- I left Hereford for Ludlow, since Edie got a school there.",
+        "- I live in Hereford.",
+        "- I live in Hereford. (until 2025-03-26)",
+        "- Martha cannot eat peanuts.",
+        "- Cannot eat peanuts.",
+        "- What a rainy day.",
+        "- Owns a boat.",
+    ]
+    worths = ["useful", "wrong_in_time", "past", "useful", "about_others", "filler", "unknown"]
+    assert [_JUDGE.line(line).worth for line in lines] == worths
+
+
+def test_an_answer_is_held_as_whole_words_but_in_scripts_without_spaces() -> None:
+    assert not holds("a cooperative", ["Coop"])
+    assert holds("我住在成都。", ["成都"])
+    assert holds("推到4月26号了", ["4月26号"])
+    assert not holds("推到14月26号了", ["4月26号"])
+
+
+def test_the_lives_of_development_can_be_read() -> None:
+    for life in load_lives():
+        assert life.questions
+        assert all(message.statements for session in life.sessions for message in session.messages)
+
+
+def test_every_answer_and_all_that_is_to_be_remembered_or_forgotten_is_said_by_somebody() -> None:
+    # Counts alone: lives that are held back are not shown, not even by a test that fails.
+    missing = 0
+    for life in (*load_lives(), *load_lives(held=True)):
+        said = "\n".join(message.text for session in life.sessions for message in session.messages)
+        answers = [answer for question in life.questions for answer in (*question.current, *question.old)]
+        words = [*life.forgotten, *(word for words in life.remembered for word in words)]
+        missing += sum(not holds(said, [each]) for each in (*answers, *words))
+        missing += sum(not holds(said, values) for values in life.profile.values())
+    assert missing == 0
+
+
+def test_there_are_lives_in_four_languages_on_both_sides_each_of_kinds_of_questions() -> None:
+    for held in (False, True):
+        lives = load_lives(held=held)
+        assert {life.language for life in lives} == {"english", "german", "spanish", "chinese"}
+        assert all(question.kind != "other" for life in lives for question in life.questions)

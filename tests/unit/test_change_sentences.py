@@ -1,0 +1,105 @@
+"""Tests of which sentences may tell a change, and of what similarity alone is not enough for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reverie_server.heuristics.change_sentences import (
+    ChangeSentence,
+    OpenFact,
+    SimilarityLimits,
+    change_sentences,
+    replacing_fact,
+)
+from reverie_server.heuristics.stated_fact import Utterance
+
+THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+LIMITS = SimilarityLimits(alone=0.42, shared=0.36, choice=0.55, ahead=0.08, known=frozenset({"english"}))
+RENT = OpenFact("user", "rent", "850 a month", "My rent is 850 a month.", THEN, is_functional=True)
+BOSS = OpenFact("user", "boss", "Bruno Hahn", "My boss is Bruno Hahn.", THEN, is_functional=True)
+CHOIR = OpenFact("choir", "when", "on Mondays", "Choir is on Mondays.", THEN, is_functional=True, about_user=False)
+
+
+def change(sentence: str, language: str = "english") -> ChangeSentence:
+    [found] = change_sentences([Utterance(sentence, NOW)], language)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("english", "The landlord raised it to 920."),
+        ("english", "They have put me on the early shift since Monday."),
+        ("german", "Die Feier ist um eine Woche auf den 29. gerutscht."),
+        ("spanish", "El ensayo ya no es los lunes, pasó a los jueves."),
+        ("chinese", "房东把房租涨到三千二了。"),
+    ],
+)
+def test_a_sentence_with_a_word_of_change_may_tell_one(language: str, sentence: str) -> None:
+    assert change(sentence, language).sentence == sentence
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Has the landlord raised it to 920?",
+        "Maybe the landlord raised it to 920.",
+        "We will move to a bigger flat next year.",
+        "If they raise it to 920 now, I am leaving.",
+        "It is a nice flat near the park.",
+        "New shoes!",
+    ],
+)
+def test_questions_wishes_plans_and_plain_statements_tell_none(sentence: str) -> None:
+    assert change_sentences([Utterance(sentence, NOW)], "english") == []
+
+
+def test_what_it_replaces_is_the_fact_of_the_same_kind() -> None:
+    found = replacing_fact(change("The landlord raised it to 920."), [RENT, BOSS], [0.5, 0.2], LIMITS)
+    assert found is not None
+    assert (found.subject, found.predicate, found.text) == ("user", "rent", "The landlord raised it to 920.")
+    assert found.is_functional
+    assert found.said_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("sentence", "facts", "similarities"),
+    [
+        pytest.param("The landlord raised it to 920.", [RENT], [0.3], id="not like enough"),
+        pytest.param("The landlord raised it to 920.", [RENT, BOSS], [0.5, 0.45], id="not ahead of another"),
+        pytest.param("The landlord has changed the locks.", [RENT], [0.6], id="no value of the kind"),
+        pytest.param("The rent is 850 a month again now.", [RENT], [0.8], id="the same value"),
+        pytest.param("My sister got her rent raised to 920.", [RENT], [0.8], id="of somebody else"),
+        pytest.param("We sing better since the break.", [CHOIR], [0.6], id="no time"),
+        pytest.param("Everything has changed at work lately.", [BOSS], [0.6], id="no person"),
+        pytest.param("Gareth Pugh has retired, I sent him a card.", [BOSS], [0.6], id="who left was not it"),
+    ],
+)
+def test_where_it_is_not_plain_nothing_is_replaced(
+    sentence: str, facts: list[OpenFact], similarities: list[float]
+) -> None:
+    assert replacing_fact(change(sentence), facts, similarities, LIMITS) is None
+
+
+def test_in_a_language_that_the_model_does_not_know_a_word_must_be_shared() -> None:
+    rent = OpenFact("user", "miete", "850 Euro", "Die Miete ist 850 Euro.", THEN, is_functional=True)
+    assert replacing_fact(change("Es sind jetzt 920 geworden.", "german"), [rent], [0.8], LIMITS) is None
+    assert replacing_fact(change("Bei der Miete sind es jetzt 920 geworden.", "german"), [rent], [0.8], LIMITS)
+
+
+def test_a_fact_that_was_said_later_is_not_replaced() -> None:
+    later = OpenFact("user", "rent", "850", "My rent is 850.", datetime(2026, 3, 1, tzinfo=UTC), is_functional=True)
+    assert replacing_fact(change("The landlord raised it to 920."), [later], [0.9], LIMITS) is None
+
+
+def test_a_pet_that_is_renamed_loses_its_name() -> None:
+    dog = OpenFact("user", "dog", "Canelo", "Tenemos un perro que se llama Canelo.", THEN, is_functional=False)
+    renamed = change("Al perro le hemos cambiado el nombre, ahora se llama Bolo.", "spanish")
+    found = replacing_fact(renamed, [dog], [0.7], LIMITS)
+    assert found is not None
+    assert found.change is not None
+    assert found.change.old_object == "Canelo"
+    walked = change("Al perro lo saco ahora por las mañanas.", "spanish")
+    assert replacing_fact(walked, [dog], [0.7], LIMITS) is None

@@ -1,0 +1,61 @@
+"""Tests that a fact is labelled with the words of questions about it."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from reverie_server.heuristics import fact_labels
+from reverie_server.heuristics.fact_labels import label_of, statement_without
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "label"),
+    [
+        ("english", "We found a flat in Bergen and moved last week.", "I live in Bergen, my home"),
+        ("german", "Wir sind letzte Woche nach Bergen gezogen.", "Ich wohne in Bergen"),
+        ("spanish", "El mes pasado nos mudamos a Bergen.", "Vivo en Bergen"),
+        ("chinese", "我上个月搬到Bergen了。", "我住在Bergen"),
+        ("english", "我上个月搬到Bergen了。", "我住在Bergen"),
+        (
+            "english",
+            "Wir sind nach Bergen gezogen, das ist für uns nicht so weit.",
+            "Ich wohne in Bergen",
+        ),
+    ],
+)
+def test_a_label_is_in_the_language_of_the_text(language: str, text: str, label: str) -> None:
+    assert label_of("user", "lives_in", "Bergen", text, language) == label
+
+
+def test_another_person_is_named() -> None:
+    assert (
+        label_of("Ada {x}", "lives_in", "{o}", "Ada lives there and she is well.", "english") == "Ada {x} lives in {o}"
+    )
+
+
+def test_a_predicate_without_a_label_has_none() -> None:
+    assert label_of("user", "planned", "a trip", "I planned a trip.", "english") == ""
+
+
+def test_every_language_labels_the_same_predicates() -> None:
+    source = Path(fact_labels.__file__).with_name("fact_labels.toml").read_text(encoding="utf-8")
+    predicates = [set(labels) for labels in tomllib.loads(source).values()]
+    assert all(of_language == predicates[0] for of_language in predicates)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "object_", "text", "ended", "statement"),
+    [
+        ("works_as", "vet", "I work as a vet at Teme Clinic in Wem.", ["Teme Clinic", "Wem"], "I work as a vet."),
+        ("works_at", "Harlan", "I work as a buyer for Harlan.", ["buyer"], "I work at Harlan."),
+        ("works_at", "麦穗科技", "我在麦穗科技做前端。", ["前端"], "我在麦穗科技工作."),
+        ("plays", "cello", "I play the cello in the orchestra.", ["nine"], "I play the cello in the orchestra."),
+        ("planned", "trip to Rome", "In May we planned a trip to Rome.", ["May"], ""),
+        ("age", "nine", "I am nine and in a nineteen-piece band.", ["nineteen"], "I am nine."),
+    ],
+)
+def test_a_statement_is_left_without_what_has_ended(
+    predicate: str, object_: str, text: str, ended: list[str], statement: str
+) -> None:
+    assert statement_without("user", predicate, object_, text, ended=ended) == statement

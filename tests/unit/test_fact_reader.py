@@ -1,0 +1,174 @@
+"""What sentences state, and what they do not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import Speaker, StatedFact, Utterance
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def read(*texts: str, language: str = "english", speaker: Speaker = "user") -> list[StatedFact]:
+    utterances = [Utterance(text, START + timedelta(minutes=at), speaker) for at, text in enumerate(texts)]
+    return read_facts(utterances, language)
+
+
+def triples(*texts: str, language: str = "english", speaker: Speaker = "user") -> set[tuple[str, str, str]]:
+    return {(fact.subject, fact.predicate, fact.object) for fact in read(*texts, language=language, speaker=speaker)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "I'm Dana, I work as a nurse at Northside in Leeds.",
+            {
+                ("user", "name", "Dana"),
+                ("user", "works_as", "nurse"),
+                ("user", "works_at", "Northside"),
+                ("user", "works_in", "Leeds"),
+            },
+        ),
+        ("I work on Orion and report to Bruno.", {("user", "works_on", "Orion"), ("user", "boss", "Bruno")}),
+        ("My favourite tea is oolong.", {("user", "favourite tea", "oolong")}),
+        ("The spare key is under the blue pot.", {("spare key", "located", "under the blue pot")}),
+        ("I'm allergic to peanuts.", {("user", "allergic_to", "peanuts")}),
+        ("The deadline is 3 May.", {("deadline", "when", "3 May")}),
+        ("Petra is my new boss.", {("user", "boss", "Petra")}),
+        # What one asks of the assistant is no denial of what one likes.
+        ("And I prefer tea, so don't suggest coffee to me.", {("user", "prefers", "tea")}),
+        ("Since Saturday we live in York, in Mill Street.", {("user", "lives_in", "York")}),
+        ("I've taken a job at Corve Labs.", {("user", "works_at", "Corve Labs")}),
+        ("The shed project is stuck, we're waiting for wood.", {("shed project", "state", "stuck")}),
+        (
+            "My husband Tom works at Siemens.",
+            {("user", "husband", "Tom"), ("Tom", "works_at", "Siemens")},
+        ),
+    ],
+)
+def test_what_a_sentence_states(text: str, expected: set[tuple[str, str, str]]) -> None:
+    assert triples(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks so much, that was really helpful!",
+        "Do I live in Leeds?",
+        "I might move to Oslo next year.",
+        "If I moved to Oslo, I would work at Statoil.",
+        "I wish I lived in Oslo.",
+        "You should drink more water.",
+        "I'm so tired today.",
+        "She lives in Bonn.",
+        'He wrote "I live in Rome and work at the Vatican" on the wall.',
+        "My doctor told me I should avoid salt.",
+    ],
+)
+def test_what_states_no_fact(text: str) -> None:
+    assert triples(text) == set()
+
+
+def test_what_the_assistant_says_is_no_fact() -> None:
+    assert triples("You live in Leeds. I work at Northside.", speaker="assistant") == set()
+
+
+def test_a_pronoun_stands_for_the_person_named_before() -> None:
+    facts = read("My sister Ada visited. She cannot eat gluten.")
+    assert [(fact.subject, fact.predicate, fact.object, fact.text) for fact in facts] == [
+        ("user", "sister", "Ada", "My sister Ada visited."),
+        ("Ada", "avoids", "gluten", "Ada cannot eat gluten."),
+    ]
+    assert not facts[1].about_user
+
+
+def test_a_request_to_remember_is_about_the_sentence_before_it() -> None:
+    facts = read("The Wi-Fi password of the studio is tulip-4711. Please remember that.")
+    assert [(fact.object, fact.is_request, fact.sentence) for fact in facts] == [
+        ("tulip-4711", True, "The Wi-Fi password of the studio is tulip-4711.")
+    ]
+    assert [fact.is_request for fact in read("My locker code is 8812.", "Please remember that.")] == [True]
+    assert [fact.text for fact in read("Remember: my locker code is 8812.")] == ["My locker code is 8812."]
+
+
+def test_two_people_of_one_first_name_stay_two() -> None:
+    facts = read("My cousin Anna lives in Kiel.", "Anna from work lives in Bonn.")
+    assert {fact.subject for fact in facts if fact.predicate == "lives_in"} == {"Anna", "Anna (from work)"}
+
+
+def test_lines_of_a_file_are_read() -> None:
+    found = triples("- **Name**: Dana", "- Employer: Northside", "- Door code: 4711", speaker="file")
+    assert found == {("user", "name", "Dana"), ("user", "works_at", "Northside"), ("Door code", "is", "4711")}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("german", "Ich heiße Dana und arbeite als Krankenpflegerin.", ("user", "works_as", "Krankenpflegerin")),
+        ("german", "Seit April wohne ich in Kiel.", ("user", "lives_in", "Kiel")),
+        ("german", "Meine neue Chefin ist Petra Lindqvist.", ("user", "boss", "Petra Lindqvist")),
+        ("german", "Das WLAN-Passwort im Studio ist tulpe-4711.", ("WLAN-Passwort im Studio", "is", "tulpe-4711")),
+        ("german", "Meine Schwester Ada war da. Sie verträgt kein Gluten.", ("Ada", "avoids", "Gluten")),
+        ("german", "Wir sind für Orion von Postgres auf SQLite umgestiegen.", ("user", "switched", "SQLite")),
+        ("spanish", "Me llamo Dana, trabajo como enfermera y vivo en Sevilla.", ("user", "lives_in", "Sevilla")),
+        ("spanish", "Mi nueva jefa es Petra Lindqvist.", ("user", "boss", "Petra Lindqvist")),
+        ("spanish", "Mi hermana Ada vino. Ella no puede comer gluten.", ("Ada", "avoids", "gluten")),
+        ("spanish", "La cita se movió al viernes a las 15:00.", ("cita", "when", "viernes a las 15:00")),
+        ("chinese", "我叫李娜，在北京协和医院工作，是一名护士。", ("user", "works_at", "北京协和医院")),
+        ("chinese", "我从北京搬到了上海。", ("user", "lives_in", "上海")),
+        ("chinese", "我的新老板是王强。", ("user", "boss", "王强")),
+        ("chinese", "我妹妹小红来看我了。她不能吃花生。", ("小红", "avoids", "花生")),
+        ("chinese", "备用钥匙在蓝色花盆下面。", ("备用钥匙", "located", "蓝色花盆下面")),
+    ],
+)  # fmt: skip
+def test_what_sentences_of_other_languages_state(language: str, text: str, expected: tuple[str, str, str]) -> None:
+    assert expected in triples(text, language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("german", "Vielleicht ziehe ich nach Oslo."),
+        ("german", "Wohne ich in Rom?"),
+        ("german", "Ich würde gern in Rom wohnen."),
+        ("spanish", "Quizás me mude a Oslo."),
+        ("spanish", "¿Vivo en Roma?"),
+        ("chinese", "我可能会搬到广州。"),
+        ("chinese", "我住在北京吗？"),
+    ],
+)
+def test_what_states_no_fact_in_other_languages(language: str, text: str) -> None:
+    assert triples(text, language=language) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We're like a family - always supporting each other.",
+        "Looks like you had a great day!",
+        "Moments like these remind me to appreciate the ones I love.",
+        "I just left for our European vacation!",
+        "We ended up laughing and having a good time.",
+        "I love the color and texture.",
+        "My online clothing store has been a roller coaster but rewarding.",
+        "Don't quit!",
+    ],
+)
+def test_talk_of_the_moment_states_no_fact(text: str) -> None:
+    assert triples(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Ada's birthday is on 4 June.", "Ada's birthday"),
+        ("My sister's birthday is on 4 June.", "sister's birthday"),
+        ("My birthday is on 4 June.", "birthday"),
+    ],
+)
+def test_a_thing_of_somebody_is_not_the_users_thing_of_that_name(text: str, subject: str) -> None:
+    assert [(fact.subject, fact.predicate) for fact in read(text)] == [(subject, "when")]

@@ -1,0 +1,251 @@
+"""What people say to have something forgotten, in four languages, by what it is about; and what only sounds like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie_server.heuristics.forget_requests import forget_requests
+
+PREVIOUS = """
+Actually, forget that, please.
+On second thought, I'd rather you didn't hold on to that number.
+Forget that, please.
+Could you please forget what I just told you?
+Remove that from your notes.
+I'd rather you didn't keep that.
+I don't want you to remember that.
+I don't want that saved.
+Pretend I never said that.
+No need to save that.
+That shouldn't be stored anywhere.
+Take that out of your memory, please.
+Keep that out of your notes.
+Forget I said anything.
+I shouldn't have told you that, please forget that.
+Please don't write that down.
+Please delete what I just said.
+Erase that last bit.
+Vergiss das bitte wieder.
+Kannst du das bitte wieder vergessen?
+Streich das bitte aus deinem Gedächtnis.
+Das musst du dir nicht merken.
+Tu so, als hätte ich das nie gesagt.
+Das soll nirgends gespeichert werden.
+Ich möchte nicht, dass du dir das merkst.
+Das bitte nicht aufschreiben.
+Das kannst du gleich wieder vergessen.
+Lösch das bitte.
+Vergessen Sie das bitte.
+Speichern Sie das bitte nicht.
+Vergiss, was ich gerade gesagt habe.
+Nimm das bitte aus deinen Notizen raus.
+Das hätte ich dir nicht sagen sollen, vergiss das bitte.
+Merk dir das bitte nicht.
+Olvida eso, por favor.
+¿Puedes olvidar eso?
+Bórralo, por favor.
+Borra lo que te acabo de decir.
+Oye, olvida lo que te dije hace un rato.
+Eso no lo guardes.
+Esto no lo apuntes, porfa.
+No quiero que guardes eso.
+Prefiero que no lo guardes.
+Que eso no quede registrado.
+Haz como si no te hubiera dicho nada.
+No hace falta que lo recuerdes.
+Quita eso de tu memoria.
+No debí contarte eso, bórralo.
+Mejor olvida eso que te conté.
+¿Podrías borrar lo último que dije?
+Por favor, elimina eso de tus notas.
+请忘掉我刚才说的话。
+把这个忘了吧。
+刚才那句话别记。
+这件事你别记下来。
+这事儿你就忘了吧。
+刚才的话当我没说过。
+把刚才的内容从你的记忆里删掉。
+这个不用记。
+请不要保存这个。
+别把这个记下来。
+刚才说的都删掉吧。
+上一句删掉。
+能不能把刚才说的忘掉？
+这段话不要保存。
+那件事请忘记吧。
+我不该告诉你的，请把这件事忘掉。
+我不想让你记住这个。
+"""
+TOPIC = """
+Forget the code of the cellar door. | code of the cellar door
+Please don't save the combination of my bike lock. | combination of my bike lock
+Never write down the diagnosis. | diagnosis
+Forget that I said Dr. Quimby put me on aspirin. | dr quimby put me on aspirin
+Olvida la clave de mi caja fuerte, por favor. | clave de mi caja fuerte
+No guardes el código del portal. | código del portal
+Vergiss den Code von der Kellertür. | code von der kellertür
+Merk dir bitte den Code vom Tresor nicht. | code vom tresor
+Vergiss, dass ich dir von der Diagnose erzählt habe. | diagnose
+别记我的密码。 | 密码
+Forget what I told you about my salary. | salary
+Forget everything I said about the surgery, please. | surgery
+Delete everything about my brother's debts from your memory. | debts
+Please forget the PIN of the cellar. | pin
+Forget the thing I told you about Petra. | petra
+Don't keep anything I said about the divorce. | divorce
+Forget my salary. | salary
+Remove my diagnosis from your notes. | diagnosis
+Lösch bitte die PIN vom Keller. | pin vom keller
+Vergiss bitte, was ich dir über mein Gehalt erzählt habe. | gehalt
+Vergiss die Sache mit Petra. | petra
+Das mit dem Tresor vergiss bitte wieder. | tresor
+Was ich dir gestern über Jonas erzählt habe, vergiss bitte. | jonas
+Kannst du die Sache mit dem Kredit bitte vergessen? | kredit
+Vergiss mein Gehalt. | gehalt
+Streich die Diagnose bitte aus deinem Gedächtnis. | diagnose
+Vergiss alles über die Scheidung. | scheidung
+Borra lo del código del portal. | código del portal
+Olvida lo que te dije de mi sueldo. | sueldo
+Olvídate de lo que te conté sobre mi hermano, por favor. | hermano
+¿Puedes olvidar lo de la operación? | operación
+Olvida todo lo relacionado con el divorcio. | divorcio
+No guardes nada sobre mi enfermedad. | enfermedad
+Lo del préstamo, bórralo. | préstamo
+Elimina mi contraseña de tus notas. | contraseña
+Oye, olvida lo que te platiqué ayer de Lucía. | lucía
+把我工资的事忘掉。 | 工资
+请忘掉关于我哥哥的事。 | 哥哥
+把我跟你说的关于离婚的事都忘了吧。 | 离婚
+我工资的事你忘了吧。 | 工资
+把门禁密码删掉。 | 门禁密码
+请删除我的病历号。 | 病历号
+关于贷款的内容请删除。 | 贷款
+我借钱的事别记。 | 借钱
+请把我告诉你的关于小丽的事情忘记。 | 小丽
+"""
+NEXT = """
+Das, was jetzt kommt, schreibst du bitte nicht auf. Mein PIN ist 3321.
+Don't keep the following. My card has the PIN 3321.
+Please don't save what I'm about to tell you. My card has the PIN 3321.
+Don't save this. My card has the PIN 3321.
+Merk dir Folgendes bitte nicht. Meine PIN ist 3321.
+Speicher das Folgende nicht. Meine PIN ist 3321.
+No guardes lo siguiente. Mi PIN es 3321.
+No anotes lo que te voy a decir. Mi PIN es 3321.
+不要记下面的内容。我的密码是3321。
+接下来的话别记。我的密码是3321。
+"""
+OWN = """
+Please don't save this next part: my card has the PIN 3321.
+Don't keep this: my card has the PIN 3321.
+My card has the PIN 3321, but don't write that down.
+My card has the PIN 3321, please forget that.
+Merk dir folgendes nicht: meine PIN ist 3321.
+Meine PIN ist 3321, vergiss das bitte wieder.
+Meine PIN ist 3321, das bitte nicht speichern.
+No guardes esto: mi PIN es 3321.
+Mi PIN es 3321, pero no lo guardes.
+Mi PIN es 3321, esto no lo apuntes.
+Esto no lo guardes: mi PIN es 3321.
+不要记这个：我的密码是3321。
+我的密码是3321，别记下来。
+我的密码是3321，这个你不要保存。
+"""
+NONE = """
+Delete the code of the parser.
+Don't save the code of the login page.
+Lösch den Code von gestern.
+Borra el código de la función.
+Don't forget the code of the cellar door.
+Vergiss den Code der Kellertür nicht!
+No olvides el código del portal.
+不要在日志里保存密码。
+Don't forget to call Ada.
+I forgot my keys.
+Forget it, let's talk about something else.
+Did you forget what I told you?
+She said: "Forget that."
+I will never forget that.
+Delete the old branch from the repository.
+Delete the code for the login page, please.
+Remove the number from the title.
+Elimina el número de línea del archivo.
+Borra el código de la función.
+Lösch bitte den Code für das Menü.
+Should I delete that?
+Remove the onions from the recipe.
+Forget about my diet for a moment.
+I always forget my password.
+Can you delete the file report.txt?
+Vergiss nicht, die Blumen zu gießen.
+Ich habe meine Schlüssel vergessen.
+Vergiss es, reden wir von etwas anderem.
+Hast du vergessen, was ich gesagt habe?
+Lösch bitte die Datei notizen.txt.
+Bitte nicht vergessen!
+Das kann ich mir nicht merken.
+Olvídalo, hablemos de otra cosa.
+No te olvides de llamar a mamá.
+Se me olvidó la cartera.
+¿Se te olvidó lo que te dije?
+No olvides lo que te dije de mi alergia.
+Quita la cebolla de la receta.
+No lo sé.
+No me acuerdo de eso.
+Borra la rama vieja.
+别忘了给妈妈打电话。
+我忘了带钥匙。
+你忘了我说的话吗？
+算了，我们聊点别的。
+我记不住这个。
+不要忘记我对花生过敏。
+这个不好吃。
+我不想存钱。
+把旧文件删掉。
+"""
+
+
+def lines(table: str) -> list[str]:
+    return table.strip().splitlines()
+
+
+@pytest.mark.parametrize("said", lines(PREVIOUS))
+def test_what_was_said_before_is_meant(said: str) -> None:
+    assert [request.kind for request in forget_requests(said)] in (["previous"], ["message"])
+
+
+@pytest.mark.parametrize("said", lines(TOPIC))
+def test_a_named_thing_is_meant(said: str) -> None:
+    text, topic = said.split(" | ")
+    [request] = forget_requests(text)
+    assert request.kind in ("topic", "nearby")
+    assert topic in request.topic.lower()
+
+
+@pytest.mark.parametrize("said", lines(NEXT))
+def test_what_follows_is_meant(said: str) -> None:
+    [request] = forget_requests(said)
+    assert request.is_about_what_follows
+    assert "3321" in request.after[0]
+
+
+@pytest.mark.parametrize("said", lines(OWN))
+def test_the_sentence_itself_is_meant(said: str) -> None:
+    assert [request.kind for request in forget_requests(said)] == ["own"]
+
+
+@pytest.mark.parametrize("said", lines(NONE))
+def test_what_only_sounds_like_it_asks_for_nothing(said: str) -> None:
+    assert forget_requests(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Actually, forget that, it's between him and me.",
+        "Actually, forget that, I ought not to have said it to anyone.",
+    ],
+)
+def test_why_something_is_to_be_forgotten_may_stand_behind_it(said: str) -> None:
+    [request] = forget_requests(f"I borrowed 11,200 euro from my uncle. {said}")
+    assert request.kind == "previous"

@@ -1,0 +1,59 @@
+"""What is of use in a month, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.entries import kinds_of
+from reverie_server.heuristics.lasting import lasts
+
+
+def does_last(text: str, language: str) -> bool:
+    cues = cues_of(folded(text), all_cues()[language])
+    return lasts(text, kinds_of(text, cues), cues)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("english", "Our dog Biscuit is diabetic and gets insulin at 7 in the morning."),
+        ("english", "My sister Nora lives in Porto."),
+        ("english", "We decided today to rent the house in Whitby."),
+        ("english", "The standup is on Tuesdays."),
+        ("german", "Meine Tochter Lene ist gegen Nüsse allergisch."),
+        ("german", "Ich trinke meinen Kaffee immer ohne Zucker."),
+        ("spanish", "Mi hermano Iker es vegetariano."),
+        ("spanish", "Trabajo como enfermera en Bilbao."),
+        ("chinese", "我女儿对花生过敏，她在杭州上学。"),
+        ("chinese", "我们决定明年搬到成都。"),
+    ],
+)
+def test_what_is_and_what_was_decided_lasts(language: str, text: str) -> None:
+    assert does_last(text, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("english", "I watered the office fern this morning."),
+        ("english", "I'm so tired."),
+        ("english", "She cannot eat gluten."),
+        ("english", "You should wear a hat."),
+        ("english", "Write a card for Nora, my sister in Porto."),
+        ("english", "I need to buy milk."),
+        ("english", "Where is the key?"),
+        ("english", "Thanks, that is great!"),
+        ("german", "Ich habe heute die Pflanzen gegossen."),
+        ("german", "Ich bin so müde."),
+        ("german", "Sie verträgt keine Nüsse."),
+        ("spanish", "Hoy regué las plantas."),
+        ("spanish", "Estoy muy cansada."),
+        ("spanish", "Ella no puede comer gluten."),
+        ("chinese", "我今天浇了花。"),
+        ("chinese", "我好累。"),
+        ("chinese", "她对花生过敏。"),
+    ],
+)
+def test_moments_feelings_errands_and_words_without_their_referent_do_not(language: str, text: str) -> None:
+    assert not does_last(text, language)

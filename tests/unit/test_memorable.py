@@ -1,0 +1,72 @@
+"""The lines that a conversation leaves in long-term memory: what is asked for, who is meant, and what was once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reverie_server.heuristics.memorable import memorable_of
+from reverie_server.sessions.model import Message
+
+AT = datetime(2026, 4, 3, tzinfo=UTC)
+
+
+def kept(*said: str, language: str = "english") -> list[str]:
+    messages = [Message(number, "user", text, AT, 1, str(number), {}) for number, text in enumerate(said, 1)]
+    return [line.statement.text for line in memorable_of(messages, language, "UTC").lines]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "line"),
+    [
+        ("english", "My sister Ada visits on Sunday. She cannot eat gluten.", "My sister Ada cannot eat gluten."),
+        ("english", "My brother Paul comes. He can't have any shellfish.", "My brother Paul can't have any shellfish."),
+        (
+            "german",
+            "Meine Schwiegermutter Helga kommt morgen. Sie verträgt keine Laktose.",
+            "Meine Schwiegermutter Helga verträgt keine Laktose.",
+        ),
+    ],
+)
+def test_what_somebody_near_must_not_have_is_kept_with_who_that_is(language: str, said: str, line: str) -> None:
+    assert line in kept(said, language=language)
+
+
+def test_what_an_acquaintance_must_not_have_is_not_kept() -> None:
+    assert kept("My colleague Ada comes along. She cannot eat gluten.") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "The spare key lies under the blue planter. Keep that in mind in case I lock myself out.",
+            "The spare key lies under the blue planter.",
+        ),
+        (
+            "Our policy number is HX-20417. Don't lose that one, please, I never find the letter.",
+            "Our policy number is HX-20417.",
+        ),
+        ("Could you note down the new Wi-Fi password for me? It is lark-58.", "The new Wi-Fi password is lark-58."),
+        ("Make a note of my locker number: 214.", "My locker number: 214."),
+    ],
+)
+def test_a_request_keeps_the_statement_and_not_itself(said: str, line: str) -> None:
+    assert kept(said) == [line]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I always went by car when we were still in the city.",
+        "I used to love jazz.",
+        "Früher habe ich immer Kaffee getrunken.",
+    ],
+)
+def test_what_was_once_is_not_kept(said: str) -> None:
+    assert kept(said, language="german" if "ich" in said else "english") == []
+
+
+def test_a_relation_is_read_from_whole_words() -> None:
+    assert kept("Mi hermana Ana viene el domingo.", language="spanish") == ["Mi hermana es Ana."]

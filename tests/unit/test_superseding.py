@@ -1,0 +1,140 @@
+"""What a later statement closes, what contradicts, and what it leaves alone."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reverie_server.heuristics.fact_ledger import TimedFact
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import Utterance
+from reverie_server.heuristics.superseding import resolve
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def facts_of(said: Sequence[str], language: str = "english") -> list[TimedFact]:
+    """The facts of sentences, each said a week after the one before it."""
+    utterances = [Utterance(text, START + timedelta(days=7 * week)) for week, text in enumerate(said)]
+    return [
+        TimedFact(
+            number, fact.subject, fact.predicate, fact.object, fact.text, fact.said_at, fact.is_functional, fact.change,
+            fact.about_user,
+        )
+        for number, fact in enumerate(read_facts(utterances, language))
+    ]  # fmt: skip
+
+
+def closed(said: Sequence[str], language: str = "english") -> list[str]:
+    """The texts of the facts that are closed."""
+    facts = facts_of(said, language)
+    return sorted({facts[closure.old].text for closure in resolve(facts).closures})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Leeds.", "I moved to York last week."),
+        ("I live in Leeds.", "I no longer live in Leeds."),
+        ("I work at Northside.", "I've joined Harbour Care."),
+        ("My boss is Bruno.", "My new boss is Petra Lindqvist."),
+        ("I report to Bruno.", "I report to Petra now."),
+        ("My favourite tea is oolong.", "My favourite tea is sencha."),
+        ("The dentist appointment is on Tuesday at 3pm.", "The dentist appointment has been moved to Friday at 9am."),
+        ("The Thursday meeting with Bob is at 10:00.", "The Thursday meeting with Bob is cancelled."),
+        ("I drink coffee every morning.", "I don't drink coffee any more."),
+        ("Orion runs on Postgres.", "We switched from Postgres to SQLite for Orion."),
+        ("The spare key is under the blue pot.", "The spare key is behind the shed now."),
+        ("My phone number is 0171 555 23.", "My phone number is 0171 555 99."),
+        ("I prefer tea to coffee.", "I prefer coffee to tea."),
+        ("My boss is Bruno.", "Bruno isn't my boss any more."),
+        ("My boss is Bruno.", "Bruno is no longer my boss."),
+    ],
+)
+def test_a_later_statement_closes_the_earlier_one(old: str, new: str) -> None:
+    assert closed([old, new]) == [old]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I live in Leeds.", "My sister Ada lives in York."),
+        ("I live in Leeds.", "I might move to York next year."),
+        ("I live in Leeds.", "Should I move to York?"),
+        ("I live in Leeds.", "If I moved to York, I would miss the sea."),
+        ("My favourite tea is oolong.", "My favourite coffee is espresso."),
+        ("I like jazz.", "I also like blues."),
+        ("I speak German.", "I speak Spanish."),
+        ("My work phone number is 0171 555 23.", "My private phone number is 0171 555 99."),
+        ("The Monday meeting is at 10:00.", "The Thursday meeting is at 11:00."),
+        ("I live in Leeds.", "I live in Leeds, near the station."),
+        ("My cousin Anna lives in Kiel.", "Anna from work lives in Bonn."),
+    ],
+)
+def test_what_is_about_something_else_closes_nothing(first: str, second: str) -> None:
+    assert closed([first, second]) == []
+
+
+def test_old_talk_that_arrives_late_is_closed_by_what_was_said_since() -> None:
+    facts = facts_of(["I live in Leeds.", "I moved to York.", "I moved to Oslo."])
+    expected = resolve(facts)
+    for seed in range(5):
+        shuffled = list(facts)
+        random.Random(seed).shuffle(shuffled)
+        assert resolve(shuffled) == expected
+    assert [(closure.old, closure.new) for closure in expected.closures] == [(0, 1), (1, 2)]
+    assert expected.closures[0].at == facts[1].at
+
+
+def test_an_attitude_that_turns_without_a_word_of_change_stands_in_doubt() -> None:
+    facts = facts_of(["I love coriander.", "I hate coriander."])
+    resolution = resolve(facts)
+    assert resolution.closures == ()
+    assert [(pair.a, pair.b) for pair in resolution.contradictions] == [(0, 1)]
+
+
+def test_what_a_person_closed_closes_nothing() -> None:
+    first, second = facts_of(["I live in Leeds.", "I moved to York."])
+    assert (
+        resolve(
+            [first, TimedFact(1, "user", "lives_in", "York", second.text, second.at, True, is_closed=True)]
+        ).closures
+        == ()
+    )
+
+
+def test_five_thousand_facts_take_about_a_second() -> None:
+    facts = [
+        TimedFact(
+            number, "user" if number % 3 else f"project {number % 40}", ("likes", "uses", "lives_in")[number % 3],
+            f"thing {number % 700} of {number % 31}", f"I use the thing {number % 700} of {number % 31} now",
+            START + timedelta(minutes=number), number % 3 == 2,
+        )
+        for number in range(5000)
+    ]  # fmt: skip
+    began = time.process_time()
+    resolve(facts)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("german", "Ich wohne in Bremen.", "Ich bin nach Kiel gezogen."),
+        ("german", "Meine Chefin ist Eva Brandt.", "Mein neuer Chef ist Jonas Meier."),
+        ("german", "Ich trinke morgens Kaffee.", "Ich trinke keinen Kaffee mehr."),
+        ("german", "Der Zahnarzttermin ist am Dienstag um 10 Uhr.", "Der Zahnarzttermin wurde auf Freitag verschoben."),
+        ("spanish", "Vivo en Sevilla.", "Me mudé a Granada."),
+        ("spanish", "Mi jefe es Bruno Díaz.", "Mi nueva jefa es Petra Lindqvist."),
+        ("spanish", "Trabajo en Northside.", "Ya no trabajo en Northside."),
+        ("chinese", "我住在北京。", "我搬到了上海。"),
+        ("chinese", "我的老板是李明。", "我的新老板是王强。"),
+        ("chinese", "我每天喝咖啡。", "我不喝咖啡了。"),
+    ],
+)
+def test_a_later_statement_closes_the_earlier_one_in_other_languages(language: str, old: str, new: str) -> None:
+    assert closed([old, new], language) == [old]
