@@ -15,17 +15,8 @@ from reverie_server.facts.answers import AnswerBasis, StoredFact
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
-from reverie_server.heuristics import (
-    change_sentences,
-    fact_labels,
-    fact_ledger,
-    fact_reader,
-    fact_requests,
-    fact_sentences,
-    memory_requests,
-    spoken_sentences,
-    superseding,
-)
+from reverie_server.heuristics import fact_labels, fact_reader, fact_sentences, spoken_sentences
+from reverie_server.heuristics.changes import change_sentences, fact_ledger, superseding
 from reverie_server.heuristics.fact_grammar import (
     clauses,
     fragments,
@@ -38,6 +29,7 @@ from reverie_server.heuristics.fact_grammar import (
     terms,
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.requests import fact_requests, memory_requests
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 from reverie_server.llm.answers import Facts, FactStatement
 from reverie_server.llm.generation import EXTRACTIVE
@@ -160,21 +152,27 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.spoken_sentences.label_end": lambda text: spoken_sentences.label_end(
         text, 0, [text[:20]]
     ),
-    "reverie_server.heuristics.fact_requests.simplified": fact_requests.simplified,
-    "reverie_server.heuristics.fact_requests.aligned": fact_requests.aligned,
-    "reverie_server.heuristics.fact_requests.split_request": fact_requests.split_request,
-    "reverie_server.heuristics.fact_requests.with_named": lambda text: fact_requests.with_named(text, "the code"),
-    "reverie_server.heuristics.fact_requests.with_named:thing": lambda text: fact_requests.with_named("It is 5.", text),
-    "reverie_server.heuristics.memory_requests.clauses": memory_requests.clauses,
-    "reverie_server.heuristics.memory_requests.read_request": lambda text: memory_requests.read_request(
+    "reverie_server.heuristics.requests.fact_requests.simplified": fact_requests.simplified,
+    "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
+    "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,
+    "reverie_server.heuristics.requests.fact_requests.with_named": lambda text: fact_requests.with_named(
+        text, "the code"
+    ),
+    "reverie_server.heuristics.requests.fact_requests.with_named:thing": lambda text: fact_requests.with_named(
+        "It is 5.", text
+    ),
+    "reverie_server.heuristics.requests.memory_requests.clauses": memory_requests.clauses,
+    "reverie_server.heuristics.requests.memory_requests.read_request": lambda text: memory_requests.read_request(
         text, 0, len(text)
     ),
-    "reverie_server.heuristics.memory_requests.is_idle": lambda text: memory_requests.is_idle(text, 0, len(text)),
-    "reverie_server.heuristics.memory_requests.remembered_from": memory_requests.remembered_from,
-    "reverie_server.heuristics.memory_requests.remembered_after_comma": lambda text: (
+    "reverie_server.heuristics.requests.memory_requests.is_idle": lambda text: memory_requests.is_idle(
+        text, 0, len(text)
+    ),
+    "reverie_server.heuristics.requests.memory_requests.remembered_from": memory_requests.remembered_from,
+    "reverie_server.heuristics.requests.memory_requests.remembered_after_comma": lambda text: (
         memory_requests.remembered_after_comma(text, 0, len(text))
     ),
-    "reverie_server.heuristics.memory_requests.remembered_after_that": lambda text: (
+    "reverie_server.heuristics.requests.memory_requests.remembered_after_that": lambda text: (
         memory_requests.remembered_after_that(text, 0, len(text))
     ),
     "reverie_server.heuristics.fact_sentences.sentence_key": fact_sentences.sentence_key,
@@ -184,10 +182,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_labels.label_of": lambda text: fact_labels.label_of(
         text, "works_as", text, text, "english"
     ),
-    "reverie_server.heuristics.change_sentences.change_sentences": lambda text: change_sentences.change_sentences(
-        [Utterance(f"{text} It is now new.", AT)], "english"
+    "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
+        change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
     ),
-    "reverie_server.heuristics.change_sentences.replacing_fact": _replace,
+    "reverie_server.heuristics.changes.change_sentences.replacing_fact": _replace,
     "reverie_server.heuristics.fact_labels.statement_without": lambda text: fact_labels.statement_without(
         "user", "works_as", text[:256], text, ended=[text[256:512]]
     ),
@@ -233,7 +231,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.fact_grammar.people.People.named": _people,
     "reverie_server.heuristics.fact_grammar.terms.is_longer_name": lambda text: terms.is_longer_name(text, text[1:]),
-    "reverie_server.heuristics.superseding.resolve": _resolve,
+    "reverie_server.heuristics.changes.superseding.resolve": _resolve,
     "reverie_server.facts.lines.check_statement": lambda text: fact_lines.check_statement(text[:1000]),
     "reverie_server.facts.lines.locate": _in_lines,
     "reverie_server.facts.answers.nearest": lambda text: answers.nearest(_stored(text), _due(text)[0].messages),
@@ -262,14 +260,14 @@ _OF_A_SENTENCE = "takes a sentence of at most 500 characters, as read_facts give
 _OF_A_NAME = "looks a name up"
 _BY_RESOLVE = "measured with resolve"
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.heuristics.fact_ledger.Ledger.add": _BY_RESOLVE,
-    "reverie_server.heuristics.fact_ledger.Ledger.close": _BY_RESOLVE,
-    "reverie_server.heuristics.fact_ledger.Ledger.doubt": _BY_RESOLVE,
-    "reverie_server.heuristics.fact_ledger.Ledger.of_key": _BY_RESOLVE,
-    "reverie_server.heuristics.fact_ledger.Ledger.with_terms": _BY_RESOLVE,
-    "reverie_server.heuristics.fact_ledger.differ_in_scope": _BY_RESOLVE,
-    "reverie_server.heuristics.fact_ledger.with_words": _BY_RESOLVE,
-    "reverie_server.heuristics.change_rules.close_by_change": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.Ledger.add": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.Ledger.close": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.Ledger.doubt": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.Ledger.of_key": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.Ledger.with_terms": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.differ_in_scope": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.with_words": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.change_rules.close_by_change": _BY_RESOLVE,
     **{
         f"reverie_server.facts.lines.{name}": _BY_LOCATE
         for name in ("line_with", "statement_of", "statements_in", "with_statement", "without_statement")

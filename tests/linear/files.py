@@ -13,7 +13,7 @@ from reverie_server.files import keyword_match as keyword_text
 from reverie_server.files import snapshot_format, strict_zip
 from reverie_server.forgetting import files as forgotten_files
 from reverie_server.forgetting import said, selection
-from reverie_server.heuristics import forget_requests
+from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
 from reverie_server.sessions.model import Message
@@ -83,8 +83,8 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.forgetting.selection.checked_text": lambda text: selection.checked_text(text[:4000] + "a b"),
     "reverie_server.text.statement_spans.is_statement": statement_spans.is_statement,
-    "reverie_server.heuristics.forget_requests.forget_requests": forget_requests.forget_requests,
-    "reverie_server.heuristics.forget_requests.last_statement": lambda text: forget_requests.last_statement(
+    "reverie_server.heuristics.requests.forget_requests.forget_requests": forget_requests.forget_requests,
+    "reverie_server.heuristics.requests.forget_requests.last_statement": lambda text: forget_requests.last_statement(
         statement_spans.statements(text)
     ),
     "reverie_server.forgetting.said.is_about": lambda text: said.is_about(text, text[:80], "english"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reverie_server.heuristics.change_sentences import (
+from reverie_server.heuristics.changes.change_sentences import (
     ChangeSentence,
     OpenFact,
     SimilarityLimits,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reverie_server.heuristics.fact_requests import split_request
 from reverie_server.heuristics.fact_sentences import copy_keys, keyed_sentences, sentence_key
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.sessions.daily_log import log_text
 
 NOW = datetime(2026, 4, 3, tzinfo=UTC)

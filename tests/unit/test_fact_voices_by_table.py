@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie_server.heuristics import fact_ledger, superseding
+from reverie_server.heuristics.changes import fact_ledger, superseding
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 

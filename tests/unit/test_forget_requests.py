@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.forget_requests import forget_requests
+from reverie_server.heuristics.requests.forget_requests import forget_requests
 
 PREVIOUS = """
 Actually, forget that, please.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.fact_requests import split_request, with_named
-from reverie_server.heuristics.forget_requests import forget_requests
+from reverie_server.heuristics.requests.fact_requests import split_request, with_named
+from reverie_server.heuristics.requests.forget_requests import forget_requests
 
 
 @pytest.mark.parametrize(

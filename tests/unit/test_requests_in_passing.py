@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import split_request
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.heuristics.fact_ledger import TimedFact
+from reverie_server.heuristics.changes.fact_ledger import TimedFact
+from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
-from reverie_server.heuristics.superseding import resolve
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 

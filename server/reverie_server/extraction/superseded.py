@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from reverie_server.files.well_known import PROFILE
+from reverie_server.heuristics.changes.fact_ledger import TimedFact
+from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.extract import UserStatement
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_labels import statement_without
-from reverie_server.heuristics.fact_ledger import TimedFact
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.memorable import Memorable, Target, without_leading
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
-from reverie_server.heuristics.superseding import resolve
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.model import Message
 from reverie_server.text.markdown_blocks import blocks_of, text_of, without_marker

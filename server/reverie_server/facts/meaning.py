@@ -25,7 +25,7 @@ from reverie_server.facts.known_people import Acquaintance, known_at
 from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
 from reverie_server.facts.settle import passage_of
-from reverie_server.heuristics.change_sentences import (
+from reverie_server.heuristics.changes.change_sentences import (
     BY_MEANING,
     ChangeSentence,
     OpenFact,
@@ -33,9 +33,9 @@ from reverie_server.heuristics.change_sentences import (
     change_sentences,
     replacing_fact,
 )
-from reverie_server.heuristics.fact_ledger import TimedFact
+from reverie_server.heuristics.changes.fact_ledger import TimedFact
+from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.stated_fact import StatedFact
-from reverie_server.heuristics.superseding import resolve
 from reverie_server.llm.generation import EXTRACTIVE
 
 log = structlog.get_logger()

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from reverie_server.facts.model import ClosedBy, FactState, Operation
-from reverie_server.heuristics import superseding
-from reverie_server.heuristics.fact_ledger import Closure, TimedFact
+from reverie_server.heuristics.changes import superseding
+from reverie_server.heuristics.changes.fact_ledger import Closure, TimedFact
 from reverie_server.heuristics.stated_fact import Category, Change
 
 Pair = tuple[int, int]

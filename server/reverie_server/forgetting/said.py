@@ -15,7 +15,7 @@ from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
-from reverie_server.heuristics.forget_requests import ForgetRequest, forget_requests, last_statement
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests, last_statement
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message, NewMessage, Session
 from reverie_server.sessions.sessions import Sessions

@@ -9,7 +9,7 @@ from typing import Literal
 
 from reverie_indexer.text.split import split
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
-from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, NOTABLE, asks, rarity, salience, sentences
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.sessions.model import Message

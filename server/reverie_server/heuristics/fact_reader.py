@@ -17,7 +17,7 @@ from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fa
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
-from reverie_server.heuristics.fact_requests import Request, split_request, with_named
+from reverie_server.heuristics.requests.fact_requests import Request, split_request, with_named
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact, Utterance

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from reverie_indexer.text.analyse import fold
-from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.spoken_sentences import DATED, MARKS, label_end, spoken_sentences
 from reverie_server.sessions.daily_log import ASSISTANT_CHARS, USER_CHARS, excerpt
 

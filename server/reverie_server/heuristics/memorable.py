@@ -18,7 +18,7 @@ from reverie_server.heuristics.fact_grammar.people import people_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause, read_facts
-from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance

@@ -12,7 +12,7 @@ from reverie_server.heuristics.fact_grammar.objects import is_vague, says_someth
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, subject_of
 from reverie_server.heuristics.fact_grammar.terms import content_terms
-from reverie_server.heuristics.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.salience import salience
 from reverie_server.heuristics.stated_fact import Category, StatedFact
 

@@ -9,7 +9,7 @@ from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.objects import is_vague, is_value, tidy
 from reverie_server.heuristics.fact_grammar.statement import Statement
 from reverie_server.heuristics.fact_grammar.terms import word_set
-from reverie_server.heuristics.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.stated_fact import SELF, Category, StatedFact
 
 _KEYED = re.compile(

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from reverie_server.heuristics.fact_grammar.objects import is_value, tidy
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, Rewrite
 from reverie_server.heuristics.fact_grammar.terms import word_set
-from reverie_server.heuristics.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned
 
 # Where a name can begin, in one sentence.
 _MAX_TRIES = 8

@@ -21,7 +21,7 @@ from reverie_server.heuristics.fact_grammar.phrases import Phrases, Predicate
 from reverie_server.heuristics.fact_grammar.spoken import reworded
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, relations_in, subject_of
-from reverie_server.heuristics.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
 _OPPOSITES = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids", "drinks": "avoids", "can_eat": "avoids"}

@@ -12,7 +12,7 @@ from reverie_server.heuristics.fact_grammar.han import is_han_job, is_han_name
 from reverie_server.heuristics.fact_grammar.objects import is_trade_or_diet
 from reverie_server.heuristics.fact_grammar.people import Gender, People, role_name
 from reverie_server.heuristics.fact_grammar.phrases import Phrases
-from reverie_server.heuristics.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF
 
 Kind = Literal["self", "person", "thing", "name"]

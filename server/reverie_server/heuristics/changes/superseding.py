@@ -10,9 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from reverie_server.heuristics.change_rules import close_by_change
+from reverie_server.heuristics.changes.change_rules import close_by_change
+from reverie_server.heuristics.changes.fact_ledger import (
+    Closure,
+    Ledger,
+    ReadFact,
+    TimedFact,
+    differ_in_scope,
+    with_words,
+)
 from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, is_longer_name, says_same
-from reverie_server.heuristics.fact_ledger import Closure, Ledger, ReadFact, TimedFact, differ_in_scope, with_words
 
 # Events with no more than a general name are the same only within this time.
 _SAME_EVENT = timedelta(days=21)

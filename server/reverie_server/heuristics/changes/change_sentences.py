@@ -29,7 +29,7 @@ from reverie_server.heuristics.fact_grammar.terms import (
     exclude_each_other,
     scopes_of,
 )
-from reverie_server.heuristics.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.salience import asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact, Utterance

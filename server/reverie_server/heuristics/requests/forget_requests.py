@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from reverie_server.heuristics import forget_phrases
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_requests import aligned
-from reverie_server.heuristics.memory_requests import any_verb, clauses, is_idle, read_request
+from reverie_server.heuristics.requests import forget_phrases
+from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.text.statement_spans import is_statement, statements
 
 # Longer messages and sentences are no requests.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reverie_server.heuristics.changes.fact_ledger import Ledger, ReadFact, differ_in_scope
 from reverie_server.heuristics.fact_grammar.terms import (
     ACTIVITIES,
     ANIMALS,
@@ -17,7 +18,6 @@ from reverie_server.heuristics.fact_grammar.terms import (
     says_same,
     without_days,
 )
-from reverie_server.heuristics.fact_ledger import Ledger, ReadFact, differ_in_scope
 from reverie_server.heuristics.stated_fact import SELF, Change
 
 

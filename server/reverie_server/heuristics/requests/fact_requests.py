@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from reverie_server.heuristics.cues import all_cues
-from reverie_server.heuristics.memory_requests import (
+from reverie_server.heuristics.requests.memory_requests import (
     any_sign,
     clauses,
     is_idle,

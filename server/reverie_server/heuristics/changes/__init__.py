@@ -1,0 +1,1 @@
+"""What replaces what: the rules between facts, and the sentences that tell a change."""

@@ -1,0 +1,1 @@
+"""What people ask to have remembered, and to have forgotten."""
