@@ -112,3 +112,71 @@ async def test_who_has_left_is_not_who_is_it_now(reader: Runtime) -> None:
     bosses = {fact["object"]: fact["state"] for fact in await rows(talk) if fact["predicate"] == "boss"}
     assert bosses["Sunniva Dahl"] == "current"
     assert [name for name, state in bosses.items() if state == "current"] == ["Sunniva Dahl"]
+
+
+VALUES = [
+    (
+        "All twelve lifts are supposed to be in by 3 October.",
+        "We got two weeks more, so it's 17 October for the lifts.",
+    ),
+    (
+        "I've put 900 euro aside for a telescope.",
+        "The house ate a piece of it, so I can't go over 650 for the telescope.",
+    ),
+    ("He gave me the code for the yard gate, 5830.", "The yard gate opens with 2714 these days."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), VALUES)
+async def test_another_value_of_the_same_replaces_what_was_said(reader: Runtime, old: str, new: str) -> None:
+    talk = await talk_of(reader, "Tell me a joke, please.", f"{old}\n\nOk.", new)
+    by_text = {str(fact["text"]): fact for fact in await rows(talk)}
+    assert by_text[old]["state"] == "superseded"
+    assert by_text[old]["superseded_by"] == by_text[new]["fact_id"]
+    assert by_text[new]["state"] == "current"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The code for the garage is 1234.", "Somebody gave me the code for the gym locker, it was 9876."),
+        ("I ran 5 kilometers in Riverside Park last Sunday.", "I ran 8 kilometers in Riverside Park yesterday."),
+        ("Lunch with Anna is on Tuesday at the harbour.", "Lunch with Ben takes place on Friday at the harbour."),
+        ("The Basel project has 3 phases.", "There are 12 people on the Basel project."),
+        ("The house was built in 1930.", "The roof of the house costs us 8000."),
+        ("We are 4 at home.", "We sleep in room 12 of the hotel."),
+        ("The printer at work has the code 4471.", "The printer at home has the code 8080."),
+        ("If it rains, the match takes place on Friday at the lake.", "Somebody said the match would be on Sunday."),
+    ],
+)
+async def test_a_value_of_something_else_replaces_nothing(reader: Runtime, old: str, new: str) -> None:
+    talk = await talk_of(reader, old, new)
+    assert "superseded" not in {fact["state"] for fact in await rows(talk)}
+
+
+async def test_values_follow_each_other_and_the_last_one_holds(reader: Runtime) -> None:
+    texts = (
+        "All twelve lifts are supposed to be in by 3 October.",
+        "We got two weeks more, so it's 17 October for the lifts.",
+        "The board wants an extra test for every lift, which leaves us with 31 October as the end date.",
+    )
+    talk = Talk(reader)
+    for number, text in enumerate(texts):
+        await talk.add([NewMessage("user", text, at=MARCH + timedelta(days=number))])
+    await read_facts(talk)
+    at_once = {str(fact["text"]): str(fact["state"]) for fact in await rows(talk) if fact["predicate"] == "is"}
+    assert at_once == dict(zip(texts, ("superseded", "superseded", "current"), strict=True))
+    by_day = {str(fact["text"]): str(fact["state"]) for fact in await rows(await talk_of(reader, *texts))}
+    assert {text: by_day[text] for text in texts} == at_once
+
+
+async def test_a_forgotten_change_leaves_what_it_replaced(reader: Runtime) -> None:
+    talk = await talk_of(reader, "The locker in the hall opens with 5830.", "The hall locker: they made it 2714.")
+    newest = [fact for fact in await rows(talk) if "2714" in str(fact["text"])]
+    assert newest
+    _, place = await talk.grant()
+    async with reader.database.tenant(place.tenant_id) as connection:
+        await connection.execute("DELETE FROM messages WHERE content LIKE '%%2714%%'")
+    await reader.facts.upkeep.rebuild(place)
+    await read_facts(talk)
+    assert {str(fact["state"]) for fact in await rows(talk)} <= {"current"}

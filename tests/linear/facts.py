@@ -16,7 +16,8 @@ from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
 from reverie_server.heuristics import fact_labels, fact_reader, fact_sentences, spoken_sentences
-from reverie_server.heuristics.changes import change_sentences, fact_ledger, superseding
+from reverie_server.heuristics.changes import change_sentences, fact_ledger, superseding, values
+from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
     clauses,
     fragments,
@@ -50,16 +51,22 @@ def _read_lines(text: str) -> list[StatedFact]:
     return fact_reader.read_facts([Utterance(f"I use {part} now.", AT) for part in parts])
 
 
-def _replace(text: str) -> object:
+def _change(text: str) -> change_sentences.ChangeSentence:
     sentence = f"{text[:300]} is now 920."
-    change = change_sentences.ChangeSentence(0, sentence, AT, "english", None)
-    limits = change_sentences.SimilarityLimits(0.4, 0.4, 0.5, 0.1, frozenset({"english"}))
-    before = AT.replace(year=2025)
-    facts = [
-        change_sentences.OpenFact("user", "rent", text[at : at + 40], text[at : at + 80], before, True)
-        for at in range(0, min(len(text), 12_000), 40)
-    ]
-    return change_sentences.replacing_fact(change, facts, [0.9 - 0.001 * n for n in range(len(facts))], limits)
+    return change_sentences.ChangeSentence(
+        0, sentence, AT, "english", None, True, values.values_of(sentence, "english")
+    )
+
+
+def _fact(text: str) -> change_sentences.OpenFact:
+    return change_sentences.OpenFact("user", "rent", text[:40], text[:80], AT.replace(year=2025), True)
+
+
+def _replace(text: str) -> object:
+    limits = change_sentences.SimilarityLimits(0.4, 0.4, 0.5, 0.1, 0.4, frozenset({"english"}))
+    facts = [_fact(text[at : at + 80]) for at in range(0, min(len(text), 12_000), 40)]
+    similarities = [0.9 - 0.001 * n for n in range(len(facts))]
+    return change_sentences.replacing_fact(_change(text), facts, similarities, limits)
 
 
 def _resolve(text: str) -> object:
@@ -184,6 +191,25 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
+    ),
+    "reverie_server.heuristics.changes.change_sentences.stated_values": lambda text: change_sentences.stated_values(
+        f"{text} 5", all_cues()["english"]
+    ),
+    "reverie_server.heuristics.changes.change_sentences.has_other_value": lambda text: change_sentences.has_other_value(
+        _change(text), _fact(f"{text[:70]} 5")
+    ),
+    "reverie_server.heuristics.changes.change_sentences.replacement": lambda text: change_sentences.replacement(
+        _change(text), _fact(text)
+    ),
+    "reverie_server.heuristics.changes.values.values_of": lambda text: values.values_of(text, "english"),
+    "reverie_server.heuristics.changes.values.is_other_value": lambda text: values.is_other_value(
+        values.values_of(text, "english"), values.values_of(f"{text} 5", "english")
+    ),
+    "reverie_server.heuristics.changes.values.shared_words": lambda text: values.shared_words(
+        values.values_of(text, "english"), values.values_of(f"{text} 5", "english")
+    ),
+    "reverie_server.heuristics.changes.values.subject_of_both": lambda text: values.subject_of_both(
+        text, values.values_of(text, "english").words
     ),
     "reverie_server.heuristics.changes.change_sentences.replacing_fact": _replace,
     "reverie_server.heuristics.fact_labels.statement_without": lambda text: fact_labels.statement_without(

@@ -16,7 +16,7 @@ from reverie_server.heuristics.changes.change_sentences import (
 from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
-LIMITS = SimilarityLimits(alone=0.42, shared=0.36, choice=0.55, ahead=0.08, known=frozenset({"english"}))
+LIMITS = SimilarityLimits(alone=0.42, shared=0.36, choice=0.55, ahead=0.08, valued=0.42, known=frozenset({"english"}))
 RENT = OpenFact("user", "rent", "850 a month", "My rent is 850 a month.", THEN, is_functional=True)
 BOSS = OpenFact("user", "boss", "Bruno Hahn", "My boss is Bruno Hahn.", THEN, is_functional=True)
 CHOIR = OpenFact("choir", "when", "on Mondays", "Choir is on Mondays.", THEN, is_functional=True, about_user=False)

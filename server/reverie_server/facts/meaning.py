@@ -6,7 +6,7 @@ What is found is stored as what was read: the same facts, sources and sentences,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,22 +15,25 @@ import structlog
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed.protocol import Vector
+from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
-from reverie_indexer.model import Place
 from reverie_indexer.model_slot import Ready
 from reverie_server.facts.due import DueSession
-from reverie_server.facts.known_people import Acquaintance, known_at
+from reverie_server.facts.known_people import known_at
 from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
 from reverie_server.facts.settle import passage_of
+from reverie_server.facts.unread import Round, Unread, as_open, unread_statements
 from reverie_server.heuristics.changes.change_sentences import (
     BY_MEANING,
     ChangeSentence,
     OpenFact,
     SimilarityLimits,
     change_sentences,
+    has_other_value,
+    replacement,
     replacing_fact,
 )
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
@@ -40,26 +43,15 @@ from reverie_server.llm.generation import EXTRACTIVE
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
-# A sentence is compared with this many facts at most, the newest.
-MAX_FACTS = 300
+# A sentence is compared with this many facts at most, the newest; with this many that give another value.
+MAX_FACTS, MAX_COMPARED = 300, 8
 # By the name of the model; without these nothing is read by meaning. In the talk of the ten speakers of LoCoMo's
 # development half, in which nothing of the kind changes, no sentence is taken for a change.
 LIMITS: Mapping[str, SimilarityLimits] = {
     "all-MiniLM-L6-v2": SimilarityLimits(
-        alone=0.42, shared=0.36, choice=0.55, ahead=0.08, known=frozenset({"english"})
+        alone=0.42, shared=0.36, choice=0.55, ahead=0.08, valued=0.42, known=frozenset({"english"})
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What is read at a time on a slice: its sessions, and for each what was read in it."""
-
-    place: Place
-    language: str
-    sessions: Sequence[DueSession]
-    readings: Sequence[Sequence[Reading]]
-    acquaintances: Sequence[Acquaintance] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +66,112 @@ class _Open:
     replaced_by: str | None = None
     is_stored: bool = True
 
+    def can_be_replaced_by(self, change: ChangeSentence) -> bool:
+        """Whether it holds when the sentence is said, as far as other sentences say."""
+        return self.replaced_by in (None, change.sentence)
 
-async def changes_by_meaning(database: Database, ready: Ready | None, given: Round) -> list[Reading]:
-    """The facts that take the place of others by what their sentences mean; [] where the model is not known for it."""
+
+@dataclass(frozen=True, slots=True)
+class ByMeaning:
+    """The facts that were found, and the earlier statements that are facts by them."""
+
+    readings: Sequence[Reading] = ()
+    unread: Sequence[Unread] = ()
+
+
+async def changes_by_meaning(database: Database, ready: Ready | None, given: Round) -> ByMeaning:
+    """The facts that take the place of others by what their sentences mean; none where the model is not known for it.
+
+    An earlier statement that is replaced and that was no fact yet is one as well.
+    """
     limits = LIMITS.get(ready.embedder.identity.name) if ready is not None else None
     if ready is None or limits is None:
-        return []
+        return ByMeaning()
     chars = sum(len(message.content) for session in given.sessions for message in session.messages)
     found = await isolated(_sentences, given, chars=chars)
     if not found:
-        return []
+        return ByMeaning()
     opened = await _open_facts(database, given)
     found, opened = await isolated(_not_told, found, opened, given, chars=chars)
+    unread = await unread_statements(database, given, [change for _, change in found])
     vectors = await _vectors(database, given.place.tenant_id, ready.model_id, [each.sha256 for each in opened])
-    compared = [each for each in opened if each.sha256 in vectors]
+    comparison = _Comparison(ready.queries, limits, opened, vectors, unread)
     readings: list[Reading] = []
+    replaced: list[Unread] = []
     for session, change in found:
-        able = [each for each in compared if each.replaced_by in (None, change.sentence)]
+        message = heard_in(session)[change.utterance]
         try:
-            vector = await ready.queries.embed(change.sentence)
+            stated, old = await comparison.replacing(change, (session.session_key, message.seq))
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             log.warning("changes_not_compared", detail=str(error))
             break
-        similarities = [float(vector @ vectors[each.sha256]) for each in able]
+        if old is not None:
+            replaced.append(old[0])
+            readings.append(old[0].reading(old[1]))
+        if stated is not None:
+            keys = keys_of(stated, message.content)
+            readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
+    return ByMeaning(readings, replaced)
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """Compares sentences with the facts that hold, and with statements in which no fact was read."""
+
+    queries: CachedQueries
+    limits: SimilarityLimits
+    opened: Sequence[_Open]
+    vectors: Mapping[bytes, Vector]
+    unread: Sequence[Unread]
+    # The facts that were made of statements, by their messages and sentences.
+    made: dict[tuple[int, int, str], OpenFact] = field(default_factory=dict)
+
+    async def replacing(
+        self, change: ChangeSentence, message: tuple[int, int]
+    ) -> tuple[StatedFact | None, tuple[Unread, OpenFact] | None]:
+        """The fact that a sentence states in place of another; and that other one, where it is a statement in which no
+        fact was read. `message` is the session and the number of the sentence's own."""
+        if change.values.is_empty:
+            return await self._by_meaning(change), None
+        facts = [each.fact for each in self.opened if each.can_be_replaced_by(change)]
+        others = await isolated(partial(_with_other_values, change, facts, self.unread, self.made), chars=0)
+        if not others:
+            return await self._by_meaning(change), None
+        vector = await self.queries.embed(change.sentence)
+        compared = [(float(vector @ await self.queries.embed(fact.text)), fact, unread) for fact, unread in others]
+        similarity, fact, unread = max(compared, key=lambda each: (each[0], each[1].said_at))
+        if similarity < self.limits.valued:
+            return await self._by_meaning(change), None
+        stated = replacement(change, fact)
+        self.made[(*message, change.sentence)] = as_open(stated)
+        if unread is None or unread.key in self.made:
+            return stated, None
+        self.made[unread.key] = fact
+        return stated, (unread, fact)
+
+    async def _by_meaning(self, change: ChangeSentence) -> StatedFact | None:
+        able = [each for each in self.opened if each.sha256 in self.vectors and each.can_be_replaced_by(change)]
+        if not change.tells or not able:
+            return None
+        vector = await self.queries.embed(change.sentence)
+        similarities = [float(vector @ self.vectors[each.sha256]) for each in able]
         facts = [each.fact for each in able]
-        stated = await isolated(partial(replacing_fact, limits=limits), change, facts, similarities, chars=0)
-        if stated is None:
-            continue
-        messages = heard_in(session)
-        message = messages[stated.utterance]
-        keys = keys_of(stated, message.content)
-        readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
-    return readings
+        return await isolated(partial(replacing_fact, limits=self.limits), change, facts, similarities, chars=0)
+
+
+def _with_other_values(
+    change: ChangeSentence,
+    facts: Sequence[OpenFact],
+    unread: Sequence[Unread],
+    made: Mapping[tuple[int, int, str], OpenFact],
+) -> list[tuple[OpenFact, Unread | None]]:
+    """What gives another value of what a sentence is about, the newest facts and statements."""
+    found: list[tuple[OpenFact, Unread | None]] = [(fact, None) for fact in facts if has_other_value(change, fact)]
+    for each in unread:
+        fact = made.get(each.key) or each.as_fact(change)
+        if has_other_value(change, fact):
+            found.append((fact, each))
+    return sorted(found, key=lambda each: each[0].said_at)[-MAX_COMPARED:]
 
 
 def _sentences(given: Round) -> list[tuple[DueSession, ChangeSentence]]:
@@ -169,7 +235,7 @@ async def _open_facts(database: Database, given: Round) -> list[_Open]:
     closed = {closure.old for closure in resolve([_timed(number, fact) for number, fact in enumerate(read)]).closures}
     known = {each.sha256 for each in stored}
     fresh = [
-        _Open(_opened(fact), sha256, is_stored=False)
+        _Open(as_open(fact), sha256, is_stored=False)
         for number, fact in enumerate(read)
         if number not in closed
         and (fact.change is None or fact.change.kind != "ends")
@@ -183,11 +249,6 @@ async def _vectors(database: Database, tenant_id: str, model_id: int, hashes: Se
     async with database.tenant(tenant_id) as connection:
         rows = await (await connection.execute(SQL["vectors"], params)).fetchall()
     return {bytes(row["passage_sha256"]): row["embedding"].to_numpy() for row in rows}
-
-
-def _opened(fact: StatedFact) -> OpenFact:
-    names = ("subject", "predicate", "object", "text", "said_at", "is_functional", "about_user", "category")
-    return OpenFact(**{name: getattr(fact, name) for name in names})
 
 
 def _timed_open(number: int, fact: OpenFact) -> TimedFact:

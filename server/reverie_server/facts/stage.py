@@ -28,12 +28,13 @@ from reverie_server.facts import store
 from reverie_server.facts.asking import Asking
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
-from reverie_server.facts.meaning import Round, changes_by_meaning
+from reverie_server.facts.meaning import changes_by_meaning
 from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import ReadFacts, read_all
 from reverie_server.facts.settle import Indexing, Settled, passage_of, settle
 from reverie_server.facts.sources import acquaintances, due_documents, due_sessions
 from reverie_server.facts.store import FactSlice
+from reverie_server.facts.unread import Round, Unread
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.generation import Method
@@ -131,13 +132,13 @@ class Facts:
         ready = await self._embed(place, readings, settings.language)
         about = Round(place, settings.language, seen.sessions, readings, seen.acquaintances)
         by_meaning = await changes_by_meaning(self._database, ready, about)
-        if by_meaning:
-            ready = await self._embed(place, [by_meaning], settings.language)
-            readings = [*readings, by_meaning]
+        if by_meaning.readings:
+            ready = await self._embed(place, [by_meaning.readings], settings.language)
+            readings = [*readings, list(by_meaning.readings)]
         indexing = Indexing(Rules(language=settings.language), ready.model_id if ready else None)
         async with self._dependencies.pipeline.unit_of_work(place) as unit:
             facts = FactSlice(unit.connection, place.tenant_id, unit.slice_.slice_id, self._dependencies.now())
-            await self._store(facts, seen, readings)
+            await self._store(facts, seen, readings, by_meaning.unread)
             tally.settled = await settle(facts, place, unit.slice_, indexing)
         if tally.settled.waiting:
             self._dependencies.pipeline.backfill_wanted.set()
@@ -163,10 +164,15 @@ class Facts:
             sessions = [session.unread() if is_of_cron(session.session_id) else session for session in sessions]
         return _Seen(sessions, documents, people, mark)
 
-    async def _store(self, facts: FactSlice, seen: _Seen, readings: Sequence[Sequence[Reading]]) -> None:
+    async def _store(
+        self, facts: FactSlice, seen: _Seen, readings: Sequence[Sequence[Reading]], unread: Sequence[Unread]
+    ) -> None:
         """Write what was read with the marks. Raises Superseded where something is not as it was read."""
         if await tombstone_mark(facts.connection, facts.tenant_id, [facts.slice_id]) != seen.tombstones:
             raise Superseded
+        for statement in unread:
+            if not await has_same_messages(facts.connection, facts.tenant_id, statement, [statement.message]):
+                raise Superseded
         for session in seen.sessions:
             through = (session.facts_through, session.through_seq)
             if not await store.mark_session(facts, session.session_key, *through):

@@ -16,7 +16,15 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.changes.values import (
+    NO_VALUES,
+    SMALL_NOUNS,
+    Values,
+    is_other_value,
+    shared_words,
+    values_of,
+)
+from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import clauses_of, is_quoted
 from reverie_server.heuristics.fact_grammar.people import People, role_name
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
@@ -29,7 +37,7 @@ from reverie_server.heuristics.fact_grammar.terms import (
     exclude_each_other,
     scopes_of,
 )
-from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.salience import asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact, Utterance
@@ -38,7 +46,7 @@ from reverie_server.text.fences import strip_injected
 # The cue of a change that was found so.
 BY_MEANING = "meaning"
 # Of one conversation no more sentences are compared.
-MAX_SENTENCES = 40
+MAX_SENTENCES = 80
 _MAX_CHARS = 300
 _FEWEST_WORDS, _FEWEST_CHARS = 4, 6
 _NUMBER = re.compile(r"\d|[一二三四五六七八九十两百千万]")
@@ -58,8 +66,6 @@ _KINDS: Mapping[str, str] = {
     "works_at": "work",
     "works_in": "work",
 }
-# A word with a capital within a sentence is a name in these; in German any noun has one, in Chinese no word.
-_SMALL_NOUNS = frozenset({"english", "spanish"})
 _RENAMED = re.compile(
     r"(?<!\w)(?:re-?named|re-?christened|(?:is|are|goes) (?:now )?(?:called|by)|umgetauft|umbenannt|heißt|se llama"
     r"|rebautiz\w+|cambi\w+ (?:el|de) nombre)(?!\w)|改名|改叫|叫"
@@ -86,12 +92,14 @@ class SimilarityLimits:
 
     `alone` holds in the languages `known` to the model; with a shared word `shared` is enough, in any language.
     `choice` is for what one may have several of. `ahead` is by how much the best fact must be better than the next.
+    `valued` is for two that share a word and give different values.
     """
 
     alone: float
     shared: float
     choice: float
     ahead: float
+    valued: float
     known: frozenset[str]
 
 
@@ -111,13 +119,18 @@ class OpenFact:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSentence:
-    """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing."""
+    """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing.
+
+    One that does not say so (`tells`) has `values`, of which what was said before may have others.
+    """
 
     utterance: int
     sentence: str
     said_at: datetime
     language: str
     of_other: str | None
+    tells: bool
+    values: Values
 
 
 @cache
@@ -148,22 +161,40 @@ def change_sentences(
         for span in spoken_sentences(text):
             sentence = text[span.start : span.end].strip()
             cues = cues_of(folded(sentence), own)
-            if cues is None or cues.language not in _words():
+            if cues is None or cues.language not in _words() or len(sentence) > _MAX_CHARS or is_quoted(sentence):
                 continue
-            if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues) or is_quoted(sentence):
+            values = stated_values(sentence, cues)
+            tells = _tells(sentence, cues)
+            if not tells and values.is_empty:
                 continue
-            words = _words()[cues.language]
-            folded_sentence = folded(sentence)
-            if not words["tells"].search(folded_sentence) or words["hedged"].search(folded_sentence):
-                continue
-            phrases = all_phrases()[cues.language]
-            if phrases["drop"].search(aligned(sentence)) or phrases["fiction"].search(aligned(sentence)):
-                continue
-            other = _other(sentence, known, phrases)
-            found.append(ChangeSentence(index, sentence, utterance.said_at, cues.language, other))
+            other = _other(sentence, known, all_phrases()[cues.language])
+            found.append(ChangeSentence(index, sentence, utterance.said_at, cues.language, other, tells, values))
             if len(found) == MAX_SENTENCES:
                 return found
     return found
+
+
+def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
+    """The values that a sentence states, without what asks to remember them; none of a question, nor of a wish or a
+    guess, unless it `may_be_doubtful`: what was no more than likely does not hold either once it is otherwise."""
+    request = split_request(sentence)
+    core = sentence[request.start : request.end] if request.kind == "inside" else sentence
+    phrases, plain = all_phrases()[cues.language], aligned(core)
+    if asks(core, cues) or phrases["fiction"].search(plain):
+        return NO_VALUES
+    if not may_be_doubtful and phrases["drop"].search(plain):
+        return NO_VALUES
+    return values_of(core, cues.language)
+
+
+def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
+    if fact.said_at >= change.said_at or fact.predicate in _NEVER or change.values.is_empty:
+        return False
+    old = values_of(fact.text, change.language)
+    if not is_other_value(change.values, old, tells=change.tells):
+        return False
+    return bool(shared_words(change.values, old))
 
 
 def replacing_fact(
@@ -174,7 +205,7 @@ def replacing_fact(
     `similarities` are the cosines of the sentence and each of `facts`, in their order.
     """
     able = [at for at, fact in enumerate(facts) if _can_be_replaced(fact) and fact.said_at < change.said_at]
-    if not able:
+    if not able or not change.tells:
         return None
     at = max(able, key=lambda at: similarities[at])
     fact, best = facts[at], similarities[at]
@@ -186,6 +217,11 @@ def replacing_fact(
         return None
     if not _is_about(change, fact) or not _has_value(change, fact):
         return None
+    return replacement(change, fact)
+
+
+def replacement(change: ChangeSentence, fact: OpenFact) -> StatedFact:
+    """The fact that a sentence states in place of another."""
     # Of people it says who is it no more, and not who is.
     is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.sentence))
     return StatedFact(
@@ -220,9 +256,17 @@ def _is_like(best: float, *, is_shared: bool, fact: OpenFact, change: ChangeSent
     return best >= (limits.shared if is_shared else limits.alone)
 
 
-def _is_long_enough(sentence: str, *, unspaced: bool) -> bool:
-    if len(sentence) > _MAX_CHARS:
+def _tells(sentence: str, cues: Cues) -> bool:
+    """Whether a sentence says in any words that something is otherwise than before."""
+    if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues):
         return False
+    words, phrases, plain = _words()[cues.language], all_phrases()[cues.language], folded(sentence)
+    if not words["tells"].search(plain) or words["hedged"].search(plain):
+        return False
+    return not (phrases["drop"].search(aligned(sentence)) or phrases["fiction"].search(aligned(sentence)))
+
+
+def _is_long_enough(sentence: str, *, unspaced: bool) -> bool:
     return len(sentence) >= _FEWEST_CHARS if unspaced else len(sentence.split()) >= _FEWEST_WORDS
 
 
@@ -289,7 +333,7 @@ def _has_value(change: ChangeSentence, fact: OpenFact) -> bool:
             return is_over and bool(own & present)
         roles = all_phrases()[change.language].relations.pattern.finditer(aligned(change.sentence))
         is_of_role = any(role_name(role["role"]) == fact.predicate for role in roles)
-        return is_of_role or (change.language in _SMALL_NOUNS and _NAME.search(change.sentence) is not None)
+        return is_of_role or (change.language in SMALL_NOUNS and _NAME.search(change.sentence) is not None)
     if fact.predicate in PETS:
         return _RENAMED.search(sentence) is not None and bool(content_terms(fact.text) & present)
     if fact.predicate in ("age", "school_year"):

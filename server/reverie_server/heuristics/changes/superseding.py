@@ -87,8 +87,10 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
             continue
         if differ_in_scope(old, new):
             continue
-        if change is None and (old.fact.at == new.fact.at and old.fact.text != new.fact.text):
-            ledger.doubt(old, new)
+        if change is None and old.fact.at == new.fact.at:
+            # "Somebody here is seven today, and it's Zahra": one sentence does not take back what it says.
+            if old.fact.text != new.fact.text:
+                ledger.doubt(old, new)
         elif change is None and new.subject in GENERIC_EVENTS:
             if new.fact.at - old.fact.at <= _SAME_EVENT:
                 ledger.doubt(old, new)

@@ -1,0 +1,157 @@
+"""Statements of earlier messages in which no fact was read: what a new sentence gives another value of.
+
+"He gave me the code for the yard gate, 5830" is a fact once somebody says that it is 2714.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
+from reverie_indexer.model import Place
+from reverie_server.facts.due import DueSession
+from reverie_server.facts.known_people import Acquaintance
+from reverie_server.facts.model import MessageSource, Reading
+from reverie_server.facts.reading import keys_of
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, stated_values
+from reverie_server.heuristics.changes.values import Values, shared_words, subject_of_both
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_sentences import sentence_key
+from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
+from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.sessions.model import Message
+from reverie_server.text.fences import strip_injected
+
+SQL = Queries(__file__)
+# Looked through are this many messages, the newest, and for this many words; of each word the newest are read.
+MAX_MESSAGES, MAX_WORDS, MAX_OF_WORD = 3_000, 60, 30
+# A longer message is pasted, or tells a story.
+_MAX_BYTES = 8_000
+_MAX_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What is read at a time on a slice: its sessions, and for each what was read in it."""
+
+    place: Place
+    language: str
+    sessions: Sequence[DueSession]
+    readings: Sequence[Sequence[Reading]]
+    acquaintances: Sequence[Acquaintance] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A sentence of a user's message with its values, which is no fact."""
+
+    session_key: int
+    slice_id: int
+    session_id: str
+    message: Message
+    sentence: str
+    values: Values
+
+    @property
+    def key(self) -> tuple[int, int, str]:
+        """Which sentence it is."""
+        return (self.session_key, self.message.seq, self.sentence)
+
+    def as_fact(self, change: ChangeSentence) -> OpenFact:
+        """The statement as a fact about what it shares with a new sentence."""
+        subject = subject_of_both(self.sentence, shared_words(change.values, self.values))
+        return OpenFact(
+            subject=subject[:MAX_FIELD_CHARS],
+            predicate="is",
+            object=self.sentence.strip(" .!。！")[:MAX_FIELD_CHARS],
+            text=self.sentence,
+            said_at=self.message.at,
+            is_functional=True,
+        )
+
+    def reading(self, fact: OpenFact) -> Reading:
+        """The statement as a fact that was read."""
+        stated = StatedFact(
+            utterance=0,
+            sentence=self.sentence,
+            text=fact.text,
+            subject=fact.subject,
+            predicate=fact.predicate,
+            object=fact.object,
+            category="general",
+            said_at=fact.said_at,
+            valid_from=fact.said_at,
+            confidence=0.5,
+            is_functional=fact.is_functional,
+        )
+        source = MessageSource(self.session_key, self.session_id, (self.message.seq,), (self.message.message_id or "",))
+        return Reading(stated, EXTRACTIVE, keys_of(stated, self.message.content), messages=source)
+
+
+def as_open(fact: StatedFact) -> OpenFact:
+    """A fact that was just read, as one that holds."""
+    names = ("subject", "predicate", "object", "text", "said_at", "is_functional", "about_user", "category")
+    return OpenFact(**{name: getattr(fact, name) for name in names})
+
+
+async def unread_statements(database: Database, given: Round, changes: Sequence[ChangeSentence]) -> list[Unread]:
+    """The statements that share a word with sentences that have values, and in which no fact has a value."""
+    words = sorted({word for change in changes for word in change.values.searchable})[:MAX_WORDS]
+    if not words:
+        return []
+    async with database.tenant(given.place.tenant_id) as connection:
+        slice_ids = (await own_slices(connection, given.place))[:1]
+        params: dict[str, Any] = {
+            "tenant_id": given.place.tenant_id,
+            "slice_ids": slice_ids,
+            "words": words,
+            "messages": MAX_MESSAGES,
+            "of_word": MAX_OF_WORD,
+            "bytes": _MAX_BYTES,
+        }
+        rows = await (await connection.execute(SQL["spoken"], params)).fetchall()
+        found = await isolated(_statements, rows, given.language, chars=sum(len(row["content"]) for row in rows))
+        keys = {sentence_key(each.sentence): each for each in found}
+        params = {"tenant_id": given.place.tenant_id, "slice_ids": slice_ids, "keys": list(keys)}
+        known = await (await connection.execute(SQL["facts_of"], params)).fetchall()
+    read = [(reading.stated.sentence, reading.stated.text) for of_one in given.readings for reading in of_one]
+    return await isolated(_without_facts, found, given.language, known, read, chars=0)
+
+
+def _statements(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread]:
+    found: list[Unread] = []
+    for row in rows:
+        names = ("seq", "role", "content", "at", "tokens", "message_id", "extra")
+        message = Message(**{name: row[name] for name in names})
+        text = strip_injected(message.content)
+        own = cues_of(folded(text[:2000]), all_cues().get(language))
+        for span in spoken_sentences(text):
+            sentence = text[span.start : span.end].strip()
+            cues = cues_of(folded(sentence), own)
+            if cues is None or len(sentence) > _MAX_CHARS:
+                continue
+            values = stated_values(sentence, cues, may_be_doubtful=True)
+            if not values.is_empty:
+                source = (row["session_key"], row["slice_id"], row["session_id"])
+                found.append(Unread(*source, message, sentence, values))
+    return found
+
+
+def _without_facts(
+    found: Sequence[Unread], language: str, known: Sequence[Mapping[str, Any]], read: Sequence[tuple[str, str]]
+) -> list[Unread]:
+    """Those of whose sentence no fact holds the value: a fact is compared as such, and one that is over stays so."""
+    taken = {bytes(row["sentence_sha256"]) for row in known if row["is_over"] or _has_value(row["text"], language)}
+    taken |= {sentence_key(sentence) for sentence, text in read if _has_value(text, language)}
+    return [each for each in found if sentence_key(each.sentence) not in taken]
+
+
+def _has_value(text: str, language: str) -> bool:
+    cues = cues_of(folded(text), all_cues().get(language))
+    return cues is not None and not stated_values(text, cues).is_empty

@@ -1,0 +1,184 @@
+"""Whether two sentences give different values of one thing: a day, a time of day, an amount, a code. Pure.
+
+"The yard gate opens with 5830" and "They changed the yard gate, it's 2714" need no pattern: what they share says what
+both are about, and of the value of that one holds at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST
+from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, content_terms, exclude_each_other, scopes_of
+from reverie_server.heuristics.grounding_vocabulary import is_weekday, month_of
+from reverie_server.heuristics.grounding_words import content_of
+
+_NUMBER = re.compile(
+    r"(?<![\w.,:/'’+-])(?P<money>[$€£¥] ?)?(?P<number>\d{1,3}(?:[.,'’]\d{3}){1,3}|\d{1,12})(?:[.,]\d{1,2})?"
+    r"(?![\w:/-]|[.,]\d)(?P<unit> ?[$€£¥%]| [^\W\d_]{1,20})?"
+)
+_MONEY = re.compile(
+    r"(?:[$€£¥]|dollars?|euros?|pounds?|francs?|franken|pesos?|yen|yuan|bucks|quid|cents?|usd|eur|chf|gbp)(?!\w)"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_IN_YEAR = re.compile(
+    r"(?:in|since|from|until|till|by|of|before|after|im jahr|seit|von|bis|vor|nach|en|desde|hasta|de) $"
+)
+_WEEKDAY = re.compile(
+    r"(?<!\w)(?:(mon|tues|wednes|thurs|fri|satur|sun)days?|(mon|diens|donners|frei|sams|sonn)tags?|(mittwoch)s?"
+    r"|(lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo)s?)(?!\w)|(?:周|星期|礼拜)([一二三四五六日天])"
+)
+_CLAUSE = re.compile(r"[,;] |[，；。]")
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+_TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]+")
+# What happened at a time, once: it is not otherwise when the like happens again.
+_PAST = re.compile(
+    r"(?<!\w)(?:last|yesterday|ago|(?:this|that) (?:morning|afternoon)|gestern|vorgestern|letzte[nmrs]?|vorige[nmrs]?"
+    r"|heute (?:früh|morgen)|ayer|anoche|antier|pasad[oa]s?|esta mañana|hace)(?!\w)|昨[天晚]|前天|上(?:周|个|次)|刚才"
+)
+# Words for what one has many of, each with another value: alone they do not say what two sentences are about.
+_KINDS = GENERIC_EVENTS | content_terms(
+    "code pin password number date deadline price cost budget fee rent salary amount appointment lunch dinner birthday"
+    " lesson class practice training ticket booking table room hour minute day night morning evening weekend people"
+    " euro dollar pound franc kilo kilometer kilometre mile meter metre gram liter litre percent degree page step"
+    " passwort nummer preis kosten gebühr miete gehalt betrag geburtstag kurs karte buchung tisch zimmer stunde minute"
+    " tag abend leute prozent grad seite schritt código clave número precio costo alquiler sueldo cumpleaños clase"
+    " reserva mesa habitación hora minuto día noche gente kilómetro grado página paso dólar"
+)
+_NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))[A-ZÁÉÍÓÚÑ][\w'’-]+")
+# A word with a capital within a sentence is a name in these; in German any noun has one, in Chinese no word.
+SMALL_NOUNS = frozenset({"english", "spanish"})
+# Of two amounts of one thing the greater is at most this many times the other.
+_MOST_TIMES = 10
+_CODE_DIGITS = 4
+_MAX_NUMBERS = 8
+# An amount without a unit may be money.
+_SAME_UNIT = {"": "money", "money": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values in a sentence by their kinds, and what else it is about.
+
+    `numbers` are amounts and codes by their unit ("": none). `words` are the words without the values, `names` those
+    of them that are names.
+    """
+
+    days: frozenset[tuple[int, int]]
+    weekdays: frozenset[str]
+    times: frozenset[int]
+    numbers: Mapping[str, frozenset[str]]
+    words: frozenset[str]
+    names: frozenset[str]
+    scopes: frozenset[str] = field(default=frozenset())
+
+    @property
+    def searchable(self) -> frozenset[str]:
+        """The words that can say what the sentence is about."""
+        return self.words - _KINDS - self.names
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the sentence has no value."""
+        return not (self.days or self.weekdays or self.times or self.numbers)
+
+
+NO_VALUES = Values(frozenset(), frozenset(), frozenset(), {}, frozenset(), frozenset())
+
+
+@lru_cache(maxsize=4096)
+def values_of(sentence: str, language: str) -> Values:
+    """The values in a sentence; none in one about what happened once. Takes time linear in the text."""
+    kept = " , ".join(clause for clause in _CLAUSE.split(sentence) if _PAST.search(folded(clause)) is None)
+    plain = folded(kept)
+    content = content_of(kept)
+    taken = {str(day) for _, day in content.days} | {str(minutes // 60) for minutes in content.times}
+    numbers: dict[str, set[str]] = {}
+    for found in _NUMBER.finditer(plain):
+        digits = re.sub(r"\D", "", found["number"])
+        is_year = _YEAR.fullmatch(digits) and _IN_YEAR.search(plain, max(0, found.start() - 10), found.start())
+        if digits not in taken and not is_year:
+            numbers.setdefault(_unit(found), set()).add(digits)
+    days = content_terms(" ".join(word for word in _WORD.findall(plain) if month_of(word) or is_weekday(word)))
+    names = frozenset(term for found in _NAME.finditer(sentence) for term in content_terms(found[0])) - days
+    words = frozenset(word for word in content_terms(sentence) - days if len(word) > 1 and not _DIGIT.search(word))
+    return Values(
+        frozenset(content.days),
+        frozenset(day for found in _WEEKDAY.findall(plain) for day in found if day),
+        frozenset(content.times),
+        {unit: frozenset(each) for unit, each in numbers.items()},
+        words,
+        names if language in SMALL_NOUNS else frozenset(),
+        scopes_of(sentence),
+    )
+
+
+def shared_words(new: Values, old: Values) -> frozenset[str]:
+    """The words that say that two sentences are about one thing; none where others say that they are not."""
+    if exclude_each_other(new.scopes, old.scopes):
+        return frozenset()
+    if new.names and old.names and not new.names & old.names:
+        return frozenset()
+    return new.searchable & old.searchable
+
+
+def subject_of_both(sentence: str, shared: frozenset[str]) -> str:
+    """What two sentences are about, in the words and the order of one of them: `yard gate`."""
+    words = [word for word in _TOKEN.findall(sentence) if not _UNSPACED.match(word) and content_terms(word) & shared]
+    runs = [run for run in _UNSPACED.findall(sentence) if content_terms(run) & shared]
+    covered = ["".join(pair for at, pair in enumerate(run) if _is_covered(run, at, shared)) for run in runs]
+    return " ".join(dict.fromkeys([*words, *covered]))
+
+
+def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
+    """Whether the first has a value of a kind that the second has, and it is another one.
+
+    Where it `tells` a change it may name the old one as well: `the nets moved from Tuesday to Thursday`.
+    """
+    kinds: Sequence[tuple[frozenset[object], frozenset[object]]] = (
+        (new.days, old.days),
+        (new.weekdays, old.weekdays),
+        (new.times, old.times),
+    )
+    for mine, others in kinds:
+        if mine and others:
+            return not mine & others or (tells and others < mine)
+    if new.days or old.days:
+        return False
+    return any(
+        _are_other_numbers(numbers, old.numbers[other])
+        for unit, numbers in new.numbers.items()
+        for other in (unit, _SAME_UNIT.get(unit, unit))
+        if other in old.numbers
+    )
+
+
+def _are_other_numbers(numbers: frozenset[str], others: frozenset[str]) -> bool:
+    if numbers & others:
+        return False
+    few, few_others = sorted(numbers)[:_MAX_NUMBERS], sorted(others)[:_MAX_NUMBERS]
+    return any(_is_comparable(number, other) for number in few for other in few_others)
+
+
+def _is_covered(run: str, at: int, shared: frozenset[str]) -> bool:
+    return run[at : at + 2] in shared or (at > 0 and run[at - 1 : at + 1] in shared)
+
+
+def _unit(found: re.Match[str]) -> str:
+    unit = (found["money"] or found["unit"] or "").strip()
+    if _MONEY.fullmatch(unit):
+        return "money"
+    return next(iter(content_terms(unit)), "")
+
+
+def _is_comparable(number: str, other: str) -> bool:
+    if len(number) >= _CODE_DIGITS and len(other) >= _CODE_DIGITS:
+        return True
+    smaller, greater = sorted((int(number), int(other)))
+    return smaller > 0 and greater <= _MOST_TIMES * smaller

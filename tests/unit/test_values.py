@@ -1,0 +1,66 @@
+"""Whether two sentences give different values of one thing, by their words alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie_server.heuristics.changes.values import is_other_value, shared_words, subject_of_both, values_of
+
+
+def is_replaced(old: str, new: str, language: str, *, tells: bool = False) -> bool:
+    older, newer = values_of(old, language), values_of(new, language)
+    return is_other_value(newer, older, tells=tells) and bool(shared_words(newer, older))
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "subject"),
+    [
+        (
+            "english",
+            "The key safe by the door opens with 1954.",
+            "Hemi has the key safe altered to 3380.",
+            "key safe",
+        ),
+        ("english", "My eye exam is on May 12.", "The eye doctor's office called and moved me to May 21.", "eye"),
+        ("english", "Choir practice is on Wednesday nights.", "Our choir now meets on Mondays.", "Choir"),
+        (
+            "english",
+            "I have 900 euro for a telescope.",
+            "I can't go over $650 for the telescope.",
+            "telescope",
+        ),
+        ("english", "The ferry leaves at 7:40 am.", "They say that the ferry leaves at 9:15 now.", "ferry leaves"),
+        ("german", "Sie soll am 10. Oktober online gehen.", "Wir gehen erst am 15. November online.", "online gehen"),
+        ("spanish", "El dentista me ve el lunes.", "Al final el dentista me ve el jueves.", "dentista"),
+        ("chinese", "驾校报好了，科目二约在4月12号。", "驾校刚打电话，科目二推到4月26号了", "驾校 科目二"),
+    ],
+)
+def test_another_value_of_what_both_are_about(language: str, old: str, new: str, subject: str) -> None:
+    assert is_replaced(old, new, language)
+    shared = shared_words(values_of(new, language), values_of(old, language))
+    assert subject_of_both(old, shared) == subject
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("english", "Our budget is 12,000 dollars.", "My salary goes up to 78,400 dollars."),
+        ("english", "Lunch with Anna is on Tuesday at the pier.", "Lunch with Ben is on Friday at the pier."),
+        ("english", "I ran 5 miles on the beach.", "I ran 8 miles on the beach yesterday."),
+        ("english", "The project has 3 phases.", "There are 12 people in the project."),
+        ("english", "The alarm at work is 4471.", "The alarm at home is 8080."),
+        ("english", "We bought the house in 1997.", "The house needs 2000 bricks."),
+        ("english", "The ferry leaves at 7:40 am.", "The ferry costs 12 euro."),
+        ("english", "The rent of the garage is 80 euro.", "The garage cost us 90000 euro."),
+        ("german", "Die Wohnung hat 3 Zimmer.", "Die Wohnung hat 80 Quadratmeter."),
+        ("german", "Wir gehen am 15. November online.", "Der Zahnarzt sieht mich am 19. November."),
+    ],
+)
+def test_no_other_value_of_one_thing(language: str, old: str, new: str) -> None:
+    assert not is_replaced(old, new, language)
+
+
+def test_a_change_may_name_the_old_value_as_well() -> None:
+    old, new = "Tuesdays I have cricket nets.", "I had Tuesdays for cricket, but it was put on a Thursday."
+    assert is_replaced(old, new, "english", tells=True)
+    assert not is_replaced(old, new, "english")
