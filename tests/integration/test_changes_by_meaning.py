@@ -180,3 +180,17 @@ async def test_a_forgotten_change_leaves_what_it_replaced(reader: Runtime) -> No
     await reader.facts.upkeep.rebuild(place)
     await read_facts(talk)
     assert {str(fact["state"]) for fact in await rows(talk)} <= {"current"}
+
+
+async def test_a_value_that_is_replaced_is_marked_in_the_memory_of_a_prompt(reader: Runtime) -> None:
+    old = "We got two weeks more, so it's 17 October for the lifts."
+    new = "The board wants an extra test for every lift, which leaves us with 31 October as the end date."
+    talk = await talk_of(
+        reader, "All twelve lifts are supposed to be in by 3 October.", f"{old} The school isn't happy."
+    )
+    await talk.put("MEMORY.md", f"- {old}\n- The boat is called Alma.\n")
+    await read_facts(talk)
+    await Talk(reader, "web:9").add([NewMessage("user", new, at=MARCH + timedelta(days=9))])
+    await read_facts(talk)
+    prompt = (await Talk(reader, "web:3").context("And now?")).system_prompt
+    assert f"- {old} (until 2026-03-12)\n- The boat is called Alma.\n" in f"{prompt}\n"

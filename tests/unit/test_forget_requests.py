@@ -121,6 +121,7 @@ Oye, olvida lo que te platiqué ayer de Lucía. | lucía
 请删除我的病历号。 | 病历号
 关于贷款的内容请删除。 | 贷款
 我借钱的事别记。 | 借钱
+我刚说的借钱那事，忘掉吧。 | 借钱
 请把我告诉你的关于小丽的事情忘记。 | 小丽
 """
 NEXT = """
@@ -139,6 +140,7 @@ OWN = """
 Please don't save this next part: my card has the PIN 3321.
 Don't keep this: my card has the PIN 3321.
 My card has the PIN 3321, but don't write that down.
+One more thing, and don't keep this one, please: my card has the PIN 3321.
 My card has the PIN 3321, please forget that.
 Merk dir folgendes nicht: meine PIN ist 3321.
 Meine PIN ist 3321, vergiss das bitte wieder.

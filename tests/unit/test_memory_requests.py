@@ -35,6 +35,13 @@ from reverie_server.heuristics.requests.forget_requests import forget_requests
         ("门禁密码是9921，记一下呗。", "门禁密码是9921"),
         ("麻烦你记着点，门禁密码是9921。", "门禁密码是9921"),
         ("Remember this, I'm allergic to nuts.", "I'm allergic to nuts"),
+        (
+            "The yard gate opens with 2714 these days, make a note of it, would you?",
+            "The yard gate opens with 2714 these days",
+        ),
+        ("We gave blood this morning, so hold on to this for me: I'm B negative.", "I'm B negative"),
+        ("Memorize my member number, it's 55-120.", "my member number, it's 55-120"),
+        ("Memoriza la clave del portal, es 4471.", "la clave del portal, es 4471"),
         ("Please save the new Wi-Fi password: marigold-58.", "the new Wi-Fi password: marigold-58"),
         ("Notier bitte das neue WLAN-Passwort: Lerche-9.", "das neue WLAN-Passwort: Lerche-9"),
         ("怕我自己忘了，跟你说一声：门禁密码是9921。", "门禁密码是9921"),
@@ -50,6 +57,8 @@ def test_what_is_to_be_remembered_stands_beside_the_request(sentence: str, remem
     "sentence",
     [
         "Behältst du das?",
+        "Make a note of it, would you?",
+        "Quédate con eso.",
         "Can you hang on to that for me?",
         "Guarda eso, por fa",
         "请把这个记下来",
@@ -72,6 +81,7 @@ def test_a_request_alone_is_about_what_was_said_before(sentence: str) -> None:
         "I forgot that", "Do you remember that?", "I keep that in my bag", "Keep it simple", "Keep it up!",
         "We keep the records in the cellar", "Vergiss es", "Olvídalo", "Forget it", "我忘了这件事", "你还记得那件事吗",
         "你记得我妹妹吗",
+        "She made a note of it.", "Se quedó con eso.", "I know it by heart.",
         "Remember that time we went to Rome?", "Can you remember that thing about my car?", "Das ist gespeichert.",
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ _MARKS = " \t\r\n.!?…。！？,，\"'”“¡¿～~"
 
 # English.
 _PLEASE = (
-    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no|oops|please|and|but|also|so|on second thought)[ ,]++)*+"
+    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no|oops|please|and|but|also|so|on second thought|one more thing|another thing|by the way|btw)[ ,]++)*+"
     r"(?:(?:could|can|would|will) you (?:please )?|i want you to |i'd like you to |i would like you to )?(?:please )?"
 )
 _NOW = (
@@ -47,7 +47,7 @@ _ENGLISH = (
     (rf"{_PLEASE}{_KEEP} {_WHOLE}{_TAIL}", "message"),
     (rf"{_PLEASE}please (?:do not|don't) remember (?:this|{_NOW}){_TAIL}", "previous"),
     (
-        rf"{_PLEASE}(?:{_KEEP}|(?:do not|don't) remember) (?:this|that|it|(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?) ?(?:[:,–—-]|but) ?.+",
+        rf"{_PLEASE}(?:{_KEEP}|(?:do not|don't) remember) (?:this|that|it|(?:this|that|the next) (?:one|part|bit|thing)|(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?)(?:,? please)? ?(?:[:,–—-]|but) ?.+",
         "own",
     ),
     (rf"(?:.+?)[,;–—-]? ?(?:but|and|so)? ?(?:please )?{_KEEP} (?:this|that|it){_TAIL}", "own"),
@@ -123,6 +123,10 @@ _CHINESE = (
     (
         rf"{_QING}(?:不要|别|別|勿)(?:记住|記住|记录|記錄|记下|記下|保存|存储|储存|存|留)(?:下来|下來)?(?:{_GANG})?(?:吧|好吗)?",
         "previous",
+    ),
+    (
+        rf"{_QING}我?(?:刚才?|剛才?|刚刚|剛剛|之前|上面)(?:跟你|和你)?(?:说|說|讲|講|提)(?:过)?的(?P<topic>[^，。！？,.!?]{{1,16}}?)(?:的|那|这|這)件?(?:事儿?|事情|话|話)[,， ]*(?:你?就|请|請|麻烦|都)?(?:忘|删|刪|抹)(?:掉|了|除)(?:吧|好了|好吗)?",
+        "topic",
     ),
     (rf"{_GANG}{_QING}(?:不要|别|別|勿)(?:记住|記住|记录|記錄|记下|記下|保存|存储|储存|存)(?:下来|下來)?", "previous"),
     (

@@ -27,7 +27,9 @@ _FEWEST_WORDS = 3
 _COLON = re.compile(r"[:：]\s*+")
 _VERBS = ("remove", "vague", "retain", "kept", "removed", "lest", "unsaid")
 # A verb that has its object within, or a phrase.
-_WITHIN = re.compile(r"(?:l[oa]s?|dran|daran|\s(?:das|es|dir's|that|this|it|these))(?!\w)|\smich(?!\w)|(?<=remind)\sme")
+_WITHIN = re.compile(
+    r"(?:l[oa]s?|dran|daran|\s(?:das|es|dir's|that|this|it|these|es[oe]|est[oe]|ello))(?!\w)|\smich(?!\w)|(?<=remind)\sme"
+)
 # "What I just said" and the like, where "forget that" may go on to something else.
 _FEWEST_SAID_CHARS = 8
 _IT = frozenset(("it", "es", "'s", "lo", "la"))
@@ -97,10 +99,16 @@ def remembered_from(text: str) -> int:
     colon = _COLON.search(text, 0, _MAX_LEAD_CHARS)
     if colon is None:
         return 0
-    for pattern in _vocabularies().values():
-        kinds = {token.kind for token in _before_reason(_tokens(pattern, text, 0, colon.start()))}
-        if "other" not in kinds and kinds & {"retain", "vague", "weight", "lest"} and not {"not", "retain"} <= kinds:
-            return colon.end()
+    # "We gave blood, so hold on to this for me: …": the last clause may ask it as well.
+    for start in {0, clauses(text[: colon.start()] or " ")[-1][0] if text[: colon.start()].strip() else 0}:
+        for pattern in _vocabularies().values():
+            kinds = {token.kind for token in _before_reason(_tokens(pattern, text, start, colon.start()))}
+            if (
+                "other" not in kinds
+                and kinds & {"retain", "vague", "weight", "lest"}
+                and not {"not", "retain"} <= kinds
+            ):
+                return colon.end()
     return 0
 
 
