@@ -194,3 +194,9 @@ async def test_a_value_that_is_replaced_is_marked_in_the_memory_of_a_prompt(read
     await read_facts(talk)
     prompt = (await Talk(reader, "web:3").context("And now?")).system_prompt
     assert f"- {old} (until 2026-03-12)\n- The boat is called Alma.\n" in f"{prompt}\n"
+
+
+async def test_the_day_of_a_sentence_says_nothing_of_the_people_in_it(reader: Runtime) -> None:
+    old, new = "My boss Bruno Hahn has put the delivery off to Friday.", "The delivery comes on Monday, not on Friday."
+    facts = await rows(await talk_of(reader, old, new))
+    assert {fact["state"] for fact in facts if fact["predicate"] == "boss"} == {"current"}

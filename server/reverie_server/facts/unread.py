@@ -19,7 +19,7 @@ from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.model import MessageSource, Reading
 from reverie_server.facts.reading import keys_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, stated_values
-from reverie_server.heuristics.changes.values import Values, shared_words, subject_of_both
+from reverie_server.heuristics.changes.values import Values, shared_words, subject_of_both, values_of
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
@@ -101,7 +101,7 @@ def as_open(fact: StatedFact) -> OpenFact:
 
 
 async def unread_statements(database: Database, given: Round, changes: Sequence[ChangeSentence]) -> list[Unread]:
-    """The statements that share a word with sentences that have values, and in which no fact has a value."""
+    """The statements that share a word with sentences that have values, and of which no fact has the value."""
     words = sorted({word for change in changes for word in change.values.searchable})[:MAX_WORDS]
     if not words:
         return []
@@ -120,7 +120,7 @@ async def unread_statements(database: Database, given: Round, changes: Sequence[
         keys = {sentence_key(each.sentence): each for each in found}
         params = {"tenant_id": given.place.tenant_id, "slice_ids": slice_ids, "keys": list(keys)}
         known = await (await connection.execute(SQL["facts_of"], params)).fetchall()
-    read = [(reading.stated.sentence, reading.stated.text) for of_one in given.readings for reading in of_one]
+    read = [(reading.stated.sentence, reading.stated.object) for of_one in given.readings for reading in of_one]
     return await isolated(_without_facts, found, given.language, known, read, chars=0)
 
 
@@ -146,12 +146,12 @@ def _statements(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread
 def _without_facts(
     found: Sequence[Unread], language: str, known: Sequence[Mapping[str, Any]], read: Sequence[tuple[str, str]]
 ) -> list[Unread]:
-    """Those of whose sentence no fact holds the value: a fact is compared as such, and one that is over stays so."""
-    taken = {bytes(row["sentence_sha256"]) for row in known if row["is_over"] or _has_value(row["text"], language)}
-    taken |= {sentence_key(sentence) for sentence, text in read if _has_value(text, language)}
+    """Those of whose sentence no fact has the value, whether it holds or not: such a fact is compared itself."""
+    taken = {bytes(row["sentence_sha256"]) for row in known if _has_value(row["object"], language)}
+    taken |= {sentence_key(sentence) for sentence, object_ in read if _has_value(object_, language)}
     return [each for each in found if sentence_key(each.sentence) not in taken]
 
 
 def _has_value(text: str, language: str) -> bool:
     cues = cues_of(folded(text), all_cues().get(language))
-    return cues is not None and not stated_values(text, cues).is_empty
+    return not values_of(text, language if cues is None else cues.language).is_empty

@@ -20,8 +20,8 @@ CROSS JOIN LATERAL (
 ) AS f
 ORDER BY f.at, f.session_key, f.seq;
 
--- facts_of: what was read in some sentences, and whether it is over
-SELECT k.sentence_sha256, f.text, f.state <> 'current' AS is_over
+-- facts_of: what was read in some sentences
+SELECT k.sentence_sha256, f.object
 FROM fact_sentences k
 JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
 WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])

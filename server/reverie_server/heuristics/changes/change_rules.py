@@ -116,7 +116,10 @@ def _is_named(old: ReadFact, new: ReadFact, named: frozenset[str]) -> bool:
     if is_same_subject:
         return new.predicate == "ended" or _fit(old, new, named)
     if is_about_subject or is_passive:
-        return old.subject != SELF or named <= old.object_terms or named <= old.terms
+        if old.subject != SELF or named <= old.object_terms:
+            return True
+        # "My boss has put the delivery off to Friday": a day of the sentence is none of the boss.
+        return named <= old.terms and old.predicate not in ROLES
     return (
         new.subject == SELF
         and not old.fact.about_user

@@ -191,10 +191,10 @@ def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
     if fact.said_at >= change.said_at or fact.predicate in _NEVER or change.values.is_empty:
         return False
-    old = values_of(fact.text, change.language)
-    if not is_other_value(change.values, old, tells=change.tells):
+    # "My boss Detlef has put the delivery off to Friday" says of the boss no day.
+    if not is_other_value(change.values, values_of(fact.object, change.language), tells=change.tells):
         return False
-    return bool(shared_words(change.values, old))
+    return bool(shared_words(change.values, values_of(fact.text, change.language)))
 
 
 def replacing_fact(
