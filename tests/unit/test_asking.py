@@ -133,6 +133,7 @@ def test_a_short_statement_says_something(text: str) -> None:
         "Nice to meet you, Des. What can I do for you?",
         "Das ist ja großartig, Katrin!",
         "Where do you live?",
+        "Welcome to your new home! Do you need anything noted down?",
         "恭喜搬家！",
     ],
 )
@@ -140,6 +141,13 @@ def test_what_an_assistant_says_out_of_courtesy(text: str) -> None:
     assert is_courtesy(text, "english")
 
 
-@pytest.mark.parametrize("text", ["Your table is at 7.", "Public liability insurance, registration and a bookkeeper."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Your table is at 7.",
+        "Bruno is your boss. Anything else?",
+        "Public liability insurance, registration and a bookkeeper.",
+    ],
+)
 def test_what_an_assistant_states(text: str) -> None:
     assert not is_courtesy(text, "english")

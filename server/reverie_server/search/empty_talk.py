@@ -29,7 +29,8 @@ EMPTY_SHARE = 0.5
 _LOOKED_AT_EACH = 4
 # A longer text says something.
 _MAX_CHARS = 240
-_ONLY_ASKS = re.compile(r"[^.!。！\n]*[?？؟]\W*")
+# "Welcome to your new home! Do you need anything noted down?" says no more than its question.
+_ONLY_ASKS = re.compile(r"[^.。\n]*[?？؟]\W*")
 _ASKS_ASSISTANT = re.compile(
     r"(?<!\w)(?:(?:did|do|have|had|would|were|are) you|you(?:'d|'ve| have| had)? (?:say|said|told|tell|suggest\w*"
     r"|recommend\w*|advis\w*|propos\w*|mention\w*|promis\w*|wrote|gave|explain\w*)"
