@@ -38,8 +38,17 @@ def test_what_a_person_wrote_stays() -> None:
 
 
 def test_a_persons_entry_stands_for_a_machines() -> None:
-    result = without_repeats(MEMORY, lambda line: line.startswith("The user prefers tea"), "english")
-    assert result.dropped in ((), ("The user prefers tea to coffee.",))
+    result = without_repeats(MEMORY, lambda line: line.startswith("Prefers tea"), "english")
+    assert result.dropped == ("Prefers tea to coffee.",)
+
+
+def test_of_copies_the_last_one_stays_or_those_of_a_person() -> None:
+    copies = "".join(
+        f"- The locker is {shade} blue.\n- Room {n}.\n" for n, shade in enumerate(("dark", "dark", "Dark"))
+    )
+    assert without_repeats(copies, machine, "english").text == copies.replace("- The locker is dark blue.\n", "")
+    result = without_repeats(copies, lambda line: "Dark" in line, "english")
+    assert result.text == copies.replace("- The locker is Dark blue.\n", "")
 
 
 def test_entries_that_differ_in_a_number_are_not_the_same() -> None:

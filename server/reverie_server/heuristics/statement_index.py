@@ -53,10 +53,11 @@ class TermIndex:
         shared.pop(-1 if equal is None else equal, None)
         # With the budget spent, the counts are too low: any share will do.
         share = SAME_SHARE if budget else 0.0
+        most_of_it = share * len(statement.terms)
         best = sorted(
             (-count, number)
             for number, count in shared.items()
-            if count >= share * min(len(statement.terms), self._sizes[number])
+            if count >= most_of_it or count >= share * self._sizes[number]
         )
         return [*([] if equal is None else [equal]), *(number for _, number in best[:MAX_CANDIDATES])]
 

@@ -36,19 +36,25 @@ def without_repeats(text: str, is_machine: Callable[[str], bool], language: str)
     """
     lines = lines_of(text)
     items = _items(text, lines, is_machine, language)
-    index = TermIndex(item.statement for item in items)
-    dropped: set[int] = set()
-    for number, item in enumerate(items):
-        if not item.is_machine:
-            continue
-        others = [n for n in index.alike(item.statement) if n != number and n not in dropped]
-        if any(_replaces(items[n], item) for n in others):
-            dropped.add(number)
-    if not dropped:
+    # The same words again go first, so that a thousand copies of an entry are not compared with each other.
+    stands_for: dict[str, _Item] = {}
+    for item in items:
+        known = stands_for.get(item.statement.essence)
+        if known is None or item.is_machine <= known.is_machine:
+            stands_for[item.statement.essence] = item
+    gone = {item.line for item in items if item.is_machine and stands_for[item.statement.essence] is not item}
+    others = [item for item in items if item.line not in gone]
+    index = TermIndex(item.statement for item in others)
+    for item in others:
+        if item.is_machine and any(
+            other is not item and other.line not in gone and _replaces(other, item)
+            for other in map(others.__getitem__, index.alike(item.statement))
+        ):
+            gone.add(item.line)
+    if not gone:
         return WithoutRepeats(text)
-    gone = {items[number].line for number in dropped}
     kept = "".join(line for at, line in enumerate(lines) if at not in gone)
-    return WithoutRepeats(kept, tuple(items[number].statement.text for number in sorted(dropped)))
+    return WithoutRepeats(kept, tuple(item.statement.text for item in items if item.line in gone))
 
 
 def _items(text: str, lines: Sequence[str], is_machine: Callable[[str], bool], language: str) -> list[_Item]:
