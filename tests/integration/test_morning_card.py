@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from tests.facts import read_facts
 from tests.nights import ADA, TEA, nights
 from tests.talks import Talk
 
@@ -53,6 +54,24 @@ async def test_a_day_begins_at_midnight_of_the_agents_time_zone(database: Databa
             morning = MorningCards(database, now=lambda at=said + later: at)  # type: ignore[misc]
             card = await morning.for_conversation(ada.place, ADA, "web:2", zone)
             assert (card is not None) is expected, (zone, later)
+
+
+async def test_what_does_not_hold_any_more_is_on_no_card(database: Database, models: ModelSlot) -> None:
+    today = datetime.now(UTC).replace(hour=23, minute=59, second=59)
+    ada = await nights(database, models, at=today)
+    lives, drinks = "I live in Kiel, near the harbour.", "I always drink tea in the morning."
+    for line in (lives, drinks):
+        await ada.ready(line)
+    assert (await ada.emerge()).status == "completed"
+    cards = ada.runtime.consolidation.morning_cards
+    assert [entry.text for entry in await cards.card(ada.place, ADA) or ()] == [lives, drinks]
+    talk = Talk(ada.runtime, "web:1", owner_key=ADA)
+    await talk.say("I moved to Bergen last week.", "How is it there?")
+    await read_facts(talk)
+    assert [entry.text for entry in await cards.card(ada.place, ADA) or ()] == [drinks]
+    prompt = (await talk.context("What shall we do?")).system_prompt
+    assert f"- {drinks}" in prompt
+    assert prompt.count(lives) == prompt.count(f"{lives} (until ") == 1, "the note that says it is marked"
 
 
 def test_the_card_stays_small_and_holds_no_fence() -> None:

@@ -15,8 +15,11 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.nights.card_lines import present_entries
 from reverie_server.nights.emergence.inputs import memory_document
+from reverie_server.search.superseded import superseded_sentences
+from reverie_server.search.superseded_text import current_text
 
 SQL = Queries(__file__)
 
@@ -91,12 +94,18 @@ class MorningCards:
 
 
 async def _entries(connection: Connection, place: Place, row: DictRow) -> list[CardEntry] | None:
-    """The entries that are still in the memory; None where all have left it."""
+    """The entries that are still in the memory, as far as they hold; None where nothing of them does."""
     found = await memory_document(connection, place.tenant_id, row["slice_id"])
     if found is None:
         return None
     present = await isolated(
         present_entries, found[1], [entry["text"] for entry in row["promoted"]], chars=len(found[1])
     )
-    promoted = (entry for entry, is_present in zip(row["promoted"], present, strict=True) if is_present)
-    return [CardEntry(entry["key"], entry["text"], entry["source"]) for entry in promoted] or None
+    promoted = [entry for entry, is_present in zip(row["promoted"], present, strict=True) if is_present]
+    slice_ids = await own_slices(connection, place)
+    keys = [sentence.key for entry in promoted for sentence in keyed_sentences(entry["text"])]
+    superseded = await superseded_sentences(connection, place.tenant_id, slice_ids, keys)
+    texts = [current_text(entry["text"], superseded, marked=False) for entry in promoted]
+    return [
+        CardEntry(entry["key"], text, entry["source"]) for entry, text in zip(promoted, texts, strict=True) if text
+    ] or None
