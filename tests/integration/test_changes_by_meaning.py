@@ -124,6 +124,10 @@ VALUES = [
         "The house ate a piece of it, so I can't go over 650 for the telescope.",
     ),
     ("He gave me the code for the yard gate, 5830.", "The yard gate opens with 2714 these days."),
+    (
+        "Tuesdays I have cricket nets, and last night I bowled for an hour without warming up.",
+        "I used to have Tuesday evenings for cricket, but the nets were put on a Thursday, which suits me better.",
+    ),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from reverie_server.heuristics.changes.fact_ledger import Ledger, ReadFact, differ_in_scope
 from reverie_server.heuristics.fact_grammar.terms import (
     ACTIVITIES,
@@ -20,6 +22,14 @@ from reverie_server.heuristics.fact_grammar.terms import (
 )
 from reverie_server.heuristics.stated_fact import SELF, Change
 
+_TRIPS = content_terms(
+    "trip journey holiday vacation visit tour weekend getaway reise urlaub ausflug wochenende viaje vacaciones escapada"
+    " excursión 旅行 旅游 度假"
+)
+# What a trip consists of before it begins, and how long before that is said.
+_TRAVEL_PLANS = ("booked", "plans", "event", "when", "decided")
+_TRIP_AHEAD = timedelta(days=400)
+
 
 def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
     """Close what the words of a change name."""
@@ -30,6 +40,8 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
         for old in ledger.with_terms(named):
             if _is_named(old, new, named):
                 ledger.close(old, new)
+    if new.predicate == "ended" and new.subject_terms & _TRIPS:
+        _close_trip(ledger, new)
     if change.kind == "replaces" and not new.old_terms:
         for old in list(ledger.of_key(new.subject, new.predicate)):
             if (
@@ -77,6 +89,15 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
                     ledger.close(old, new)
 
 
+def _close_trip(ledger: Ledger, new: ReadFact) -> None:
+    """Close what was booked and planned for a trip that is off: all that goes where it would have gone."""
+    where = new.subject_terms - _TRIPS
+    for old in ledger.with_terms(where):
+        is_of_trip = old.predicate in _TRAVEL_PLANS and where <= old.object_terms | old.subject_terms
+        if is_of_trip and new.fact.at - old.fact.at <= _TRIP_AHEAD and old.fact.at < new.fact.at:
+            ledger.close(old, new)
+
+
 def _close_other_days(ledger: Ledger, new: ReadFact) -> None:
     """Close the habit of the same thing on other days."""
     activity = content_terms(without_days(new.fact.object))
@@ -118,8 +139,9 @@ def _is_named(old: ReadFact, new: ReadFact, named: frozenset[str]) -> bool:
     if is_about_subject or is_passive:
         if old.subject != SELF or named <= old.object_terms:
             return True
-        # "My boss has put the delivery off to Friday": a day of the sentence is none of the boss.
-        return named <= old.terms and old.predicate not in ROLES
+        # "My boss has put the delivery off to Friday": a day of the sentence is none of the boss. And "My friend Gerry
+        # said go, he quit the bank himself" does not take back what it says of Gerry.
+        return named <= old.terms and old.predicate not in ROLES and old.fact.at < new.fact.at
     return (
         new.subject == SELF
         and not old.fact.about_user

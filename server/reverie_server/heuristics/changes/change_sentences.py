@@ -121,7 +121,8 @@ class OpenFact:
 class ChangeSentence:
     """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing.
 
-    One that does not say so (`tells`) has `values`, of which what was said before may have others.
+    One that does not say so (`tells`) has `values`, of which what was said before may have others. `names_old`: it
+    says in so many words how it was before.
     """
 
     utterance: int
@@ -131,6 +132,7 @@ class ChangeSentence:
     of_other: str | None
     tells: bool
     values: Values
+    names_old: bool = False
 
 
 @cache
@@ -168,7 +170,10 @@ def change_sentences(
             if not tells and values.is_empty:
                 continue
             other = _other(sentence, known, all_phrases()[cues.language])
-            found.append(ChangeSentence(index, sentence, utterance.said_at, cues.language, other, tells, values))
+            is_old_named = _words()[cues.language]["before"].search(folded(sentence)) is not None
+            found.append(
+                ChangeSentence(index, sentence, utterance.said_at, cues.language, other, tells, values, is_old_named)
+            )
             if len(found) == MAX_SENTENCES:
                 return found
     return found
@@ -192,7 +197,8 @@ def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.said_at >= change.said_at or fact.predicate in _NEVER or change.values.is_empty:
         return False
     # "My boss Detlef has put the delivery off to Friday" says of the boss no day.
-    if not is_other_value(change.values, values_of(fact.object, change.language), tells=change.tells):
+    tells = change.tells or change.names_old
+    if not is_other_value(change.values, values_of(fact.object, change.language), tells=tells):
         return False
     return bool(shared_words(change.values, values_of(fact.text, change.language)))
 

@@ -28,7 +28,9 @@ _JOB = re.compile(
     r"(?:[\w-]+ ){0,4}(?:\w+(?:er|or|ist|ian|ant|yst|tect|eur)|nurse|teacher|chef|cook|pilot|coach|clerk|judge|artist"
     r"|student|intern|apprentice|freelance|paramedic|medic|vet|surgeon|midwife|mechanic|scientist|head|director|manager"
     r"|lead|cto|ceo|cfo|guard|translator|secretary|postdoc|phd student|dev|sre|ranger|critic|guide|tutor|fellow|chief"
-    r"|executive|officer|representative|cleaner|carpenter|plumber|electrician|farmer|firefighter|policeman|barista)"
+    r"|executive|officer|representative|cleaner|carpenter|plumber|electrician|farmer|firefighter|barista"
+    r"|(?:fore|sales|police|business|chair)(?:wo)?man|postman|fisherman|handyman|craftsman|fireman|nanny|au pair"
+    r"|principal)"
     r"(?!\w)"
 )
 _GERMAN_JOB = re.compile(
