@@ -77,6 +77,19 @@ _SAYS = (
 # Somebody's words: `My sister said: I live in Rome`.
 _SAID = re.compile(rf"[^:：]{{0,80}}(?:(?<!\w)(?:{_SAYS})(?!\w)|说|写|问|例如|比如)[^:：]{{0,20}}[:：]", re.IGNORECASE)
 # What announces a statement and is none: `Change of plan: the meeting is on Thursday`.
+# Words for animals with which people live, and how each language says what the speaker's is called.
+_PET = re.compile(
+    r"(?<!\w)(?:dog|puppy|cat|kitten|parrot|budgie|rabbit|hamster|horse|pony|tortoise|hund|welpe|katze|kater|kätzchen"
+    r"|wellensittich|hase|kaninchen|pferd|perr[oa]|cachorr[oa]|gat[oa]|gatit[oa]|loro|conejo|caballo)(?!\w)"
+    r"|小?[猫狗](?:咪|狗)?|兔子|仓鼠|鹦鹉",
+    re.IGNORECASE,
+)
+_PET_IS = {
+    "english": "My {} is called ",
+    "german": "Mein {} heißt ",
+    "spanish": "Mi {} se llama ",
+    "chinese": "我的{}叫",
+}
 _ANNOUNCED = re.compile(r"[^:：\d]{3,60}[:：]\s*(?P<rest>\S.{8,})", re.DOTALL)
 
 
@@ -90,6 +103,32 @@ def facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
         return []
     if _SAID.match(statement.core) and not statement.is_asked:
         return []
+    statement = _of_pet(statement, talk)
+    found = _announced_facts(statement, talk)
+    talk.pet = next((word for fact in found if (word := _pet_of(fact))), None)
+    return found
+
+
+def _of_pet(statement: Statement, talk: Talk) -> Statement:
+    """The sentence with the animal of which the one before told: `His name is Rex` after `We got a dog`."""
+    named = statement.phrases["pet_named"].match(aligned(statement.core)) if talk.pet else None
+    wording = _PET_IS.get(statement.phrases.language)
+    if named is None or wording is None:
+        return statement
+    return replace(statement, core=f"{wording.format(talk.pet)}{statement.core[named.end() :]}")
+
+
+def _pet_of(fact: StatedFact) -> str | None:
+    """The word for an animal that a fact gives the user."""
+    if fact.subject != SELF or fact.predicate not in ("has", "owns", "got", "bought", "adopted"):
+        return None
+    if fact.change is not None and fact.change.kind == "ends":
+        return None
+    found = _PET.search(fact.object)
+    return found[0] if found else None
+
+
+def _announced_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     announced = _ANNOUNCED.match(statement.core)
     if announced is not None and (found := _spoken_facts(replace(statement, core=announced["rest"]), talk)):
         return found
