@@ -12,15 +12,15 @@ from reverie_server.heuristics.fact_labels import label_of, statement_without
 @pytest.mark.parametrize(
     ("language", "text", "label"),
     [
-        ("english", "We found a flat in Bergen and moved last week.", "I live in Bergen, my home"),
-        ("german", "Wir sind letzte Woche nach Bergen gezogen.", "Ich wohne in Bergen"),
-        ("spanish", "El mes pasado nos mudamos a Bergen.", "Vivo en Bergen"),
-        ("chinese", "我上个月搬到Bergen了。", "我住在Bergen"),
-        ("english", "我上个月搬到Bergen了。", "我住在Bergen"),
+        ("english", "We found a flat in Bergen and moved last week.", "I live in Bergen, my home, my town"),
+        ("german", "Wir sind letzte Woche nach Bergen gezogen.", "Ich wohne in Bergen, mein Zuhause, meine Stadt"),
+        ("spanish", "El mes pasado nos mudamos a Bergen.", "Vivo en Bergen, mi casa, mi ciudad"),
+        ("chinese", "我上个月搬到Bergen了。", "我住在Bergen，我的家，现在住哪儿"),
+        ("english", "我上个月搬到Bergen了。", "我住在Bergen，我的家，现在住哪儿"),
         (
             "english",
             "Wir sind nach Bergen gezogen, das ist für uns nicht so weit.",
-            "Ich wohne in Bergen",
+            "Ich wohne in Bergen, mein Zuhause, meine Stadt",
         ),
     ],
 )
@@ -52,6 +52,7 @@ def test_every_language_labels_the_same_predicates() -> None:
         ("works_at", "麦穗科技", "我在麦穗科技做前端。", ["前端"], "我在麦穗科技工作."),
         ("plays", "cello", "I play the cello in the orchestra.", ["nine"], "I play the cello in the orchestra."),
         ("planned", "trip to Rome", "In May we planned a trip to Rome.", ["May"], ""),
+        ("commute", "by bike", "I go by bike to Rome these days.", ["Rome"], "I go by bike."),
         ("age", "nine", "I am nine and in a nineteen-piece band.", ["nineteen"], "I am nine."),
     ],
 )
