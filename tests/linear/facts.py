@@ -175,6 +175,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.memory_requests.is_idle": lambda text: memory_requests.is_idle(
         text, 0, len(text)
     ),
+    "reverie_server.heuristics.requests.memory_requests.asks_no_more": lambda text: memory_requests.asks_no_more(
+        text, 0, len(text)
+    ),
     "reverie_server.heuristics.requests.memory_requests.remembered_from": memory_requests.remembered_from,
     "reverie_server.heuristics.requests.memory_requests.remembered_after_comma": lambda text: (
         memory_requests.remembered_after_comma(text, 0, len(text))

@@ -17,7 +17,7 @@ from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fa
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
-from reverie_server.heuristics.requests.fact_requests import Request, split_request, with_named
+from reverie_server.heuristics.requests.fact_requests import Request, aligned, split_request, with_named
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact, Utterance
@@ -36,6 +36,11 @@ _ASKS = (
 _ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
 _FEWEST_WORDS = 4
+# What a request that opens a message asks to remember, where that follows: `Can you save something for me?`
+_AHEAD = re.compile(
+    r"(?<!\w)(?:this|these|something|(?:one|another) thing|dies(?:es)?|etwas|was|folgendes|eine sache|esto|algo"
+    r"|un[ao]? (?:cosa|dato))(?!\w)|这|件事|个事|一下"
+)
 _HAS_DIGIT = re.compile(r"\d")
 _PRONOUNS = frozenset({"ich", "wir", "er", "sie", "es", "man"})
 _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
@@ -80,21 +85,25 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
     names = [name for name in (utterance.name, reader.talk.user_name) if name]
     before = len(reader.facts)
     reader.talk.is_of_other = False
-    for span in spoken_sentences(text, names):
+    spans = spoken_sentences(text, names)
+    for number, span in enumerate(spans):
         sentence = text[span.start : span.end]
         if span.speaker == "Assistant" or len(sentence) > MAX_SENTENCE_CHARS:
             continue
         if _NOT_PROSE.match(text, text.rfind("\n", 0, span.start) + 1, span.end):
             continue
         cues = cues_of(folded(sentence), own)
-        _read_sentence(reader, index, utterance, sentence, cues)
+        is_opening = number == 0 and len(spans) > 1
+        _read_sentence(reader, index, utterance, sentence, cues, is_opening=is_opening)
     # A heading says what a line is about that says it not by itself.
     is_stated = len(reader.facts) > before
     if utterance.speaker == "file" and not is_stated and (headed := headed_fact(text)):
         _add(reader, index, utterance, headed[0], [headed[1]])
 
 
-def _read_sentence(reader: _Reader, index: int, utterance: Utterance, sentence: str, cues: Cues | None) -> None:
+def _read_sentence(
+    reader: _Reader, index: int, utterance: Utterance, sentence: str, cues: Cues | None, *, is_opening: bool
+) -> None:
     talk = reader.talk
     talk.number += 1
     thing, reader.asked_thing = reader.asked_thing, None
@@ -103,10 +112,10 @@ def _read_sentence(reader: _Reader, index: int, utterance: Utterance, sentence: 
     if request.kind == "named":
         reader.asked_thing = sentence[request.start : request.end]
         return
-    if request.kind == "before":
+    if request.kind == "before" and not (is_opening and _AHEAD.search(aligned(sentence))):
         _ask_for_last(reader)
         return
-    if request.kind == "next":
+    if request.kind in ("before", "next"):
         reader.asked_next = True
         return
     core = sentence if request.kind == "none" else (named or sentence)[request.start : request.end].strip()
@@ -127,6 +136,10 @@ def _read_sentence(reader: _Reader, index: int, utterance: Utterance, sentence: 
     if asks(sentence, cues) and request.kind != "inside":
         # `My eye exam is on May 12, what should I ask there?`
         before = _before_question(core)
+        is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
+        if not before and is_here and len(sentence.split()) < _FEWEST_WORDS:
+            # `Got that? Keep it.` is about what stands before the question.
+            return
         if not before:
             reader.last_sentence, reader.last_count = (index, sentence, statement), 0
             return

@@ -54,9 +54,20 @@ _NOT_PROSE = re.compile(r"\s*(?:[>|#{}\[]|</?\w|[$%] \S|Traceback |File \"|at \S
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _END = re.compile(r"(?<=[.!?…])[\"'”»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*")
 _SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:\w|\d{1,2}|dr|mr|mrs|ms|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e"
+    r"(?:^|[\s(])(?:[^\W\d]|dr|mr|mrs|ms|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e"
     r"|etc|usw|inc|ltd|co|approx|resp|min|max|jr|no|[ap]\.m)\.$",
     re.IGNORECASE,
+)
+# A number with a point that may be an ordinal, as German writes them, and what stands around one.
+_NUMBER = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
+_BEFORE_ORDINAL = re.compile(
+    r"(?:^|(?<!\w)(?:(?<!i )am|an|auf|bis|de[mnrs]|die|das|im|zu[mr]|vom|ab|beim|in|seit|nach|vor|und|oder|zwischen"
+    r"|(?:ihr|mein|dein|sein|unser)(?:e[nmrs]?)?|\w*tag|mittwoch|jede[nrs]?|diese[nmrs]?|nächste[nmrs]?|heute|schon|no|nr"
+    r"|art|abs|kap)\s)\(?\d{1,2}\.$",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(
+    r"(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|okt|oct|nov|de[zc])(?:\.|[a-zä]*(?!\w))", re.IGNORECASE
 )
 # Before a lower case letter a point ends a sentence only behind a whole word.
 _WHOLE_WORD = re.compile(r"[^\W\d_]{3}[!?.]+[\"'”»)]*$")
@@ -150,6 +161,8 @@ def sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
         following = text[mark.end() : mark.end() + 1]
         is_inside = following.islower() and not _WHOLE_WORD.search(before)
         if is_inside or _SHORT_FORM.search(before):
+            continue
+        if _NUMBER.search(before) and (_BEFORE_ORDINAL.search(before) or _MONTH.match(text, mark.end(), end)):
             continue
         yield from _stripped(text, start, mark.end())
         start = mark.end()

@@ -12,6 +12,7 @@ from typing import Literal
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.requests.memory_requests import (
     any_sign,
+    asks_no_more,
     clauses,
     is_idle,
     read_request,
@@ -48,6 +49,7 @@ _NOT_CUT = re.compile(
 )
 # "Vergiss es" asks for the contrary.
 _IDLE = re.compile(r"vergiss(?: das| es| dies)?(?: bitte)?\W*$")
+_CAN = re.compile(r"你?(?:能|可以)(?:帮我|替我)?(?:记住|记一下|记下)")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
@@ -99,13 +101,14 @@ def split_request(sentence: str) -> Request:
         is_next = text[end:].lstrip().startswith((":", "："))
         return Request("next" if is_next else "before", end, end)
     if any_sign().search(text) is not None:
-        if _has_reason_alone(text, start, end):
+        if _has_reason_alone(text, start, end) or asks_no_more(text, start, end):
             return Request("before", end, end)
         if (named := _named(text, start)) is not None:
             return named
     whole = first, last = start, len(text.rstrip())
-    # "你记得我妹妹吗" asks what is known.
-    lead = None if text[:end].endswith(("吗", "嗎")) else patterns.lead.match(text, start, end)
+    # "你记得我妹妹吗" asks what is known, and "你能记住我的柜子是88号吗" asks to remember it.
+    is_known = text[:end].endswith(("吗", "嗎")) and _CAN.match(text, start, end) is None
+    lead = None if is_known else patterns.lead.match(text, start, end)
     may_ask = any_sign().search(text) is not None
     if lead is not None and not _NOT_CUT.match(text, lead.end()):
         first = lead.end()

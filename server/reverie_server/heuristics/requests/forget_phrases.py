@@ -12,7 +12,7 @@ _LO = r"(?:[,;:–—-]| -) ?"
 
 # English.
 _OPEN = (
-    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no(?=,)|oops|please|and|but|also|so|hey|listen|well|on second thought|you know what)[ ,]++)*+"
+    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no(?=,)|oops|please|and|but|also|so|hey|listen|well|on second thoughts?|you know what)[ ,]++)*+"
     r"(?:(?:could|can|would|will) you (?:please |maybe |kindly )?|i want you to |i'd like you to |i would like you to |i need you to |you can |you should )?(?:please )?(?:just )?"
 )
 _END = r"(?:,? ?(?:please|again|right away|immediately|now|for me|ok|okay|too|thanks|thank you|if you can|will you|would you|yesterday|earlier|before))*+"
@@ -33,6 +33,28 @@ _LOCKED = (
 )
 _REMOVE = r"(?:remove|delete|erase|take|strike|scrub|wipe|drop|clear|get rid of)"
 ENGLISH = (
+    (
+        rf"{_OPEN}(?:keep|leave) (?:everything about |all about )?(?:my |the |our |that ){_T} out of {_MEMORY}{_END}",
+        "topic",
+    ),
+    (rf"{_OPEN}i (?:don't|do not) want you to {_STORE} (?:my |the |our |that ){_T}{_END}", "topic"),
+    (
+        rf"{_OPEN}i(?:'d like| would like| want) (?:everything about |all about |anything about )?(?:my |the |our |that ){_T} (?:to be )?(?:forgotten|deleted|erased|gone|removed|wiped){_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:let's |let us )?(?:forget|pretend) (?:that )?i (?:never |ever )?(?:mentioned|brought up|talked about|told you about) (?:my |the |our |that )?{_T}{_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:clear|drop|scrap|purge|get rid of|throw (?:away|out)|bin|unremember|lose) (?:what|everything|all|anything)(?: that)? i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned) (?:about|regarding|concerning) {_T}{_END}",
+        "topic",
+    ),
+    (rf"{_OPEN}(?:unremember|unlearn) (?:my |the |our |that ){_T}{_END}", "topic"),
+    (
+        rf"{_OPEN}(?:delete|erase|scrap|(?:do not|don't|dont) {_STORE}) (?:my |the |our |that ){_T} (?:thing|bit|part|story|stuff|business|matter)s?{_END}",
+        "nearby",
+    ),
     (rf"{_OPEN}{_REMOVE} {_THAT} (?:from|out of|off) {_MEMORY}{_END}", "previous"),
     (rf"{_OPEN}(?:keep|leave) {_THAT} out of {_MEMORY}{_END}", "previous"),
     (
@@ -129,6 +151,19 @@ _SCHLOSS = (
     r"|kellertür|koffer|fahrrad|karte|konto|handy|wlan|schließfach)"
 )
 GERMAN = (
+    (
+        rf"{_AUF}(?:das|die sache|die geschichte|der teil) (?:mit|über|uber|von|vom|zu|zum|zur|um) {_ART}?{_T} (?:muss|soll|sollte|kann|darf) {_BITTE}(?:weg|raus|verschwinden|vergessen werden|gelöscht werden)",
+        "topic",
+    ),
+    (
+        rf"{_AUF}lass {_BITTE}(?:das|die sache|die geschichte) (?:mit|über|uber|von|vom) {_ART}?{_T} {_BITTE}(?:weg|raus)",
+        "topic",
+    ),
+    (
+        rf"{_AUF}ich (?:möchte|will|hätte gern),? dass {_ART}{_T} (?:gelöscht|vergessen|entfernt|gestrichen) wird",
+        "topic",
+    ),
+    (rf"{_AUF}nimm {_BITTE}{_ART}{_T} {_GED}(?: raus| heraus)?,? ?{_BITTE}", "topic"),
     (rf"{_AUF}{_IMP} {_BITTE}{_ART}(?P<private>{_SCHLOSS}) ?{_BITTE}(?:{_GED})?,? ?{_BITTE}", "topic"),
     (rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?P<private>{_SCHLOSS}) {_BITTE}(?:{_GED} )?{_INF}", "topic"),
     (
@@ -229,6 +264,10 @@ _CERRADO = (
     r"|portero|tarjeta|cuenta|banco|m[oó]vil|tel[eé]fono|wifi|correo|gimnasio)(?: [^,;:.!?]{2,40}?)?"
 )
 SPANISH = (
+    (
+        rf"{_OYE}(?:quiero|prefiero|necesito|me gustar[ií]a|te pido|mejor) que (?:te )?olvides(?: de)? {_EL}{_T}{_FIN}",
+        "topic",
+    ),
     (rf"{_OYE}{_PUEDES}(?:{_OLVIDA_SOLO}|no {_GUARDES}) {_EL}(?P<private>{_CERRADO}){_FIN}", "topic"),
     (
         rf"{_OYE}{_PUEDES}no {_GUARDES} {_EL}(?P<private>{_PRIVADO}(?: (?:de|del|para) [^,;:.!?]{{2,60}}?)?){_FIN}",
@@ -288,7 +327,7 @@ SPANISH = (
     (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{_T} de (?:tu|la|su) memoria{_FIN}", "topic"),
     (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{_T} de tus (?:notas|registros|archivos){_FIN}", "topic"),
     (
-        rf"{_OYE}(?:lo|el asunto|el tema|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{_T},? (?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|no lo {_LOGUARDES}){_FIN}",
+        rf"{_OYE}(?:(?:todo )?lo|el asunto|el tema|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{_T},? (?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|no lo {_LOGUARDES}){_FIN}",
         "topic",
     ),
     (
@@ -316,6 +355,14 @@ _GANG = (
 )
 _SIMI = r"(?:[^,;:.!?，。！？；：]{0,12}(?:密码|密碼|口令|工资|薪水|收入|卡号|病历|病历号|诊断|病情|债|欠款|暗号|秘密|验证码))"
 CHINESE = (
+    (
+        rf"{_QING}(?:我)?(?:不希望|不想让?|不要|别|別|不用)(?:你)?(?:留着|记着|记住|存着|保存|记录|记下)(?:我的|我)?{_T}(?:的事情?|这件事|那件事|的事儿){_WEI}",
+        "topic",
+    ),
+    (
+        rf"{_QING}(?:不要|别|別)把(?:我的|我)?{_T}(?:的事)?(?:记下来|记住|记录下来|存下来|存起来|写下来|保存){_WEI}",
+        "topic",
+    ),
     (rf"{_BA}?{_GANG}(?:的话|的事)?(?:你)?{_WANG}{_WEI}", "previous"),
     (rf"{_QING}(?:忘掉|忘记|忘記|忘了|删掉|刪掉|删除|刪除|抹掉|清除){_GANG}{_WEI}", "previous"),
     (rf"{_QING}{_GANG}{_BIE}{_JI}{_WEI}", "previous"),
@@ -370,8 +417,8 @@ CHINESE = (
 )
 # A clause of regret before the request: the request is about what was said before, not about the regret.
 REGRET = (
-    r"(?:i (?:shouldn't|should not) have (?:said|told|mentioned|shared)|i (?:don't|do not) know why i (?:said|told)|i regret|thinking about it|now that i think|that (?:just )?slipped out|that was too (?:much|private)"
-    r"|(?:das )?hätte ich (?:dir )?(?:das )?(?:besser |lieber )?nicht|(?:das )?ist mir (?:so )?(?:rausgerutscht|herausgerutscht)|ich (?:hätte|sollte) (?:dir )?das (?:besser |lieber )?nicht|ich bereue|wenn ich (?:so )?darüber nachdenke"
-    r"|(?:eso )?no (?:te )?deb[ií]|no tendr[ií]a que haber|no ten[ií]a que haber|no s[eé] por qu[eé] (?:te )?(?:dije|cont[eé])|me arrepiento|pens[aá]ndolo (?:bien|mejor)|se me escap[oó]|ahora que lo pienso"
-    r"|我?(?:刚才)?不(?:该|應該|应该)(?:说|說|告诉|跟你|把|提)|我?(?:说|說)(?:漏嘴|多)了|我?(?:想了想|后悔|想想))"
+    r"(?:i (?:shouldn't|should not) have (?:said|told|mentioned|shared)|i (?:don't|do not) know why i (?:said|told)|i regret|thinking about it|now that i think|that (?:just )?slipped out|that was (?:too (?:much|private)|private|(?:told )?in confidence|a secret)|that's (?:private|a secret|between us)|(?:my |a )?\w+ told me (?:that|this|it) in confidence"
+    r"|(?:das )?hätte ich (?:dir )?(?:das )?(?:besser |lieber )?nicht|(?:das )?ist mir (?:so )?(?:rausgerutscht|herausgerutscht)|ich (?:hätte|sollte) (?:dir )?das (?:besser |lieber )?nicht|ich bereue|das (?:war|ist) (?:privat|vertraulich|geheim|ein geheimnis|nur für dich)|das bleibt unter uns|das geht (?:niemanden|keinen) (?:was |etwas )?an|wenn ich (?:so )?darüber nachdenke"
+    r"|(?:eso )?no (?:te )?deb[ií]|no tendr[ií]a que haber|no ten[ií]a que haber|no s[eé] por qu[eé] (?:te )?(?:dije|cont[eé])|me arrepiento|pens[aá]ndolo (?:bien|mejor)|se me escap[oó]|eso (?:fue|es|era) (?:privado|personal|un secreto|confidencial)|ahora que lo pienso"
+    r"|我?(?:刚才)?不(?:该|應該|应该)(?:说|說|告诉|跟你|把|提)|我?(?:说|說)(?:漏嘴|多)了|我?(?:想了想|后悔|想想)|这(?:个|事)?(?:是|算)?(?:隐私|私事|秘密))"
 )

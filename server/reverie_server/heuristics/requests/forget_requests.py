@@ -155,7 +155,7 @@ _FRENCH = (
     (rf"(?:s'il te plaît,? )?oublie (?:tout )?ce que j'ai dit (?:sur|de|à propos de) {_TOPIC}", "topic"),
 )
 _MORE = (forget_phrases.ENGLISH, forget_phrases.GERMAN, forget_phrases.SPANISH, forget_phrases.CHINESE)
-_BY_KIND = {"topic": 0, "next": 1, "message": 2, "previous": 3, "own": 4}
+_BY_KIND = {"topic": 0, "nearby": 0, "next": 1, "message": 2, "previous": 3, "own": 4}
 # What names a thing is tried first, and what is about the sentence itself last.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind) for table in (_ENGLISH, _GERMAN, _SPANISH, _CHINESE, _FRENCH) for pattern, kind in table
@@ -178,7 +178,7 @@ _LATER = re.compile(
 )
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
-    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|\bno\b"
+    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b"
     r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
@@ -275,7 +275,21 @@ def _request(sentence: str) -> tuple[str, str] | None:
     if found is not None and found[0] != "previous":
         return found
     # "My PIN is 3321, don't keep it" is about itself.
-    return _matched(text, _MORE_PATTERNS) or found
+    found = _matched(text, _MORE_PATTERNS) or found
+    if found is None and regret is not None and _only_forgets(text):
+        # "That was private, please delete."
+        return "previous", ""
+    return found
+
+
+def _only_forgets(rest: str) -> bool:
+    """Whether what stands behind words of regret asks to forget and says no more than that."""
+    spans = clauses(text := aligned(rest))
+    requests = [read_request(text, start, end, needs_object=False) for start, end in spans]
+    is_asked = any(request is not None and request.kind == "forget" for request in requests)
+    return is_asked and all(
+        request is not None or is_idle(text, *span) for request, span in zip(requests, spans, strict=True)
+    )
 
 
 def _matched(text: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> tuple[str, str] | None:
@@ -284,7 +298,7 @@ def _matched(text: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> tu
         match = pattern.fullmatch(text)
         if match is None:
             continue
-        if kind != "topic":
+        if kind not in ("topic", "nearby"):
             return kind, ""
         groups = match.groupdict()
         topic = _TOPIC_TAIL.sub("", (groups.get("topic") or groups.get("private") or "").strip()).strip()

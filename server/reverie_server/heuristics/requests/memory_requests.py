@@ -82,6 +82,19 @@ def read_request(text: str, start: int, end: int, *, needs_object: bool = True) 
     return None
 
 
+def asks_no_more(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` asks to remember what stands elsewhere, and says nothing else, not even why."""
+    if end - start > MAX_CLAUSE_CHARS or not any_verb().search(text, start, end):
+        return False
+    for pattern in _vocabularies().values():
+        tokens = _tokens(pattern, text, start, end)
+        if any(token.kind in ("other", "reason") for token in tokens):
+            continue
+        request = read_request(text, start, end)
+        return request is not None and request.kind == "remember"
+    return False
+
+
 def is_idle(text: str, start: int, end: int) -> bool:
     """Whether a clause says nothing beside a request: politeness, "actually", why."""
     if end - start > MAX_CLAUSE_CHARS:
