@@ -12,6 +12,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
+from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import NewMessage
 from reverie_server.settings.server import Settings
@@ -204,3 +205,26 @@ async def test_the_day_of_a_sentence_says_nothing_of_the_people_in_it(reader: Ru
     old, new = "My boss Bruno Hahn has put the delivery off to Friday.", "The delivery comes on Monday, not on Friday."
     facts = await rows(await talk_of(reader, old, new))
     assert {fact["state"] for fact in facts if fact["predicate"] == "boss"} == {"current"}
+
+
+async def test_a_line_of_memory_gives_way_to_what_replaced_it(reader: Runtime) -> None:
+    talk = Talk(reader)
+    _, place = await talk.grant()
+
+    async def said(day: int, *texts: str) -> None:
+        await talk.add([NewMessage("user", text, at=MARCH + timedelta(days=day)) for text in texts])
+        await reader.sessions.complete(talk.principal, talk.session_id, "api")
+        for stage in ("facts", "extraction"):
+            await reader.consolidation.stages[stage].run(Work(stage, "default", talk.agent_id, talk.owner_key))
+
+    await said(0, "He gave me the code for the yard gate, 5830. Please remember that.")
+    assert "5830" in (await reader.workspace.present(place, ["MEMORY.md"]))["MEMORY.md"][1]
+    await said(
+        9, "It rained all week.", "They changed the lock of the yard gate, it's 2714 from today on.", "Is it late?"
+    )
+    archive = f"memory/archive/{datetime.now(UTC):%Y-%m}.md"
+    found = await reader.workspace.present(place, ["MEMORY.md", archive])
+    memory = found["MEMORY.md"][1]
+    assert "5830" not in memory
+    assert "- They changed the lock of the yard gate, it's 2714 from today on.\n" in memory
+    assert "5830" in found[archive][1]

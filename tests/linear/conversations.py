@@ -15,7 +15,14 @@ from reverie_server.episodes import text as episode_text
 from reverie_server.episodes import topics, unspaced_words
 from reverie_server.extraction import propose as extraction_proposal
 from reverie_server.extraction import text as extraction_text
-from reverie_server.extraction.superseded import KnownLine, facts_of, known_lines, supersede, without_lines
+from reverie_server.extraction.superseded import (
+    KnownLine,
+    facts_of,
+    known_lines,
+    outdated_lines,
+    supersede,
+    without_lines,
+)
 from reverie_server.graph import answers as graph_answers
 from reverie_server.graph import clauses, unspaced
 from reverie_server.graph import derive as graph_derive
@@ -29,11 +36,13 @@ from reverie_server.graph.answers import Known
 from reverie_server.graph.model import Entity, Relation, StatedEntity
 from reverie_server.graph.people import People
 from reverie_server.heuristics.extract import statements_of
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.memorable import language_of, memorable_of, without_leading
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.salience import has_secret
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
 from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.search.superseded_text import Superseded
 
 ZONE = ZoneInfo("Europe/Oslo")
 STATED = statements_of([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])
@@ -199,7 +208,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.extraction.superseded.facts_of": lambda text: facts_of(_known(text), "english"),
     "reverie_server.extraction.superseded.supersede": _superseded,
     "reverie_server.extraction.superseded.without_lines": lambda text: without_lines(
-        text, frozenset(text.splitlines()[:1]), dict.fromkeys(text.splitlines()[1:2], NOW)
+        text, frozenset(text.splitlines()[:1]), dict.fromkeys(text.splitlines()[1:2], NOW), {}
+    ),
+    "reverie_server.extraction.superseded.outdated_lines": lambda text: outdated_lines(
+        text, frozenset(), {span.key: Superseded(1, None, None) for span in keyed_sentences(text[:2000])}
     ),
     "reverie_server.heuristics.said_in.SaidIn.message_of": lambda text: SaidIn(talk(text), "english").message_of(text),
     "reverie_server.graph.answers.readable": lambda text: graph_answers.readable(talk(text), lambda own, _: own),

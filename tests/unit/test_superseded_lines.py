@@ -34,7 +34,7 @@ def test_a_line_of_which_a_part_is_over_gives_way_to_what_holds(line: str, said:
     message = Message(seq=1, role="user", content=said, at=AFTER, tokens=9, message_id="1", extra={})
     stated = [(fact, message) for fact in read_facts([Utterance(said, AFTER)], "english")]
     changed = supersede(known, facts_of(known, "english"), stated, [])
-    text, dropped = without_lines(f"# Profile\n\n{line}\n", frozenset(), changed.partly["PROFILE.md"])
+    text, dropped = without_lines(f"# Profile\n\n{line}\n", frozenset(), changed.partly["PROFILE.md"], {})
     assert not changed.outdated
     assert text == f"# Profile\n\n{left}\n"
     assert dropped == []

@@ -8,7 +8,14 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
-from reverie_server.extraction.superseded import KnownLine, facts_of, known_lines, supersede, without_lines
+from reverie_server.extraction.superseded import (
+    KnownLine,
+    Successor,
+    facts_of,
+    known_lines,
+    supersede,
+    without_lines,
+)
 from reverie_server.extraction.text import (
     ExtractionRules,
     SavedLines,
@@ -22,7 +29,7 @@ from reverie_server.extraction.text import (
 from reverie_server.heuristics.entries import undated
 from reverie_server.heuristics.extract import UserStatement, notes_of
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
-from reverie_server.heuristics.memorable import Heard, language_of, memorable_of
+from reverie_server.heuristics.memorable import Heard, language_of, memorable_of, without_leading
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.said_in import SaidIn
@@ -35,24 +42,31 @@ from reverie_server.long_term.guard import GuardRules, check
 from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
+from reverie_server.text.markdown_blocks import without_marker
+from reverie_server.text.redact import essence
 
 STAGE: Stage = "extraction"
 UNGROUNDED = "ungrounded"
 # How many refused lines a model is shown, and how much of each.
 _SHOWN_LINES, _SHOWN_CHARS = 10, 200
 
+# A longer statement takes no line's place.
+_MAX_SUCCESSOR_CHARS = 300
+
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
     """A file as it was read (`text` None: there is none).
 
-    `machine` are the hashes of lines the server wrote, `said_at` the times at which what they say was said.
+    `machine` are the hashes of lines the server wrote, `said_at` the times at which what they say was said. `outdated`
+    are those that hold no more, as the facts stand, with what takes their place.
     """
 
     path: str
     text: str | None
     machine: frozenset[bytes] = frozenset()
     said_at: Mapping[bytes, datetime] = field(default_factory=dict)
+    outdated: Mapping[str, Successor | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -318,8 +332,13 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
     for file in (basis.memory, basis.profile):
         target = "memory" if file.path == basis.memory.path else "profile"
         statements = [line.statement for line in new if line.target == target]
+        outdated = changed.outdated.get(file.path, frozenset())
+        successors = _successors(file, outdated, [line.statement.text for line in new], basis)
         before, dropped = without_lines(
-            file.text or "", changed.outdated.get(file.path, frozenset()), changed.partly.get(file.path, {})
+            file.text or "",
+            outdated | (file.outdated.keys() - successors.keys()),
+            changed.partly.get(file.path, {}),
+            {line: _entry_with(line, successor.text) for line, successor in successors.items()},
         )
         add = with_statements if target == "memory" else with_introduction
         text, added, without_room = add(before if file.text else None, statements, rules.max_chars)
@@ -330,10 +349,32 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
         derived = [
             Derived(file.path, s.text.splitlines(), EXTRACTIVE, STAGE, [basis.source([s.message])]) for s in added
         ]
-        marked = added_lines(file.text or "", before)
+        by_successor = {_entry_with(line, successor.text): successor for line, successor in successors.items()}
+        derived += [Derived(file.path, [line], EXTRACTIVE, STAGE, [s.source]) for line, s in by_successor.items()]
+        marked = [line for line in added_lines(file.text or "", before) if line not in by_successor]
         derived += [Derived(file.path, marked, EXTRACTIVE, STAGE, [basis.source(basis.heard)])] if marked else []
         files.append(NewFile(file.path, file.text, text, derived, dropped))
     return files, frozenset(line.statement.sentence for line in heard.lines) - homeless
+
+
+def _successors(file: FileSnapshot, outdated: frozenset[str], new: Sequence[str], basis: Basis) -> dict[str, Successor]:
+    """The lines of a file, beside the `outdated` ones, that give way to another statement, which no file has yet."""
+    known = {essence(text) for text in [*new, *(line.text for line in basis.known)]}
+    found: dict[str, Successor] = {}
+    for line, successor in file.outdated.items():
+        if successor is None or line in outdated or len(successor.text) > _MAX_SUCCESSOR_CHARS:
+            continue
+        said = without_leading(successor.text)
+        is_allowed = why_order(said) is None and basis.clean(f"- {said}").strip() == f"- {said}"
+        if is_allowed and essence(said) not in known:
+            known.add(essence(said))
+            found[line] = replace(successor, text=said)
+    return found
+
+
+def _entry_with(line: str, text: str) -> str:
+    """A line of a list with another text."""
+    return line.removesuffix(without_marker(line)) + text
 
 
 class _Entries:

@@ -257,7 +257,11 @@ class Run:
             for name in (memory_path, PROFILE):
                 machine = await machine_lines(connection, self._tenant_id, slice_ids[0], name)
                 said_at = await extraction_store.said_at(connection, self._tenant_id, slice_ids[0], name)
-                files[name] = FileSnapshot(name, alive[name][1] if name in alive else None, machine, said_at)
+                text = alive[name][1] if name in alive else None
+                outdated = await extraction_store.outdated_lines(
+                    connection, self._tenant_id, slice_ids[0], text or "", machine
+                )
+                files[name] = FileSnapshot(name, text, machine, said_at, outdated)
             saved: list[str] = []
             if memory_path in alive:
                 document = alive[memory_path][0]

@@ -5,6 +5,7 @@ Every function works inside the caller's transaction, in which the slice is open
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,7 +16,12 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
+from reverie_server.extraction.superseded import Successor
+from reverie_server.extraction.superseded import outdated_lines as superseded_lines
+from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.jobs.model import message_source
 from reverie_server.provenance.record import added_lines
+from reverie_server.search.superseded import superseded_sentences
 from reverie_server.sessions.model import Message, Session
 
 SQL = Queries(__file__)
@@ -131,6 +137,28 @@ async def said_at(connection: Connection, tenant_id: str, slice_id: int, path: s
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path}
     rows = await (await connection.execute(SQL["said_at"], params)).fetchall()
     return {bytes(row["line_sha256"]): row["at"] for row in rows}
+
+
+async def outdated_lines(
+    connection: Connection, tenant_id: str, slice_id: int, text: str, machine: frozenset[bytes]
+) -> dict[str, Successor | None]:
+    """The lines that the server wrote into a file and that hold no more, as the facts stand, each with what takes its
+    place; None where nothing does."""
+    keys = await asyncio.to_thread(lambda: [span.key for span in keyed_sentences(text)])
+    superseded = await superseded_sentences(connection, tenant_id, [slice_id], keys)
+    if not superseded:
+        return {}
+    found = await asyncio.to_thread(superseded_lines, text, machine, superseded)
+    fact_ids = sorted({fact_id for fact_id in found.values() if fact_id is not None})
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "fact_ids": fact_ids}
+    rows = await (await connection.execute(SQL["successors"], params)).fetchall()
+    successors = {row["fact_id"]: _successor(row) for row in rows}
+    return {line: None if fact_id is None else successors.get(fact_id) for line, fact_id in found.items()}
+
+
+def _successor(row: DictRow) -> Successor:
+    ids = [message_id or None for message_id in row["message_ids"]]
+    return Successor(row["text"], message_source(row["session_id"], list(zip(row["seqs"], ids, strict=True))))
 
 
 async def advance(connection: Connection, tenant_id: str, pending: Pending, through_seq: int) -> bool:

@@ -93,3 +93,10 @@ SELECT EXISTS (SELECT FROM sessions
                  AND extraction_seen_through < completed_through) AS is_due,
        (SELECT min(due_at) FROM extraction_retries
         WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s) AS retry_at;
+
+-- successors: of some facts those that hold and say how a thing is, each with the last message that states it
+SELECT DISTINCT ON (f.fact_id) f.fact_id, f.text, s.session_id, s.seqs, s.message_ids
+FROM facts f JOIN fact_sources s ON s.tenant_id = f.tenant_id AND s.fact_id = f.fact_id
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.fact_id = ANY(%(fact_ids)s::bigint[])
+  AND f.state = 'current' AND coalesce(f.change ->> 'kind', '') <> 'ends' AND s.session_key IS NOT NULL
+ORDER BY f.fact_id, s.said_at DESC, s.source_id DESC;

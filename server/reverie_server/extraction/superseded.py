@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
@@ -13,9 +14,11 @@ from reverie_server.heuristics.extract import UserStatement
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_labels import statement_without
 from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.memorable import Memorable, Target, without_leading
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
+from reverie_server.search.superseded_text import Superseded
 from reverie_server.sessions.model import Message
 from reverie_server.text.markdown_blocks import blocks_of, text_of, without_marker
 from reverie_server.text.markdown_edit import lines_of
@@ -31,6 +34,14 @@ class KnownLine:
     text: str
     said_at: datetime
     is_machine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """What takes the place of a line: the statement, and its source."""
+
+    text: str
+    source: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,19 @@ def known_lines(path: str, text: str, machine: frozenset[bytes], said_at: Mappin
     for line in entry_lines(text):
         sha256 = line_sha256(line)
         found.append(KnownLine(path, line, said_at.get(sha256, _EARLY), sha256 in machine))
+    return found
+
+
+def outdated_lines(
+    text: str, machine: frozenset[bytes], superseded: Mapping[bytes, Superseded]
+) -> dict[str, int | None]:
+    """The machine-made lines of which every sentence is superseded, each with the fact that replaces the last one."""
+    found: dict[str, int | None] = {}
+    for line in entry_lines(text):
+        ends = [superseded.get(span.key) for span in keyed_sentences(line)]
+        is_over = bool(ends) and all(end is not None and not end.holding for end in ends)
+        if is_over and line_sha256(line) in machine:
+            found[line] = ends[-1].superseded_by if ends[-1] is not None else None
     return found
 
 
@@ -109,8 +133,11 @@ def supersede(
     return Supersession(frozen, partly, new)
 
 
-def without_lines(text: str, outdated: frozenset[str], partly: Mapping[str, str]) -> tuple[str, list[str]]:
-    """The text without its outdated entries, and these. One of which a part is over gives way to what it is now."""
+def without_lines(
+    text: str, outdated: frozenset[str], partly: Mapping[str, str], replaced: Mapping[str, str]
+) -> tuple[str, list[str]]:
+    """The text without its outdated entries, and these; one that is `replaced` gives way to that line, and one of which
+    a part is over to what it is now."""
     lines = lines_of(text)
     dropped: list[str] = []
     gone: set[int] = set()
@@ -121,6 +148,9 @@ def without_lines(text: str, outdated: frozenset[str], partly: Mapping[str, str]
         if raw in outdated:
             dropped.append("\n".join(text_of(block, lines)))
             gone.add(block.start)
+        elif raw in replaced:
+            dropped.append("\n".join(text_of(block, lines)))
+            lines[block.start] = replaced[raw] + lines[block.start][len(raw) :]
         elif raw in partly:
             lines[block.start] = partly[raw] + lines[block.start][len(raw) :]
     return "".join(line for at, line in enumerate(lines) if at not in gone), dropped
