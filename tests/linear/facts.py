@@ -175,6 +175,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.memory_requests.is_idle": lambda text: memory_requests.is_idle(
         text, 0, len(text)
     ),
+    "reverie_server.heuristics.requests.fact_requests.is_of_next": fact_requests.is_of_next,
     "reverie_server.heuristics.requests.memory_requests.asks_no_more": lambda text: memory_requests.asks_no_more(
         text, 0, len(text)
     ),

@@ -17,7 +17,7 @@ from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fa
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
-from reverie_server.heuristics.requests.fact_requests import Request, aligned, split_request, with_named
+from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request, with_named
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact, Utterance
@@ -36,11 +36,6 @@ _ASKS = (
 _ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
 _FEWEST_WORDS = 4
-# What a request that opens a message asks to remember, where that follows: `Can you save something for me?`
-_AHEAD = re.compile(
-    r"(?<!\w)(?:this|these|something|(?:one|another) thing|dies(?:es)?|etwas|was|folgendes|eine sache|esto|algo"
-    r"|un[ao]? (?:cosa|dato))(?!\w)|这|件事|个事|一下"
-)
 _HAS_DIGIT = re.compile(r"\d")
 _PRONOUNS = frozenset({"ich", "wir", "er", "sie", "es", "man"})
 _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
@@ -112,7 +107,7 @@ def _read_sentence(
     if request.kind == "named":
         reader.asked_thing = sentence[request.start : request.end]
         return
-    if request.kind == "before" and not (is_opening and _AHEAD.search(aligned(sentence))):
+    if request.kind == "before" and not (is_opening and is_of_next(sentence)):
         _ask_for_last(reader)
         return
     if request.kind in ("before", "next"):

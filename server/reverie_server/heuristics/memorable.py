@@ -18,7 +18,7 @@ from reverie_server.heuristics.fact_grammar.people import people_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause, read_facts
-from reverie_server.heuristics.requests.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import is_of_next, split_request
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
@@ -108,6 +108,9 @@ _PRONOUN = re.compile(
 )
 
 
+_CLAUSE_END = re.compile(r"[,;]\s|[，；]")
+
+
 @dataclass(frozen=True, slots=True)
 class Memorable:
     """A line to keep, the file for it, and the facts that it states."""
@@ -154,7 +157,14 @@ def memorable_of(messages: Sequence[Message], language: str, time_zone: str, kno
             lines.setdefault(essence(line.statement.text), line)
     asked = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_request for fact in found)}
     for message, sentence, text in _requests_of(spoken):
-        if sentence not in asked:
+        of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
+        said = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
+        # "The combination is heron then pewter, it's two words": what only its second half is read of stands whole.
+        is_cut = bool(of_sentence) and bool(content_terms(_CLAUSE_END.split(text, maxsplit=1)[0]) - said)
+        if is_cut and not _begins_with_pronoun(text):
+            for key in of_sentence:
+                del lines[key]
+        if sentence not in asked or (is_cut and not _begins_with_pronoun(text)):
             request = UserStatement(reading.dated(without_leading(text), message), "notes", message, sentence)
             lines[essence(request.text)] = Memorable(request, "memory", is_request=True)
     read_sentences = {sentence for _, sentence in by_sentence}
@@ -189,10 +199,12 @@ def _requests_of(messages: Sequence[Message]) -> list[tuple[Message, str, str]]:
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
-        for span in spoken_sentences(text):
+        spans = spoken_sentences(text)
+        for number, span in enumerate(spans):
             sentence = text[span.start : span.end].strip()
             request = split_request(sentence)
-            if request.kind == "next":
+            is_opening = number == 0 and len(spans) > 1
+            if request.kind == "next" or (request.kind == "before" and is_opening and is_of_next(sentence)):
                 is_next_asked = True
             elif request.kind == "before":
                 found += [before] if before is not None else []

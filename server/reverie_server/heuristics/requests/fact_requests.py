@@ -50,6 +50,12 @@ _NOT_CUT = re.compile(
 # "Vergiss es" asks for the contrary.
 _IDLE = re.compile(r"vergiss(?: das| es| dies)?(?: bitte)?\W*$")
 _CAN = re.compile(r"你?(?:能|可以)(?:帮我|替我)?(?:记住|记一下|记下)")
+# What a request that opens a message asks to remember: what follows, or what was said before.
+_AHEAD = re.compile(
+    r"(?<!\w)(?:this|these|something|(?:one|another) thing|dies(?:es)?|etwas|was|folgendes|eine sache|esto|algo"
+    r"|un[ao]? (?:cosa|dato))(?!\w)|这|件事|个事|一下"
+)
+_BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
@@ -132,6 +138,12 @@ def split_request(sentence: str) -> Request:
         return Request("before", end, end)
     is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
     return Request("inside", first, last, is_subordinate)
+
+
+def is_of_next(sentence: str) -> bool:
+    """Whether a request that opens a message is about what follows: `Can you save something for me?`"""
+    plain = aligned(sentence)
+    return _AHEAD.search(plain) is not None or (plain.rstrip().endswith(("?", "？")) and _BACK.search(plain) is None)
 
 
 def with_named(sentence: str, thing: str) -> str | None:

@@ -422,3 +422,28 @@ REGRET = (
     r"|(?:eso )?no (?:te )?deb[ií]|no tendr[ií]a que haber|no ten[ií]a que haber|no s[eé] por qu[eé] (?:te )?(?:dije|cont[eé])|me arrepiento|pens[aá]ndolo (?:bien|mejor)|se me escap[oó]|eso (?:fue|es|era) (?:privado|personal|un secreto|confidencial)|ahora que lo pienso"
     r"|我?(?:刚才)?不(?:该|應該|应该)(?:说|說|告诉|跟你|把|提)|我?(?:说|說)(?:漏嘴|多)了|我?(?:想了想|后悔|想想)|这(?:个|事)?(?:是|算)?(?:隐私|私事|秘密))"
 )
+# What names a thing that was told, and words by which such a thing is not to be kept.
+TOLD = (
+    r"(?:the|that) (?:thing|bit|part|story|business|stuff|matter|passage)s? (?:about|with|regarding|on) (?:my |our |the |that )?(?P<a>[^,;:.!?]{2,40}?)(?= (?:can|could|should|must|has|needs|isn't|is|was|wasn't|hadn't|i|go|from|out|again|please|as)(?!\w)|[,;:.!?]|$)"
+    r"|what i(?:'ve| have)? (?:just |ever )?(?:told you|said|mentioned|shared|wrote) (?:about|regarding|on) (?:my |our |the |that )?(?P<b>[^,;:.!?]{2,40}?)(?= (?:can|could|should|must|has|needs|isn't|is|was|again|please|as|from|out)(?!\w)|[,;:.!?]|$)"
+    r"|(?:that|the|this) (?P<c>[\w' -]{2,30}?) (?:business|thing|story|matter)(?=[,;:.!?]|$| (?:can|should|must|is|was))"
+    r"|(?:as for|regarding|concerning) (?:my |our |the |that )?(?P<d>[^,;:.!?]{2,40}?)(?=[,;:])"
+    r"|(?:i(?:'d| would) (?:be happier|feel better|rather|prefer(?: it)?)(?: if)?|the idea of|forget i(?: ever)? (?:brought up|mentioned)|let) (?:my |our |the |that )(?P<e>[\w' -]{2,30}?)(?= (?:didn't|did not|wasn't|weren't|sitting|being|go from|stay)|[,;:.!?]|$)"
+    r"|(?:das|die sache|die geschichte|der teil|den teil) (?:mit|über|uber|von|vom|zum|zur) (?:dem |der |den |das |die |meine[mnrs]? |mein )?(?P<f>[^,;:.!?]{2,40}?)(?= (?:kann|soll|sollte|muss|gehört|nicht|wieder|bitte|hätte|raus|weg)(?!\w)|[,;:.!?]|$)"
+    r"|was (?:den|die|das|meinen|meine|mein) (?P<g>[^,;:.!?]{2,40}?) (?:angeht|betrifft)"
+    r"|was ich (?:dir )?(?:über|uber|von|vom|zu|zum|zur) (?:den |die |das |dem |der |meine[mnrs]? |mein )?(?P<h>[^,;:.!?]{2,40}?) (?:erzählt|gesagt|geschrieben) hab(?:e)?"
+    r"|(?<!\w)(?:eso|lo)(?: que (?:te )?(?:cont[eé]|dije|he contado|he dicho))? (?:de |del |sobre )(?!tus?(?!\w))(?:el |la |los |las |mi |mis )?(?P<i>[^,;:.!?]{2,40}?)(?= (?:no|ya|mejor|me|que)(?!\w)|[,;:.!?]|$)"
+    r"|en cuanto (?:a |al )(?:el |la |los |las |mi |mis )?(?P<j>[^,;:.!?]{2,40}?)(?=[,;:])"
+    r"|(?:关于|刚才?说的|之前说的|我说的)?(?P<k>[\u4e00-\u9fff]{2,8}?)(?:那件事|那些话|那段|那事|这事|这段|的事情?)"
+    r"|(?:我)?(?:刚才?|之前|上次)(?:跟你)?(?:说|讲|提)的(?P<l>[\u4e00-\u9fff]{2,8}?)(?=[，,])"
+)
+UNWANTED = (
+    r"(?:can|should|must|has to|needs to) go\W*$|(?:isn't|is not|wasn't|was not) (?:for|something for|meant for) (?:your|the) (?:notes|memory|records|files|keeping)|cross out|as unsaid|go from your (?:memory|notes)"
+    r"|(?:didn't|did not|doesn't|not) (?:stay|remain|sit) in your (?:head|memory|notes)"
+    r"|(?:rather|happier|prefer|feel better)\s[^.!?]{0,60}(?:wasn't|weren't|isn't|not) (?:written|kept|stored|saved|recorded|noted)"
+    r"|(?:drop|remove|take) it(?: \w+)? (?:from|out of) (?:your|the) (?:memory|notes|records|database|files)|(?:drop|remove|delete|erase|take) it(?: out)?(?: again)?\W*$|get rid of it\W*$|if you forgot it\W*$|forget i(?: ever)? (?:brought|mentioned)"
+    r"|(?:kann|soll|sollte|muss) (?:\w+ )?(?:weg|raus)\W*$|gehört nicht in (?:deine notizen|dein gedächtnis|deinen kopf|deine unterlagen)|nicht bei dir (?:bliebe|bleibt|liegt|läge)|vergiss (?:es|das) (?:bitte|wieder)|lösch (?:es|das)"
+    r"|(?:kannst|darfst|solltest|könntest) du [^.!?]{0,30}(?:streichen|löschen)\W*$"
+    r"|no (?:es|era|son) para tus? (?:notas|memoria|registros)|no se (?:quede|quedara|guarde|guardara) en tu (?:memoria|cabeza)|(?:s[aá]calo|b[oó]rralo|elim[ií]nalo|olv[ií]dalo)(?!\w)|(?:quita|saca|borra|elimina) lo (?:de|del)(?! tus?(?!\w))"
+    r"|不想(?:让它)?(?:留|存|放)在(?:你|这|記录|记录|记忆|系统)|别(?:放|留|存|记|写)(?:在|进|着)(?!心)|当我没(?:说|讲|提)(?:过)?|(?:别存|别记|别留)|(?<!我)(?:删|清|抹)(?:了|掉|除)"
+)

@@ -164,6 +164,13 @@ _MORE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind)
     for pattern, kind in sorted((each for table in _MORE for each in table), key=lambda each: _BY_KIND[each[1]])
 )
+_TOLD, _UNWANTED = re.compile(forget_phrases.TOLD), re.compile(forget_phrases.UNWANTED)
+_FEWEST_TOPIC_CHARS = 2
+# "Das mit dem Urlaub kann ich streichen" asks nobody.
+_TOLD_OF_ONESELF = re.compile(r"(?<!\w)(?:kann|muss|will|werde|darf|soll|sollte|möchte) (?:ich|wir)(?!\w)")
+_ASKS_FOR = re.compile(
+    r"(?<!\w)(?:(?:could|can|would|will) you|kannst du|könntest du|puedes|podrías)(?!\w)|能不能|可以|你能"
+)
 _REGRET = re.compile(rf"(?:[^,，;]{{0,12}}[ ,])?{forget_phrases.REGRET}[^,，;–—:]{{0,80}}[,，;–—:]++[ ]*+")
 # Of "my salary please" the topic is the salary.
 _TOPIC_TAIL = re.compile(
@@ -178,7 +185,7 @@ _LATER = re.compile(
 )
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
-    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b"
+    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b"
     r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
@@ -259,6 +266,14 @@ def _request(sentence: str) -> tuple[str, str] | None:
     text = " ".join(folded(sentence).split()).strip(_MARKS)
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
+    found = _plain_request(sentence, text)
+    if (found is None or found[1] == "") and not _NEVER.search(text) and (told := _of_told(sentence)):
+        return told
+    return found
+
+
+def _plain_request(sentence: str, text: str) -> tuple[str, str] | None:
+    """What a sentence asks to forget; `text` is the sentence, folded."""
     # "Dr. Quimby" ends no sentence.
     text = _TITLE.sub(r"\1", text)
     if not _ANY.search(text) or _NEVER.search(text):
@@ -282,6 +297,19 @@ def _request(sentence: str) -> tuple[str, str] | None:
     return found
 
 
+def _of_told(sentence: str) -> tuple[str, str] | None:
+    """What a sentence names of what was told, where the rest of it says that this is not to be kept."""
+    text = aligned(sentence)
+    named = _TOLD.search(text)
+    if named is None or not _UNWANTED.search(text):
+        return None
+    topic = next(part for part in named.groups() if part is not None).strip()
+    is_name = topic not in _NO_TOPIC and len(topic) >= _FEWEST_TOPIC_CHARS and not _POINTS.match(topic)
+    # "What I told you about the loan, did you remove it?" asks for nothing.
+    is_asked = _ASKS_FOR.search(text) is not None or not text.rstrip().endswith(("?", "？"))
+    return ("nearby", topic) if is_name and is_asked else None
+
+
 def _only_forgets(rest: str) -> bool:
     """Whether what stands behind words of regret asks to forget and says no more than that."""
     spans = clauses(text := aligned(rest))
@@ -302,7 +330,12 @@ def _matched(text: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> tu
             return kind, ""
         groups = match.groupdict()
         topic = _TOPIC_TAIL.sub("", (groups.get("topic") or groups.get("private") or "").strip()).strip()
-        if topic not in _NO_TOPIC and len(topic) >= 2 and not _POINTS.match(topic):
+        if (
+            topic not in _NO_TOPIC
+            and len(topic) >= 2
+            and not _POINTS.match(topic)
+            and not _TOLD_OF_ONESELF.search(topic)
+        ):
             return kind, topic
     return None
 
