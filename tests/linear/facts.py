@@ -30,7 +30,7 @@ from reverie_server.heuristics.fact_grammar import (
     terms,
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
-from reverie_server.heuristics.requests import fact_requests, memory_requests
+from reverie_server.heuristics.requests import fact_requests, memory_requests, promises
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 from reverie_server.llm.answers import Facts, FactStatement
 from reverie_server.llm.generation import EXTRACTIVE
@@ -175,6 +175,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.memory_requests.is_idle": lambda text: memory_requests.is_idle(
         text, 0, len(text)
     ),
+    "reverie_server.heuristics.requests.promises.promises_to_remember": promises.promises_to_remember,
     "reverie_server.heuristics.requests.fact_requests.is_of_next": fact_requests.is_of_next,
     "reverie_server.heuristics.requests.memory_requests.asks_no_more": lambda text: memory_requests.asks_no_more(
         text, 0, len(text)

@@ -1,7 +1,8 @@
 """The facts that people state, read from what they say and write, by patterns of several languages. Pure.
 
 What a person says is read a sentence and a clause at a time: subject, predicate, object. Questions, wishes, plans and
-what others are said to say state nothing. What the assistant says states nothing either.
+what others are said to say state nothing. What the assistant says states nothing either; what it
+promises to remember is asked for.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request, with_named
+from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact, Utterance
@@ -68,9 +70,14 @@ def read_facts(
     expected = cues_of(folded(everything[:MAX_TEXT_CHARS]), all_cues().get(language))
     reader = _Reader(Talk(People(known_people or {}), user_name, has_capitals=everything != everything.lower()))
     for index, utterance in enumerate(utterances):
-        if utterance.speaker == "assistant":
-            continue
-        _read(reader, index, utterance, expected)
+        if utterance.speaker != "assistant":
+            _read(reader, index, utterance, expected)
+        elif (
+            reader.last_sentence is not None
+            and reader.last_sentence[0] == index - 1
+            and promises_to_remember(utterance.text)
+        ):
+            _ask_for_last(reader)
     return reader.facts
 
 

@@ -19,6 +19,7 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause, read_facts
 from reverie_server.heuristics.requests.fact_requests import is_of_next, split_request
+from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
@@ -190,12 +191,14 @@ def _requests_of(messages: Sequence[Message]) -> list[tuple[Message, str, str]]:
     """What users ask to remember, in any language: the message, the sentence that has it, and that as a line.
 
     `Please remember that` is about the statement before, also in the message before; a sentence that begins with a
-    pronoun goes with the one before it.
+    pronoun goes with the one before it. What the assistant promises at once to remember is asked for.
     """
     found: list[tuple[Message, str, str]] = []
     before: tuple[Message, str, str] | None = None
     is_next_asked = False
     for message in messages:
+        if message.role == "assistant" and before is not None and message.seq == before[0].seq + 1:
+            found += [before] if before not in found and promises_to_remember(message.content) else []
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
