@@ -177,6 +177,12 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.requests.promises.promises_to_remember": promises.promises_to_remember,
     "reverie_server.heuristics.requests.fact_requests.is_of_next": fact_requests.is_of_next,
+    "reverie_server.heuristics.requests.memory_requests.asks_for_value": lambda text: memory_requests.asks_for_value(
+        fact_requests.aligned(text), 0, len(text)
+    ),
+    "reverie_server.heuristics.requests.memory_requests.has_number": lambda text: memory_requests.has_number(
+        text, 0, len(text)
+    ),
     "reverie_server.heuristics.requests.memory_requests.asks_no_more": lambda text: memory_requests.asks_no_more(
         text, 0, len(text)
     ),

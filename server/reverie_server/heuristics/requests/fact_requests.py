@@ -12,8 +12,10 @@ from typing import Literal
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.requests.memory_requests import (
     any_sign,
+    asks_for_value,
     asks_no_more,
     clauses,
+    has_number,
     is_idle,
     read_request,
     remembered_after_comma,
@@ -131,7 +133,8 @@ def split_request(sentence: str) -> Request:
         last = tail.start() if tail is not None else _end_before_request(text, first, last)
     if (first, last) == whole:
         # A task to remember is a request as it stands; "remember that time in Rome?" asks what is known.
-        is_asked = lead is not None and not text.rstrip().endswith(("?", "？"))
+        is_told = lead is not None and not text.rstrip().endswith(("?", "？"))
+        is_asked = is_told or (may_ask and asks_for_value(text, start, end))
         return Request("inside" if is_asked else "none", 0, len(sentence))
     rest = text[first:last].strip(" \t.,;:!-–—")
     if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
@@ -167,7 +170,8 @@ def _named(text: str, start: int) -> Request | None:
         if found is not None:
             has_value = found.groupdict().get("value") is not None
             last = found.end("value") if has_value else found.end("thing")
-            return Request("inside" if has_value else "named", found.start("thing"), last)
+            is_told = has_value or has_number(text, found.start("thing"), last)
+            return Request("inside" if is_told else "named", found.start("thing"), last)
     return None
 
 

@@ -165,11 +165,20 @@ _MORE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, kind in sorted((each for table in _MORE for each in table), key=lambda each: _BY_KIND[each[1]])
 )
 _TOLD, _UNWANTED = re.compile(forget_phrases.TOLD), re.compile(forget_phrases.UNWANTED)
+_ADDRESSED = re.compile(forget_phrases.ADDRESSED)
 _FEWEST_TOPIC_CHARS = 2
 # "Das mit dem Urlaub kann ich streichen" asks nobody.
-_TOLD_OF_ONESELF = re.compile(r"(?<!\w)(?:kann|muss|will|werde|darf|soll|sollte|möchte) (?:ich|wir)(?!\w)")
+_TOLD_OF_ONESELF = re.compile(
+    r"(?<!\w)(?:kann|muss|will|werde|darf|soll|sollte|möchte|können|müssen|wollen|werden|sollten|dürfen) (?:ich|wir)(?! (?:hier |da |das )?(?:nirgends|nirgendwo|nicht|bitte|wieder))(?!\w)"
+    r"|(?<!\w)(?:i|we) (?:(?:had|have|need|want|wanted|got|decided|tried) to|'?ll|will|must|should) (?:remove|delete|erase|cut|drop|scrap|strike|lose|take)(?!\w)"
+)
+# "The bit about prices in the report" is a part of something else than what was told.
+_PART_OF_ANOTHER = re.compile(
+    r"(?<!\w)(?:from|in|of|on) (?:the|my|our|this|that|his|her|their|a) (?:\w+ )?(?:report|draft|e-?mail|mail|letter|book|film|movie|text|document|essay|story|script|presentation|slides?|speech|page|code|article|post|list|chapter|thesis|paper|contract|menu|website|recipe|song|poem|whiteboard|board)s?(?!\w)"
+)
 _ASKS_FOR = re.compile(
-    r"(?<!\w)(?:(?:could|can|would|will) you|kannst du|könntest du|puedes|podrías)(?!\w)|能不能|可以|你能"
+    r"(?<!\w)(?:(?:could|can|would|will) (?:you|we)|(?:kannst|könntest|würdest|magst) du|(?:können|könnten) wir|puedes|podrías|me (?:borras|quitas|sacas|olvidas)|"
+    r"(?:ja|ok|okay|verstanden|klar|gut|vale|s[ií]|de acuerdo|right|understood|got it)\?)|能不能|可以|你能|好吗|行吗"
 )
 _REGRET = re.compile(rf"(?:[^,，;]{{0,12}}[ ,])?{forget_phrases.REGRET}[^,，;–—:]{{0,80}}[,，;–—:]++[ ]*+")
 # Of "my salary please" the topic is the salary.
@@ -185,7 +194,7 @@ _LATER = re.compile(
 )
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
-    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b"
+    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out"
     r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
@@ -196,6 +205,19 @@ _NEVER = re.compile(
 _NO_TOPIC = frozenset(
     {"it", "that", "this", "them", "das", "es", "eso", "esto", "ello", "ça", "cela", "mind", "manners"}
 )
+_FILLER = _NO_TOPIC | {
+    "bitte",
+    "mal",
+    "wieder",
+    "auch",
+    "doch",
+    "lieber",
+    "schnell",
+    "einfach",
+    "gleich",
+    "please",
+    "again",
+}
 _GOES_ON = re.compile(
     r"(?:it|it's|its|that|that's|this|she|he|they|they're|because|es|das|sie|er|damit|davon|dafür|darin|deshalb|weil|eso|esto|ella|él|ellos|lo|le|les|es|está|fue|era|son|porque)(?!\w)"
     r"|[它这那她他]|因为|所以|而且|就是"
@@ -300,14 +322,17 @@ def _plain_request(sentence: str, text: str) -> tuple[str, str] | None:
 def _of_told(sentence: str) -> tuple[str, str] | None:
     """What a sentence names of what was told, where the rest of it says that this is not to be kept."""
     text = aligned(sentence)
-    named = _TOLD.search(text)
-    if named is None or not _UNWANTED.search(text):
+    named = _ADDRESSED.search(text)
+    if named is None and ((named := _TOLD.search(text)) is None or not _UNWANTED.search(text)):
         return None
     topic = next(part for part in named.groups() if part is not None).strip()
-    is_name = topic not in _NO_TOPIC and len(topic) >= _FEWEST_TOPIC_CHARS and not _POINTS.match(topic)
+    is_filler = all(word in _FILLER for word in topic.split())
+    is_name = not is_filler and len(topic) >= _FEWEST_TOPIC_CHARS and not _POINTS.match(topic)
     # "What I told you about the loan, did you remove it?" asks for nothing.
-    is_asked = _ASKS_FOR.search(text) is not None or not text.rstrip().endswith(("?", "？"))
-    return ("nearby", topic) if is_name and is_asked else None
+    is_question = text.rstrip().endswith(("?", "？")) and _ASKS_FOR.search(text) is None
+    is_told = not is_question and _TOLD_OF_ONESELF.search(text) is not None and not text.rstrip().endswith("?")
+    is_another = _PART_OF_ANOTHER.search(text) is not None
+    return ("nearby", topic) if is_name and not is_question and not is_told and not is_another else None
 
 
 def _only_forgets(rest: str) -> bool:
@@ -348,7 +373,8 @@ def _request_of_clauses(sentence: str) -> tuple[str, str] | None:
     asked = [request for request in requests if request is not None and request.kind == "forget"]
     topics = [sentence[request.start : request.end] for request in asked if request.start < request.end]
     if topics:
-        return "nearby", topics[0]
+        is_other = _TOLD_OF_ONESELF.search(text) is not None or _PART_OF_ANOTHER.search(text) is not None
+        return None if is_other else ("nearby", topics[0])
     # "Forget that, let's have lunch": nothing is asked for where the sentence goes on to something else.
     is_whole = all(request is not None or is_idle(text, *span) for request, span in zip(requests, spans, strict=True))
     if any(is_whole or not request.is_vague for request in asked):

@@ -32,6 +32,14 @@ _WITHIN = re.compile(
 )
 # "What I just said" and the like, where "forget that" may go on to something else.
 _FEWEST_SAID_CHARS = 8
+# A number that may be a code, an address or a telephone, and no amount of anything.
+_UNIT = (
+    r"%|€|\$|£|g|kg|ml|l|km|m|cm|h|euros?|dollars?|pounds?|pesos|yuan|minutes?|hours?|days?|minuten|stunden|tage|minutos|horas"
+    r"|元|块|分钟|小时|天|克|斤|公里"
+)
+_VALUE = re.compile(rf"(?<![0-9a-z.,])\d(?:[ -]?\d){{2,}}+(?![\d.,]*+ ?(?:{_UNIT})(?![^\W\d_]))")
+_WOULD_YOU = re.compile(r"(?<!\w)(?:would|will|could|can) you(?!\w)")
+_AS = re.compile(r"(?<!\w)(?:as|als|como)(?!\w)|为|当")
 _IT = frozenset(("it", "es", "'s", "lo", "la"))
 _MAX_TOPIC_CHARS = 20
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -93,6 +101,46 @@ def asks_no_more(text: str, start: int, end: int) -> bool:
         request = read_request(text, start, end)
         return request is not None and request.kind == "remember"
     return False
+
+
+def asks_for_value(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` asks to remember a number that stands among the words of the request.
+
+    "Jot down the gate code, 8841, would you?" One stretch of other words, with the number in it, is left.
+    """
+    if end - start > MAX_CLAUSE_CHARS or not (any_verb().search(text, start, end) and _VALUE.search(text, start, end)):
+        return False
+    is_question = text[end:].lstrip().startswith(("?", "？"))
+    for pattern in _vocabularies().values():
+        tokens = _before_reason(_tokens(pattern, text, start, end))
+        tokens = [token for index, token in enumerate(tokens) if not _is_noun(text, tokens, index)]
+        others = [index for index, token in enumerate(tokens) if token.kind == "other"]
+        if not others or not _VALUE.search(text, tokens[others[0]].start, tokens[others[-1]].end):
+            continue
+        around = [*tokens[: others[0]], *tokens[others[-1] + 1 :]]
+        kinds = {token.kind for token in around}
+        within = {token.kind for token in tokens[others[0] : others[-1]]}
+        is_plain = "retain" in kinds and "retain" not in within and "reason" not in within
+        is_polite = "wish" in kinds or _WOULD_YOU.search(text, start, end) is not None
+        if is_plain and _asked(around) == "remember" and (not is_question or ("me" not in kinds and is_polite)):
+            return True
+    return False
+
+
+def _is_noun(text: str, tokens: Sequence[_Token], index: int) -> bool:
+    """Whether a word that may ask to remember is a thing here: "the log", "Note 112"."""
+    if tokens[index].kind != "retain":
+        return False
+    before = text[tokens[index - 1].start : tokens[index - 1].end] if index else ""
+    after = text[tokens[index].end :].lstrip()
+    return before in ("the", "a", "der", "die", "das", "den", "el", "la", "un", "una", "ein", "eine", "mein", "my") or (
+        after[:1].isdigit() and _AS.search(after) is None
+    )
+
+
+def has_number(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` has a number that may be a code, an address or a telephone."""
+    return _VALUE.search(text, start, end) is not None
 
 
 def is_idle(text: str, start: int, end: int) -> bool:
