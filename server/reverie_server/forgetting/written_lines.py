@@ -16,9 +16,11 @@ from reverie_server.facts.model import public_id
 from reverie_server.forgettable import Findings, Forgettable, Forgotten
 from reverie_server.nights.soul.text import PATH as SOUL
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
+from reverie_server.search.query_terms import meaning_of
+from reverie_server.sessions import erase as session_erase
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, Folded, anchor_of, is_distinctive, pattern_of
+from reverie_server.text.redact import INVISIBLE, Folded, Targets, anchor_of, is_distinctive, pattern_of
 
 SQL = Queries(__file__)
 # The date at the end of a line, when it was learned.
@@ -36,7 +38,8 @@ class ForgettableWrittenLines(Forgettable):
         """The statements of lines that the server wrote, where one of the texts contains the whole statement.
 
         "Remember that I like tea." became "I like tea.", in which the text is not found. Each is returned as the line
-        has it and as a sentence without its date. Lines of SOUL.md that follow from a fact go with it.
+        has it and as a sentence without its date. Lines of SOUL.md that follow from a fact go with it, and lines made
+        of messages in a model's own words, where one of these stands in the texts and nowhere else in what was said.
         """
         params = {
             "tenant_id": tenant_id,
@@ -46,7 +49,8 @@ class ForgettableWrittenLines(Forgettable):
         }
         rows = await (await connection.execute(SQL["machine_written"], params)).fetchall()
         of_facts = await _lines_of_facts(connection, tenant_id, slice_ids, texts)
-        return [*await asyncio.to_thread(_statements_in, rows, texts), *of_facts]
+        of_messages = await _lines_of_messages(connection, tenant_id, slice_ids, texts)
+        return [*await asyncio.to_thread(_statements_in, rows, texts), *of_facts, *of_messages]
 
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
@@ -86,6 +90,50 @@ async def _lines_of_facts(
         for line in entry_lines(row["content"])
         if line_sha256(line) in hashes
     ]
+
+
+async def _lines_of_messages(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> list[str]:
+    """The lines, as they stand or stood, made of messages with one of the texts, that have a word which these messages
+    and the rest of what the user said in their sessions hold in the texts alone."""
+    held = await session_erase.sessions_holding(connection, tenant_id, slice_ids, texts)
+    terms = await asyncio.to_thread(_terms_of, texts)
+    if not held or not terms:
+        return []
+    keys = sorted({session_key for session_key, _, _ in held})
+    async for content in session_erase.said_in(connection, tenant_id, keys):
+        terms -= await asyncio.to_thread(_terms_besides, content, texts)
+    params = {
+        "tenant_id": tenant_id,
+        "slice_ids": list(slice_ids),
+        "session_ids": sorted({session_id for _, session_id, _ in held}),
+        "of_sessions": [session_id for _, session_id, _ in held],
+        "seqs": [seq for _, _, seq in held],
+    }
+    found: dict[str, None] = {}
+    async with connection.cursor(name="lines_of_messages") as cursor:
+        cursor.itersize = 20
+        await cursor.execute(SQL["of_messages"], params)
+        async for row in cursor:
+            found |= dict.fromkeys(await asyncio.to_thread(_lines_with, row, terms, texts))
+    return list(found)
+
+
+def _terms_of(texts: Sequence[str]) -> set[str]:
+    return {term for text in texts for term in meaning_of(text).terms}
+
+
+def _terms_besides(content: str, texts: Sequence[str]) -> set[str]:
+    return _terms_of([session_erase.without_texts(content, texts)])
+
+
+def _lines_with(row: DictRow, terms: Collection[str], texts: Sequence[str]) -> list[str]:
+    """The lines of the version that the server wrote, with one of the terms. Those that hold a text lose it anyway."""
+    hashes = {bytes(sha256) for sha256 in row["hashes"]}
+    lines = [spoken(line) for line in entry_lines(row["content"]) if line_sha256(line) in hashes]
+    targets = Targets(texts)
+    return [line for line in lines if not meaning_of(line).terms.isdisjoint(terms) and not targets.found_in(line)]
 
 
 def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:

@@ -14,15 +14,17 @@ import structlog
 
 from reverie_indexer.change import Change
 from reverie_indexer.database.database import Connection, Database, Slice
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline, Within
-from reverie_indexer.retry import until_stable
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_day
 from reverie_server.nights.diary import MAX_CHARS, DiaryEntry
 from reverie_server.nights.diary_files import DiaryFiles
 from reverie_server.nights.reports import Mode, Report, add_report, is_night_done, new_report_id
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.text.error_site import code_of, error_site
 
 log = structlog.get_logger()
@@ -67,6 +69,7 @@ class ReportedRuns:
         self,
         database: Database,
         pipeline: Pipeline,
+        tombstones: Tombstones,
         *,
         diary_max_chars: int = MAX_CHARS,
         nightly_hour: int = NIGHTLY_HOUR,
@@ -74,6 +77,7 @@ class ReportedRuns:
     ) -> None:
         self.diary = DiaryFiles(database, pipeline, max_chars=diary_max_chars)
         self._database = database
+        self._tombstones = tombstones
         self._nightly_hour = nightly_hour
         self._now = now
 
@@ -111,10 +115,28 @@ class ReportedRuns:
                 raise
             return Outcome("failed", report.reason, report_id=report.report_id)
 
-    async def keep(self, run: Run, report: Report, entry: DiaryEntry | None) -> None:
-        """Write a report that changes no file, and with an entry the diary. Raises NightDone."""
+    async def without_forgotten_topic(self, run: Run) -> Run:
+        """The run without what was forgotten of its topic since it began."""
+        if not run.report.topic:
+            return run
+        clean = await self._tombstones.of_transcripts(run.place)
+        return replace(run, report=replace(run.report, topic=clean(run.report.topic, run.report.started_at)))
+
+    async def mark(self, place: Place) -> object:
+        """The tombstone mark of a place, which differs when something was forgotten since."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            return await tombstone_mark(connection, place.tenant_id, await own_slices(connection, place))
+
+    async def keep(self, run: Run, report: Report, entry: DiaryEntry | None, *, mark: object) -> None:
+        """Write a report that changes no file, and with an entry the diary.
+
+        `mark` is the tombstone mark of what the report was made of. Raises NightDone, and Superseded where something
+        was forgotten since.
+        """
 
         async def add(connection: Connection, slice_: Slice) -> None:
+            if await tombstone_mark(connection, run.place.tenant_id, [slice_.slice_id]) != mark:
+                raise Superseded
             await keep_report(connection, run.place, slice_, report)
 
         await self.write(run.place, [], entry, add)
@@ -133,9 +155,16 @@ class ReportedRuns:
         code = code_of(error)
         work = run.work
         log.warning(f"{run.stage}_failed", code=code, at=error_site(error), agent=work.agent_id, trigger=work.trigger)
-        report = replace(run.report, status="failed", reason=f"it failed: {code}", ended_at=self._now())
-        await self.keep(run, report, run.diary_entry(f"failed: {code}") if run.is_nightly else None)
-        return report
+        entry = run.diary_entry(f"failed: {code}") if run.is_nightly else None
+
+        async def attempt() -> Report:
+            mark = await self.mark(run.place)
+            known = (await self.without_forgotten_topic(run)).report
+            report = replace(known, status="failed", reason=f"it failed: {code}", ended_at=self._now())
+            await self.keep(run, report, entry, mark=mark)
+            return report
+
+        return await until_stable(attempt, attempts=_ATTEMPTS, what="the report")
 
 
 async def keep_report(connection: Connection, place: Place, slice_: Slice, report: Report) -> None:

@@ -77,6 +77,26 @@ async def survey(
     return matches
 
 
+async def sessions_holding(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+) -> list[tuple[int, str, int]]:
+    """The messages of some slices that hold one of the texts: key and id of the session, and number; in order."""
+    return [
+        (row["session_key"], row["session_id"], row["seq"])
+        async for row, _ in _messages(connection, tenant_id, slice_ids, texts)
+    ]
+
+
+async def said_in(connection: Connection, tenant_id: str, session_keys: Sequence[int]) -> AsyncIterator[str]:
+    """What users said in some sessions, message by message."""
+    params = {"tenant_id": tenant_id, "session_keys": list(session_keys)}
+    async with connection.cursor(name="said_in_sessions") as cursor:
+        cursor.itersize = 50
+        await cursor.execute(SQL["said_in"], params)
+        async for row in cursor:
+            yield row["content"]
+
+
 def _count_holding(contents: Sequence[str], texts: Sequence[str]) -> int:
     targets = Targets(texts)
     return sum(bool(targets.found_in(content)) for content in contents)

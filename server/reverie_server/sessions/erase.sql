@@ -60,3 +60,9 @@ UPDATE sessions SET summary = '' WHERE tenant_id = %(tenant_id)s AND session_key
 
 -- drop_compactions: what its compactions left
 DELETE FROM compactions WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;
+
+-- said_in: what users said in some sessions, in order
+SELECT content
+FROM messages
+WHERE tenant_id = %(tenant_id)s AND session_key = ANY(%(session_keys)s::bigint[]) AND role = 'user'
+ORDER BY session_key, seq;

@@ -115,6 +115,7 @@ class Dreaming:
         self._runs = ReportedRuns(
             dependencies.database,
             dependencies.pipeline,
+            dependencies.tombstones,
             diary_max_chars=self._rules.diary_max_chars,
             nightly_hour=self._rules.nightly_hour,
             now=now,

@@ -108,6 +108,7 @@ class Emergence:
         self._runs = ReportedRuns(
             dependencies.database,
             dependencies.pipeline,
+            dependencies.tombstones,
             diary_max_chars=self._rules.diary_max_chars,
             nightly_hour=self._rules.nightly_hour,
             now=now,
@@ -132,6 +133,7 @@ class Emergence:
             raise NightDone
         collected = await self._collect(run.grant, run.place, run.work.topic)
         inputs, candidates = collected.inputs, collected.candidates
+        run = await self._runs.without_forgotten_topic(run)
         passing = [candidate for candidate in candidates if candidate.scored.stopped_by is None]
         run = replace(run, report=replace(run.report, seen=seen_counts(inputs, candidates)))
         if not passing:
@@ -196,7 +198,7 @@ class Emergence:
         entry = None
         if run.is_nightly and (collected.inputs.files or await self.diary.exists(run.place)):
             entry = run.diary_entry(f"nothing concluded: {reason}")
-        await self._runs.keep(run, report, entry)
+        await self._runs.keep(run, report, entry, mark=collected.inputs.tombstone_mark)
         return Outcome("skipped", reason, report.method, report.fallback, report.report_id)
 
     async def _collect(self, grant: Grant, place: Place, topic: str | None) -> _Collected:

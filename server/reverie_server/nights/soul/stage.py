@@ -99,7 +99,7 @@ class SoulEvolution:
         self._dependencies = dependencies
         self._rules = rules or SoulRules()
         self._now = now
-        self._runs = ReportedRuns(dependencies.database, dependencies.pipeline, now=now)
+        self._runs = ReportedRuns(dependencies.database, dependencies.pipeline, dependencies.tombstones, now=now)
 
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Write SOUL.md anew, or say in the outcome and in a report why it stays as it is."""
@@ -175,7 +175,8 @@ class SoulEvolution:
         report = replace(run.report, status="skipped", reason=reason, ended_at=self._now())
         if generation.method == "llm" or fallback is not None:
             report = report.generated_by(generation, fallback)
-        await self._runs.keep(run, report, None)
+        # A report of what was not done has no text of the memory.
+        await self._runs.keep(run, report, None, mark=await self._runs.mark(run.place))
         return Outcome("skipped", reason, None, fallback, report.report_id)
 
     async def _store(
