@@ -117,6 +117,7 @@ CREATE TABLE IF NOT EXISTS sessions (
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 CREATE INDEX IF NOT EXISTS sessions_idle ON sessions (updated_at) WHERE completed_through < last_seq;
+CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (tenant_id, agent_id, owner_key, updated_at DESC, session_key DESC);
 CREATE INDEX IF NOT EXISTS sessions_to_extract ON sessions (tenant_id, slice_id, session_key)
     WHERE extracted_through < completed_through AND extraction_seen_through < completed_through;
 CREATE INDEX IF NOT EXISTS sessions_of_new_facts ON sessions (tenant_id, slice_id, session_key)

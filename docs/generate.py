@@ -52,6 +52,7 @@ ADMINS = {
     "POST /api/v1/keys",
     "DELETE /api/v1/keys/{key_id}",
     "GET /api/v1/audit",
+    "GET /api/v1/agents/{a}/owners",
     "GET /api/v1/owners/{owner_key}/export",
     "DELETE /api/v1/owners/{owner_key}",
 }

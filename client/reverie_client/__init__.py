@@ -9,6 +9,7 @@ from reverie_client._sync.client import AgentMemory, Reverie
 from reverie_client.administration import (
     AuditEntry,
     Key,
+    ListedOwner,
     NewKey,
     OwnerCounts,
     OwnerDeleted,
@@ -164,6 +165,7 @@ __all__ = [
     "KeywordHit",
     "KeywordResults",
     "LineSource",
+    "ListedOwner",
     "Made",
     "MemoryDisabled",
     "MemorySources",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -47,6 +48,29 @@ class KeyPage:
     def items(self) -> tuple[Key, ...]:
         """The items of the page."""
         return self.keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedOwner:
+    """An owner of whom an agent has anything; `counts` by tier. `updated_at`: when a file or a session last changed."""
+
+    owner_key: str
+    updated_at: datetime
+    sessions: int
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerPage:
+    """A page of owners, the one whose memory changed last first."""
+
+    owners: tuple[ListedOwner, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[ListedOwner, ...]:
+        """The items of the page."""
+        return self.owners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,19 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPage:
+    """A page of conversations, the one changed last first."""
+
+    sessions: tuple[Session, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[Session, ...]:
+        """The items of the page."""
+        return self.sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
     """How many messages were stored, those ignored not counted, and the session afterwards.
 

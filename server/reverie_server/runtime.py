@@ -12,8 +12,10 @@ from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
+from reverie_server.browse.conversations import Conversations
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.expand import Expansion
+from reverie_server.browse.people import People
 from reverie_server.browse.sources import LineSources
 from reverie_server.facts.changes import FactChanges
 from reverie_server.facts.upkeep import FactUpkeep
@@ -129,6 +131,8 @@ class Runtime:
     injector: Injector
     recorder: Recorder
     sessions: Sessions
+    conversations: Conversations
+    people: People
     turns: Turns
     session_compaction: SessionCompaction
     compactions: SessionCompactions

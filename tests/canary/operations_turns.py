@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.canary.calls import Answer, Call, demand
-from tests.canary.draw import WORDS, Draw
+from tests.canary.draw import MALFORMED_AGENTS, WORDS, Draw
 from tests.canary.effects import Effect
 from tests.canary.effects_turns import OfTalk, TalkCompacted, Talked, TalkEmptied, TalkGone, TalkPut
 from tests.canary.operations import AGENT, Operation, may_talk
@@ -330,7 +330,76 @@ def _texts(value: Any) -> list[str]:
     return [text for part in parts for text in _texts(part)]
 
 
+# What there is
+
+
+def list_sessions(d: Draw) -> Call:
+    acting, fields = d.acting(reads=True)
+    first = d.looted(d.loot.cursors, 0.12, "")
+    state = d.one_of(("", "", "active", "paused"))
+    limit = d.one_of((1, 3, 500))
+    shown: list[str] = []
+
+    def own(world: World) -> list[TalkKey]:
+        key = key_of(acting, "")
+        return [one for one in world.talks.by_key if one[:3] == key[:3]] if world.sight(acting) is not None else []
+
+    def names(world: World) -> set[str]:
+        keys = own(world)
+        return world.talks.shown(keys, "metadata") | {c for key in keys for c in canaries_in(key.session_id)}
+
+    def page(cursor: str) -> Call:
+        def exact(world: World, answer: Answer) -> None:
+            if not answer.ok:
+                return
+            for body in answer.result["sessions"]:
+                check_session(world, key_of(acting, body["session_id"]), body)
+                demand(not state or body["state"] == state, f"a session of another state is listed: {body}")
+                shown.append(body["session_id"])
+            if answer.result["next_cursor"] is None and not first and not state:
+                living = {key.session_id for key in own(world) if world.talks.by_key[key].living}
+                demand(len(shown) == len(set(shown)), f"a list has sessions twice: {shown}")
+                demand(living <= set(shown), f"a list lacks sessions: {living - set(shown)}")
+
+        def follow(answer: Answer) -> Call | None:
+            return page(answer.result["next_cursor"]) if answer.ok and answer.result["next_cursor"] else None
+
+        params = {"limit": str(limit), "state": state, "cursor": cursor}
+        params = {**fields, **{name: value for name, value in params.items() if value}}
+        url = d.url_of(acting.agent, "sessions")
+        call = Call(f"GET {AGENT}/sessions", acting.key, "GET", url, acting, params=params, exact=exact, follow=follow)
+        call.homes, call.names = lambda world: [], names
+        return call
+
+    return page(first)
+
+
+def list_owners(d: Draw) -> Call:
+    acting, _ = d.acting(reads=True)
+    acting = Acting(acting.key, acting.agent, None, everybody=True, malformed=acting.agent in MALFORMED_AGENTS)
+    url = d.url_of(acting.agent, "owners")
+    call = Call(f"GET {AGENT}/owners", acting.key, "GET", url, acting, params={"limit": "500"})
+    call.homes = lambda world: []
+
+    def exact(world: World, answer: Answer) -> None:
+        if not answer.ok:
+            return
+        owners = [each["owner_key"] for each in answer.result["owners"]]
+        demand(len(owners) == len(set(owners)), f"a list has owners twice: {owners}")
+        place = (acting.key.tenant, acting.agent)
+        known = {key.owner for key in world.talks.by_key if key[:2] == place}
+        known |= {home.owner for home in world.files if home[:2] == place}
+        demand(set(owners) <= known, f"a list has owners that the agent does not know: {set(owners) - known}")
+        talking = {key.owner for key, talk in world.talks.by_key.items() if key[:2] == place and talk.living}
+        demand(talking - {None} <= set(owners), f"a list lacks owners: {talking - set(owners)}")
+
+    call.exact = exact
+    return call
+
+
 OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
+    f"GET {AGENT}/sessions": (3, list_sessions),
+    f"GET {AGENT}/owners": (2, list_owners),
     f"PUT {SESSION}": (4, put_session),
     f"GET {SESSION}": (5, get_session),
     f"DELETE {SESSION}": (2, delete_session),

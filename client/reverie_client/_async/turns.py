@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from reverie_client._async.bound import AsyncBound
@@ -14,6 +15,7 @@ from reverie_client.conversation import (
     Message,
     MessagePage,
     Session,
+    SessionPage,
     State,
     Trigger,
     Turn,
@@ -74,6 +76,20 @@ class AsyncTurns(AsyncBound):
         }
         call = Call(method="POST", path=f"{self._path}/memory/inject", body=body, is_read=True)
         return await self._connection.ask(Injection, call)
+
+    def sessions(
+        self, *, state: State | None = None, since: datetime | None = None, page_size: int | None = None
+    ) -> AsyncIterator[Session]:
+        """The owner's conversations, or the team's where the view has no owner; the one changed last first."""
+        query = {
+            **self._owner,
+            "state": state,
+            "since": None if since is None else since.isoformat(),
+            "limit": page_size,
+        }
+        return self._connection.each(
+            SessionPage, Call(method="GET", path=f"{self._path}/sessions", query=query, is_read=True)
+        )
 
     async def session(self, session_id: str) -> Session:
         """A conversation; NotFound where nothing was said in it and it was not made."""

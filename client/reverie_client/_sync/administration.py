@@ -14,8 +14,10 @@ from reverie_client.administration import (
     Key,
     KeyPage,
     KeyRole,
+    ListedOwner,
     NewKey,
     OwnerDeleted,
+    OwnerPage,
 )
 from reverie_client.request import Call, segment
 
@@ -69,6 +71,15 @@ class Administration:
             "limit": page_size,
         }
         return self._connection.each(AuditPage, Call(method="GET", path="/audit", query=query, is_read=True))
+
+    def owners(self, agent_id: str, *, q: str | None = None, page_size: int | None = None) -> Iterator[ListedOwner]:
+        """Whose memory an agent has, the one that changed last first; with `q` those whose key has it.
+
+        Forbidden but for an admin's key that is bound to no owner.
+        """
+        path = f"/agents/{segment(agent_id, 'an agent id')}/owners"
+        call = Call(method="GET", path=path, query={"q": q, "limit": page_size}, is_read=True)
+        return self._connection.each(OwnerPage, call)
 
     def delete_owner(self, owner_key: str, *, dry_run: bool = True) -> OwnerDeleted:
         """Remove all memory of a person with any agent, and their keys, for good; with `dry_run` only count it."""

@@ -23,7 +23,9 @@ from reverie_server.app.background import StageDependencies, delays_of, wire_con
 from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
 from reverie_server.app.turns import TurnDependencies, WiredTurns, language_model, token_counter, wire_turns
+from reverie_server.browse.conversations import Conversations
 from reverie_server.browse.expand import Expansion
+from reverie_server.browse.people import People
 from reverie_server.facts.changes import FactChanges, FactChangesDependencies
 from reverie_server.facts.reading import ReadFacts
 from reverie_server.facts.upkeep import FactUpkeep
@@ -134,6 +136,8 @@ def assemble(
         injector=injector,
         recorder=core.recorder,
         sessions=core.sessions,
+        conversations=Conversations(database),
+        people=People(database),
         turns=turns.turns,
         session_compaction=turns.session_compaction,
         compactions=turns.compactions,

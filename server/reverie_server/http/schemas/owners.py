@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from datetime import datetime
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from reverie_server.browse.people import Person
 from reverie_server.forgetting.owners import OwnerReceipt
-from reverie_server.http.schemas.common import response_config, response_from
+from reverie_server.http.schemas.common import PlainPage, response_config, response_from
+from reverie_server.text.fields import Text
 
 _COUNTS = {
     "files": 5,
@@ -17,6 +22,46 @@ _COUNTS = {
     "relations": 6,
     "reports": 1,
 }
+
+_TIERS = {"document": 5, "message": 41, "episodic": 3, "fact": 4}
+_OWNER = {"owner_key": "user:42", "updated_at": "2026-04-03T09:30:07Z", "sessions": 2, "counts": _TIERS}
+
+
+class OwnersQuery(PlainPage):
+    """Which owners: whose key has a text in it, in any case."""
+
+    q: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+
+
+class TierCounts(BaseModel):
+    """How many files, messages, episodes and facts that hold."""
+
+    model_config = response_config(**_TIERS)
+
+    document: int
+    message: int
+    episodic: int
+    fact: int
+
+
+class ListedOwner(BaseModel):
+    """An owner of whom an agent has anything. `updated_at`: when a file or a conversation last changed."""
+
+    model_config = response_config(**_OWNER)
+
+    owner_key: str
+    updated_at: datetime
+    sessions: int
+    counts: TierCounts
+
+
+class OwnerList(BaseModel):
+    """A page of owners, the one whose memory changed last first."""
+
+    model_config = response_config(owners=[_OWNER], next_cursor=None)
+
+    owners: list[ListedOwner]
+    next_cursor: str | None
 
 
 class OwnerDelete(BaseModel):
@@ -83,3 +128,8 @@ def owner_deleted(receipt: OwnerReceipt, receipt_id: str | None) -> OwnerDeleted
         agents=[response_from(OwnerHomeBody, home) for home in receipt.agents],
         receipt_id=receipt_id,
     )
+
+
+def listed_owner(person: Person) -> ListedOwner:
+    """An owner as a response model."""
+    return response_from(ListedOwner, person, counts=response_from(TierCounts, person))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from reverie_server.http.schemas.common import Owner, request_config, response_config, response_from
+from reverie_server.http.schemas.common import Owner, Page, request_config, response_config, response_from
 from reverie_server.http.schemas.memory import Instant
 from reverie_server.sessions.model import Message, NewMessage, Role, Session, State
 from reverie_server.sessions.validate import MAX_ID_CHARS, MAX_MESSAGES
@@ -66,6 +66,22 @@ class SessionBody(BaseModel):
     compactions: int
     created_at: datetime
     updated_at: datetime
+
+
+class SessionsQuery(Page):
+    """Which conversations: of a state, changed at or after a time."""
+
+    state: State | None = None
+    since: Instant | None = Field(None, description="RFC 3339 with an offset")
+
+
+class SessionList(BaseModel):
+    """A page of conversations, the one changed last first."""
+
+    model_config = response_config(sessions=[_SESSION], next_cursor=None)
+
+    sessions: list[SessionBody]
+    next_cursor: str | None
 
 
 class MessageIn(BaseModel):

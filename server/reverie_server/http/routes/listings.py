@@ -1,0 +1,51 @@
+"""Routes of what an agent has: conversations of an owner, and the owners."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, Query
+
+from reverie_server.access.audit import counted
+from reverie_server.browse.conversations import SessionFilter
+from reverie_server.http.context import Agent, System, Who, cursor_time, decode_cursor, encode_cursor, no_body
+from reverie_server.http.problems import may_answer
+from reverie_server.http.schemas.owners import OwnerList, OwnersQuery, listed_owner
+from reverie_server.http.schemas.sessions import SessionList, SessionsQuery, session_body
+
+router = APIRouter(prefix="/agents/{a}", responses=may_answer(401, 403, 404, 422, 503), dependencies=[Depends(no_body)])
+
+Key = TypeVar("Key", int, str)
+
+
+@router.get("/sessions", tags=["Sessions"])
+async def list_sessions(a: Agent, system: System, who: Who, query: Annotated[SessionsQuery, Query()]) -> SessionList:
+    """An owner's conversations, the one changed last first; where no owner is named, the team's."""
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    wanted = SessionFilter(query.state, query.since)
+    before = _position(query.cursor, int)
+    page = await system.conversations.page(grant.principal, wanted, before=before, limit=query.limit + 1)
+    sessions = page[: query.limit]
+    counted(len(sessions))
+    last = sessions[-1] if len(page) > query.limit else None
+    cursor = encode_cursor(last.updated_at.isoformat(), last.session_key) if last else None
+    return SessionList(sessions=[session_body(session) for session in sessions], next_cursor=cursor)
+
+
+@router.get("/owners", tags=["People"])
+async def list_owners(a: Agent, system: System, who: Who, query: Annotated[OwnersQuery, Query()]) -> OwnerList:
+    """Whose memory an agent has, the one that changed last first; for an admin's key that is bound to no owner."""
+    grant = await system.gate.every_owner(who, a)
+    before = _position(query.cursor, str)
+    page = await system.people.page(grant.principal, part=query.q, before=before, limit=query.limit + 1)
+    owners = page[: query.limit]
+    counted(len(owners))
+    last = owners[-1] if len(page) > query.limit else None
+    cursor = encode_cursor(last.updated_at.isoformat(), last.owner_key) if last else None
+    return OwnerList(owners=[listed_owner(person) for person in owners], next_cursor=cursor)
+
+
+def _position(cursor: str | None, kind: type[Key]) -> tuple[datetime, Key] | None:
+    position = decode_cursor(cursor, str, kind)
+    return None if position is None else (cursor_time(position[0]), kind(position[1]))
