@@ -603,6 +603,16 @@ CREATE TABLE IF NOT EXISTS keys (
     last_used_at  timestamptz
 );
 
+-- Sessions of people in the Memory Browser. Each stands for a key and is worth nothing once the key is; of its token the hash
+-- alone is here.
+CREATE TABLE IF NOT EXISTS browser_sessions (
+    session_sha256 bytea PRIMARY KEY,
+    key_id         text COLLATE "C" NOT NULL REFERENCES keys (key_id) ON DELETE CASCADE,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    expires_at     timestamptz NOT NULL
+);
+CREATE INDEX IF NOT EXISTS browser_sessions_of_key ON browser_sessions (key_id);
+
 -- Who read, wrote, forgot, exported, or changed keys and settings: by which key, for whom, when, how many, in which request;
 -- never a text, nor a path. `count` is of things, `requests` of requests that the row tells of. Rows outlive whom they are
 -- about. They are added and never changed: reverie_app may not, and the maintenance removes what is kept no longer.

@@ -38,6 +38,7 @@ from reverie_client.derived import (
     ModelUse,
     PipelineHealth,
     StageHealth,
+    Summary,
 )
 from reverie_client.dreams import (
     Candidate,
@@ -204,6 +205,7 @@ __all__ = [
     "StaleSelection",
     "StaleVersion",
     "StoredReceipt",
+    "Summary",
     "TimedOut",
     "Timing",
     "ToolAnswer",

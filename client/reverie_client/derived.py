@@ -192,3 +192,31 @@ class Retried:
     """How many jobs are tried again."""
 
     retried: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Counts of what the owner and all share have with an agent, and how the server is.
+
+    `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, `old` were said
+    or confirmed half a year ago. `card`: how many new entries of MEMORY.md the owner has not seen.
+    """
+
+    files: int
+    sessions: int
+    messages: int
+    episodes: int
+    entities: int
+    facts: int
+    trusted: int
+    doubted: int
+    old: int
+    contradictions: int
+    duplicates: int
+    card: int
+    failed_jobs: int
+    open_jobs: int
+    language_model: str | None = None
+    model_paused: bool = False
+    embedder: str
+    database: str

@@ -10,6 +10,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
+from reverie_server.access.browser_sessions import BrowserSessions
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.browse.conversations import Conversations
@@ -17,6 +18,7 @@ from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.sources import LineSources
+from reverie_server.browse.summary import Summaries
 from reverie_server.facts.changes import FactChanges
 from reverie_server.facts.upkeep import FactUpkeep
 from reverie_server.facts.view import FactView
@@ -121,6 +123,7 @@ class Runtime:
     receipts: Receipts
     clearing: Clearing
     keys: Keys
+    browser_sessions: BrowserSessions
     audit: Audit
     gate: Gate
     agents: Agents
@@ -133,6 +136,7 @@ class Runtime:
     sessions: Sessions
     conversations: Conversations
     people: People
+    summaries: Summaries
     turns: Turns
     session_compaction: SessionCompaction
     compactions: SessionCompactions

@@ -397,9 +397,29 @@ def list_owners(d: Draw) -> Call:
     return call
 
 
+def summary(d: Draw) -> Call:
+    acting, fields = d.acting(reads=True)
+    call = Call(f"GET {AGENT}/summary", acting.key, "GET", d.url_of(acting.agent, "summary"), acting, params=fields)
+    call.homes = lambda world: []
+
+    def exact(world: World, answer: Answer) -> None:
+        if not answer.ok:
+            return
+        key = key_of(acting, "")
+        talks = [talk for one, talk in world.talks.by_key.items() if one[:3] == key[:3]]
+        most = sum(talk.living is not False for talk in talks)
+        least = sum(talk.living is True for talk in talks)
+        counted = answer.result["sessions"]
+        demand(least <= counted <= most, f"{counted} sessions are counted, and there are {least} to {most}")
+
+    call.exact = exact
+    return call
+
+
 OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
     f"GET {AGENT}/sessions": (3, list_sessions),
     f"GET {AGENT}/owners": (2, list_owners),
+    f"GET {AGENT}/summary": (2, summary),
     f"PUT {SESSION}": (4, put_session),
     f"GET {SESSION}": (5, get_session),
     f"DELETE {SESSION}": (2, delete_session),

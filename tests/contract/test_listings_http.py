@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from tests.contract.test_access_http import Client, code, with_key
+
+from reverie_server.app.pending_jobs import drain
+from reverie_server.runtime import Runtime
 
 __all__ = ["with_key"]
 
@@ -108,3 +112,33 @@ async def test_who_may_list(client: httpx.AsyncClient, with_key: Client) -> None
         assert code(await stranger.get(SESSIONS, params={"owner_key": "user:1"})) == (404, "not_found")
     async with await with_key("admin") as admin:
         assert len(await pages(admin, OWNERS, "owners")) == 1
+
+
+async def test_a_summary_counts_what_the_owner_sees_and_nobody_elses(client: httpx.AsyncClient) -> None:
+    await say(client, "web:1", "Hello.", "And?", owner_key="user:1")
+    await say(client, "web:2", "Hello.", owner_key="user:2")
+    for owner in ("user:1", "user:2"):
+        await client.put("/agents/wren/files/a.md", json={"content": "A note.\n", "owner_key": owner})
+    mine = (await client.get("/agents/wren/summary", params={"owner_key": "user:1"})).json()
+    # Beside the note, the four files that every agent begins with.
+    assert (mine["files"], mine["sessions"], mine["messages"]) == (5, 1, 2)
+    assert (mine["facts"], mine["contradictions"], mine["card"], mine["failed_jobs"]) == (0, 0, 0, 0)
+    assert (mine["language_model"], mine["embedder"], mine["database"]) == (None, "ready", "ok")
+    shared = (await client.get("/agents/wren/summary")).json()
+    assert (shared["files"], shared["sessions"]) == (4, 0)
+    assert code(await client.get("/agents/nobody/summary")) == (404, "not_found")
+
+
+async def test_a_summary_tells_facts_by_trust(client: httpx.AsyncClient, runtime: Runtime) -> None:
+    await say(client, "web:1", "I live in Bergen.", "My boss is Petra Lind.", owner_key="user:1")
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    facts = (await client.get("/agents/wren/facts", params={"owner_key": "user:1"})).json()["facts"]
+    assert len(facts) == 2
+    url = "/agents/wren/facts/{}/feedback"
+    for turn in ("1", "2"):
+        vote = {"kind": "unhelpful", "owner_key": "user:1", "turn_id": turn}
+        assert (await client.post(url.format(facts[0]["id"]), json=vote)).status_code == 200
+    vote = {"kind": "helpful", "owner_key": "user:1"}
+    assert (await client.post(url.format(facts[1]["id"]), json=vote)).status_code == 200
+    summary = (await client.get("/agents/wren/summary", params={"owner_key": "user:1"})).json()
+    assert (summary["facts"], summary["trusted"], summary["doubted"], summary["old"]) == (2, 1, 1, 0)

@@ -34,6 +34,7 @@ NOT_REACHED: Mapping[str, str] = {
     "receipts": "when, by whom, from where and how many, never the text",
     "tombstone_key": "the program's own",
     "keys": "a hash of a secret, and names that an admin gave",
+    "browser_sessions": "a hash of a token, and the id of a key",
     "audit": "never a text, nor a path",
     "duplicates": "ids of entities, with which they go, and who decided",
     "merges": "ids of entities, with which they go, and who merged them",

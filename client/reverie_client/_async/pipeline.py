@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from reverie_client._async.bound import AsyncBound
-from reverie_client.derived import PipelineHealth, Retried, Stage
+from reverie_client.derived import PipelineHealth, Retried, Stage, Summary
 from reverie_client.request import Call
 
 
 class AsyncPipeline(AsyncBound):
     """Background work on the owner's memory and the team's."""
+
+    async def summary(self) -> Summary:
+        """How much there is of the owner's memory and of what is shared, how far it is trusted, and what waits."""
+        call = Call(method="GET", path=f"{self._path}/summary", query=self._owner, is_read=True)
+        return await self._connection.ask(Summary, call)
 
     async def pipeline(self) -> PipelineHealth:
         """The jobs of each stage that wait, run or have failed, and the stage's last run.

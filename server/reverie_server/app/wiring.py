@@ -16,6 +16,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
+from reverie_server.access.browser_sessions import BrowserSessions
 from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.access.work_slot import long_wait
@@ -26,6 +27,7 @@ from reverie_server.app.turns import TurnDependencies, WiredTurns, language_mode
 from reverie_server.browse.conversations import Conversations
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
+from reverie_server.browse.summary import Summaries
 from reverie_server.facts.changes import FactChanges, FactChangesDependencies
 from reverie_server.facts.reading import ReadFacts
 from reverie_server.facts.upkeep import FactUpkeep
@@ -126,6 +128,7 @@ def assemble(
         receipts=Receipts(database),
         clearing=Clearing(database, consolidation.stores),
         keys=Keys(database),
+        browser_sessions=BrowserSessions(database),
         audit=core.audit,
         gate=core.gate,
         agents=Agents(database, pipeline, settings.agent_defaults),
@@ -138,6 +141,7 @@ def assemble(
         sessions=core.sessions,
         conversations=Conversations(database),
         people=People(database),
+        summaries=Summaries(database, settings.fact_half_life_days, now=now),
         turns=turns.turns,
         session_compaction=turns.session_compaction,
         compactions=turns.compactions,

@@ -1,4 +1,4 @@
-"""Routes of what an agent has: conversations of an owner, and the owners."""
+"""Routes of what an agent has: conversations of an owner, the owners, and how much there is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Depends, Query
 
 from reverie_server.access.audit import counted
+from reverie_server.access.principal import place_for
 from reverie_server.browse.conversations import SessionFilter
 from reverie_server.http.context import Agent, System, Who, cursor_time, decode_cursor, encode_cursor, no_body
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.owners import OwnerList, OwnersQuery, listed_owner
+from reverie_server.http.schemas.common import Owner, response_from
+from reverie_server.http.schemas.owners import OwnerList, OwnersQuery, SummaryBody, listed_owner
 from reverie_server.http.schemas.sessions import SessionList, SessionsQuery, session_body
 
 router = APIRouter(prefix="/agents/{a}", responses=may_answer(401, 403, 404, 422, 503), dependencies=[Depends(no_body)])
@@ -31,6 +33,24 @@ async def list_sessions(a: Agent, system: System, who: Who, query: Annotated[Ses
     last = sessions[-1] if len(page) > query.limit else None
     cursor = encode_cursor(last.updated_at.isoformat(), last.session_key) if last else None
     return SessionList(sessions=[session_body(session) for session in sessions], next_cursor=cursor)
+
+
+@router.get("/summary", tags=["Memory"])
+async def get_summary(a: Agent, system: System, who: Who, query: Annotated[Owner, Query()]) -> SummaryBody:
+    """How much there is of an owner's memory and of what is shared, how far it is trusted, and what waits."""
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    summary = await system.summaries.of(grant.principal)
+    place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
+    card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
+    return response_from(
+        SummaryBody,
+        summary,
+        card=len(card or ()),
+        language_model=system.llm.model if system.llm else None,
+        model_paused=system.llm is not None and system.llm.breaker.state != "closed",
+        embedder=system.models.state,
+        database="degraded" if system.database.faults.reasons() else "ok",
+    )
 
 
 @router.get("/owners", tags=["People"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,6 +25,27 @@ _COUNTS = {
 
 _TIERS = {"document": 5, "message": 41, "episodic": 3, "fact": 4}
 _OWNER = {"owner_key": "user:42", "updated_at": "2026-04-03T09:30:07Z", "sessions": 2, "counts": _TIERS}
+
+_SUMMARY = {
+    "files": 5,
+    "sessions": 2,
+    "messages": 41,
+    "episodes": 3,
+    "entities": 7,
+    "facts": 4,
+    "trusted": 1,
+    "doubted": 0,
+    "old": 0,
+    "contradictions": 1,
+    "duplicates": 0,
+    "card": 2,
+    "failed_jobs": 0,
+    "open_jobs": 1,
+    "language_model": "llama-3.1-8b-instruct",
+    "model_paused": False,
+    "embedder": "ready",
+    "database": "ok",
+}
 
 
 class OwnersQuery(PlainPage):
@@ -62,6 +83,36 @@ class OwnerList(BaseModel):
 
     owners: list[ListedOwner]
     next_cursor: str | None
+
+
+class SummaryBody(BaseModel):
+    """Counts of what an owner and all share have with an agent, and how the server is.
+
+    `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, `old` were said
+    or confirmed half a year ago. `contradictions` and `duplicates` wait for a decision. `card`: how many new entries of
+    MEMORY.md the owner has not seen. `language_model` is its name, null without one; `model_paused`: it fails.
+    """
+
+    model_config = response_config(**_SUMMARY)
+
+    files: int
+    sessions: int
+    messages: int
+    episodes: int
+    entities: int
+    facts: int
+    trusted: int
+    doubted: int
+    old: int
+    contradictions: int
+    duplicates: int
+    card: int
+    failed_jobs: int
+    open_jobs: int
+    language_model: str | None
+    model_paused: bool
+    embedder: str
+    database: Literal["ok", "degraded"]
 
 
 class OwnerDelete(BaseModel):
