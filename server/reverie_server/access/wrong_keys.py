@@ -7,10 +7,11 @@ import hashlib
 import ipaddress
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from reverie_indexer.errors import TooManyRequests, Unauthorized
+from reverie_server.access.browser_sessions import SCHEME, BrowserSessions
 from reverie_server.access.keys import Caller, Keys
 
 # The wrong keys of one address that are answered at once. After each further one, the address is paused twice as long.
@@ -61,8 +62,9 @@ class Attempts:
 class KeyGuard:
     """Authenticates requests. `wrong` counts the keys that were looked up in vain, `unread` those not looked up."""
 
-    def __init__(self, keys: Keys, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, keys: Keys, sessions: BrowserSessions, clock: Callable[[], float] = time.monotonic) -> None:
         self._keys = keys
+        self._sessions = sessions
         self._clock = clock
         self._attempts = Attempts(clock)
         self._known: OrderedDict[bytes, None] = OrderedDict()
@@ -79,17 +81,26 @@ class KeyGuard:
             return digest.hex()
         return address
 
+    async def authenticate_session(self, token: str, address: str) -> Caller:
+        """The caller of a browser's session. Raises what `authenticate` raises."""
+        return await self._authenticated(f"{SCHEME} {token}", address, lambda: self._sessions.caller(token))
+
     async def authenticate(self, authorization: str | None, address: str) -> Caller:
         """The caller; Unauthorized for a wrong key, TooManyRequests after too many from the address."""
         if not authorization:
             return await self._anonymous()
+        return await self._authenticated(authorization, address, lambda: self._keys.authenticate(authorization))
+
+    async def _authenticated(
+        self, authorization: str, address: str, look_up: Callable[[], Awaitable[Caller]]
+    ) -> Caller:
         digest = _digest(authorization)
         wait = self._attempts.wait_seconds(address)
         if wait > 0 and digest not in self._known and not await self._is_listed(authorization):
             self.unread += 1
             raise TooManyRequests("too many wrong keys came from this address; wait", max(1, round(wait)))
         try:
-            caller = await self._keys.authenticate(authorization)
+            caller = await look_up()
         except Unauthorized:
             self._known.pop(digest, None)
             self._attempts.fail(address)

@@ -13,6 +13,7 @@ from reverie_server.http.load_metrics import LoadMetrics
 from reverie_server.http.routes.proxy import MAX_CHAT_BYTES, MAX_CHAT_VALUES, takes_chat
 from reverie_server.http.routes.snapshots import takes_archive
 from reverie_server.mcp.endpoint import PATH as MCP_PATH
+from reverie_server.pages.entrance import Pages
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 # Four a processor keep it busy while others of them wait for PostgreSQL; more only make each other wait.
 _IN_FLIGHT_PER_PROCESSOR = 4
 _MIN_IN_FLIGHT = 8
+_PAGES = Pages()
 _RULES = (
+    # A page's form is no JSON.
+    BodyRule(_PAGES.applies, MAX_BODY_BYTES, None),
     BodyRule(takes_archive, None),
     BodyRule(takes_chat, MAX_CHAT_BYTES, MAX_CHAT_VALUES),
     # What is wrong with a message is told in the protocol's own form.
@@ -37,10 +41,10 @@ def wire_entrance(app: FastAPI, runtime: Runtime) -> LoadMetrics:
     What is added to the application later comes before the entrance.
     """
     settings = runtime.settings
-    guard = KeyGuard(runtime.keys)
+    guard = KeyGuard(runtime.keys, runtime.browser_sessions)
     admission = Admission(admission_limits(settings))
     memory = BodyMemory(settings.max_body_memory_bytes, settings.max_body_memory_bytes_per_key)
-    app.add_middleware(Entrance, guard=guard, admission=admission, memory=memory, rules=_RULES)
+    app.add_middleware(Entrance, guard=guard, admission=admission, memory=memory, pages=_PAGES, rules=_RULES)
     return LoadMetrics(runtime, guard, admission, memory)
 
 

@@ -32,6 +32,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     from reverie_server.http.job_metrics import JobMetrics
     from reverie_server.http.routes import operations, reference
     from reverie_server.mcp.endpoint import McpEndpoint
+    from reverie_server.pages.all_pages import pages
     from reverie_server.tools.catalogue import REGISTRY
 
     mcp = McpEndpoint(runtime, REGISTRY)
@@ -52,6 +53,7 @@ def create_app(runtime: Runtime) -> FastAPI:
         TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder, runtime.audit)
     )
     app.router.routes.extend(routes().routes)
+    app.router.routes.extend(pages().routes)
     jobs = JobMetrics(runtime.consolidation.health)
     metrics.registry.register(jobs)
     is_public = is_local if settings.public_metrics is None else settings.public_metrics

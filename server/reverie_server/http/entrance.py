@@ -10,12 +10,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_indexer.errors import Overloaded, ReverieError, TooManyRequests, ValidationFailed
+from reverie_server.access.browser_sessions import SCHEME
+from reverie_server.access.keys import Caller
 from reverie_server.access.work_slot import current
 from reverie_server.access.wrong_keys import KeyGuard, address_of
 from reverie_server.http.admission import Admission, AdmissionLimits, Slot
@@ -50,6 +52,22 @@ class BodyRule:
     max_values: int | None = MAX_VALUES
 
 
+class PageEntrance(Protocol):
+    """The way in of people's pages, which a browser asks for with a cookie in place of a key."""
+
+    def applies(self, scope: Scope) -> bool:
+        """Whether a request is for a page."""
+
+    def needs_key(self, scope: Scope) -> bool:
+        """Whether it is for one that only a caller sees."""
+
+    def token(self, scope: Scope) -> str | None:
+        """The token of the browser's session; None without one."""
+
+    def answer(self, request: Request, error: ReverieError) -> ASGIApp:
+        """What a person is shown where a request is refused."""
+
+
 _JSON = BodyRule(lambda _: True, MAX_BODY_BYTES)
 
 
@@ -57,7 +75,13 @@ class Entrance:
     """ASGI middleware that admits, authenticates and reads requests, or refuses them."""
 
     def __init__(
-        self, app: ASGIApp, guard: KeyGuard, admission: Admission, memory: BodyMemory, rules: Sequence[BodyRule] = ()
+        self,
+        app: ASGIApp,
+        guard: KeyGuard,
+        admission: Admission,
+        memory: BodyMemory,
+        pages: PageEntrance,
+        rules: Sequence[BodyRule] = (),
     ) -> None:
         self._app = app
         self._guard = guard
@@ -65,6 +89,7 @@ class Entrance:
         # Archives come as long as their client takes, and go to disk: they have slots of their own.
         self._archives = Admission(_ARCHIVES)
         self._memory = memory
+        self._pages = pages
         self._rules = (*rules, _JSON)
         self._open: Counter[str] = Counter()
 
@@ -83,7 +108,10 @@ class Entrance:
                 # A small body has come already, and its connection can be used again by who is to try again.
                 ends = not isinstance(error, TooManyRequests | Overloaded) or _has_large_body(scope)
                 headers = {"Connection": "close"} if ends and _has_body(scope) else {}
-                await answer_with(Request(scope), error, headers)(scope, receive, send)
+                request = Request(scope)
+                is_page = self._pages.applies(scope)
+                answer = self._pages.answer(request, error) if is_page else answer_with(request, error, headers)
+                await answer(scope, receive, send)
 
     async def _without_key(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -100,16 +128,20 @@ class Entrance:
             self._open[path] -= 1
 
     async def _with_key(self, scope: Scope, receive: Receive, send: Send) -> None:
-        authorization = _authorization(scope)
+        authorization, session = _authorization(scope), None
+        if self._pages.applies(scope):
+            session = None if authorization else self._pages.token(scope)
         address = client_address(scope)
-        key = self._guard.identity(authorization, address)
+        key = self._guard.identity(f"{SCHEME} {session}" if session else authorization, address)
         rule = next(rule for rule in self._rules if rule.applies(scope))
         admission = self._admission if rule.max_bytes is not None else self._archives
         slot = await admission.enter(key)
         token = current.set(slot)
         try:
-            with span("authenticate"):
-                scope[CALLER] = await self._guard.authenticate(authorization, address)
+            scope[GUARD] = self._guard
+            if not self._pages.applies(scope) or self._pages.needs_key(scope):
+                with span("authenticate"):
+                    scope[CALLER] = await self._caller(authorization, session, address)
             _check_query(scope)
             if rule.max_bytes is None or not _has_body(scope):
                 await self._app(scope, receive, send)
@@ -122,6 +154,11 @@ class Entrance:
         finally:
             current.reset(token)
             slot.leave()
+
+    async def _caller(self, authorization: str | None, session: str | None, address: str) -> Caller:
+        if session is None:
+            return await self._guard.authenticate(authorization, address)
+        return await self._guard.authenticate_session(session, address)
 
 
 class _Replayed:

@@ -1,0 +1,33 @@
+"""Small charts as SVG: sizes are attributes, since pages allow no styles of their own. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+_WIDTH, _HEIGHT = 240, 44
+_CURVE = Markup(
+    '<svg class="curve" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">'
+    "<title>{title}</title>"
+    '<polyline fill="none" stroke="currentColor" stroke-width="2" points="{points}"/></svg>'
+)
+_BAR = Markup(
+    '<svg class="bar" viewBox="0 0 100 8" width="100" height="8" role="img" preserveAspectRatio="none">'
+    "<title>{title}</title>"
+    '<rect class="rest" width="100" height="8"/><rect class="share" width="{width}" height="8"/></svg>'
+)
+
+
+def curve(values: Sequence[float], title: str) -> Markup:
+    """A line through values at equal distances, from the left; flat where there is one value or none."""
+    top = max([*values, 1])
+    step = _WIDTH / max(1, len(values) - 1)
+    heights = (_HEIGHT - 3 - (_HEIGHT - 8) * value / top for value in values)
+    points = " ".join(f"{index * step:.1f},{height:.1f}" for index, height in enumerate(heights))
+    return _CURVE.format(width=_WIDTH, height=_HEIGHT, title=title, points=points)
+
+
+def bar(share: float, title: str) -> Markup:
+    """A bar of a share from 0 to 1."""
+    return _BAR.format(width=round(100 * min(1.0, max(0.0, share)), 1), title=title)

@@ -1,0 +1,43 @@
+"""The cookie of a browser's session, and the token of its forms. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import datetime
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.responses import Response
+from starlette.types import Scope
+
+SESSION = "reverie_session"
+_MAX_COOKIE_BYTES = 4096
+
+
+def session_token(scope: Scope) -> str | None:
+    """The token of a request's session; None without one."""
+    for name, value in scope["headers"]:
+        if name == b"cookie" and len(value) <= _MAX_COOKIE_BYTES:
+            cookies: SimpleCookie = SimpleCookie()
+            try:
+                cookies.load(value.decode("latin-1"))
+            except CookieError:
+                continue
+            if SESSION in cookies and cookies[SESSION].value:
+                return cookies[SESSION].value
+    return None
+
+
+def set_session(response: Response, token: str, ends_at: datetime, *, is_secure: bool) -> None:
+    """Let the browser keep a session until it ends. No script sees it, and no other site's request brings it."""
+    response.set_cookie(SESSION, token, expires=ends_at, path="/", httponly=True, samesite="strict", secure=is_secure)
+
+
+def drop_session(response: Response) -> None:
+    """Let the browser forget its session."""
+    response.delete_cookie(SESSION, path="/", httponly=True, samesite="strict")
+
+
+def form_token(secret: bytes, session: str | None) -> str:
+    """What the forms of a session carry, so that no other site can send one; of an open server they are all alike."""
+    return hmac.new(secret, b"form:" + (session or "").encode(), hashlib.sha256).hexdigest()

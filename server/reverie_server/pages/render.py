@@ -1,0 +1,73 @@
+"""Makes pages of templates. Whatever a template is given is escaped; scripts and styles come from this server alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from reverie_server.pages import charts
+from reverie_server.pages.markdown import rendered
+
+TEMPLATES = Path(__file__).with_name("templates")
+# No text of a memory is kept by a browser or a proxy, named to another site, or run.
+HEADERS: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # With `no-referrer` a browser would not say where a form comes from.
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_TITLES = {401: "Sign in", 403: "Not permitted", 404: "Not found", 409: "It has changed", 412: "It has changed"}
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters["day"] = _day
+    made.filters["moment"] = _moment
+    made.filters["percent"] = _percent
+    made.filters["markdown"] = rendered
+    made.globals["charts"] = charts
+    return made
+
+
+def page(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+    """A page of a template."""
+    return HTMLResponse(_environment().get_template(template).render(**values), status, dict(HEADERS))
+
+
+def error_page(status: int, code: str, detail: str) -> HTMLResponse:
+    """A page that says why a request was refused."""
+    return page("error.html", status, title=_TITLES.get(status, "That did not work"), code=code, detail=detail)
+
+
+def _moment(at: datetime | None) -> str:
+    """A time to the minute, in UTC; "" for None."""
+    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def _day(at: datetime | None) -> str:
+    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d}"
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share)} %"

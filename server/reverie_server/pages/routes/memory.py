@@ -1,0 +1,74 @@
+"""The files of a memory: the tree, a file with its history, what differs between versions, and changes by hand."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from reverie_indexer.errors import StaleVersion
+from reverie_server.http.routes import files
+from reverie_server.http.schemas.common import FilePut, FileQuery, FilesQuery, ScopedOwner, VersionsQuery
+from reverie_server.pages.entrance import ROOT
+from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
+from reverie_server.text.markdown_edit import unified_diff
+
+router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/memory")
+async def tree(visit: Visiting) -> Response:
+    """The files that the owner sees, or those below a folder."""
+    query = visit.asked(FilesQuery, "prefix", "cursor", limit=100)
+    found = await files.list_files(visit.agent_id, visit.system, visit.who, query)
+    return await visit.show(
+        "memory.html", files=found.files, count=found.count, next_cursor=found.next_cursor, query=query
+    )
+
+
+@router.get("/memory/file")
+async def show_file(visit: Visiting) -> Response:
+    """A file as it is, rendered, with its history; with `from` and `to` what differs between two versions."""
+    return await _file(visit, visit.request.query_params.get("path", ""))
+
+
+@router.post("/memory/file")
+async def write_file(visit: Visiting, form: Sent) -> Response:
+    """Write the text of a file. Where somebody else was faster, both texts are shown, and nothing is lost."""
+    path, content = form.text("path"), form.text("content")
+    body = FilePut.model_validate({**visit.whose, "content": content})
+    version = form.optional("version")
+    tag = f'"{version}"' if version else None
+    try:
+        await files.put_file(visit.agent_id, path, body, Response(), visit.system, visit.who, tag)
+    except StaleVersion:
+        return await _file(visit, path, status=412, mine=content)
+    return visit.go("memory/file", path=path)
+
+
+@router.post("/memory/restore")
+async def restore(visit: Visiting, form: Sent) -> Response:
+    """Make an older version the present one."""
+    path, version = form.text("path"), int(form.text("version"))
+    body = ScopedOwner.model_validate(visit.whose)
+    await files.restore_version(visit.agent_id, path, version, Response(), visit.system, visit.who, body, None)
+    return visit.go("memory/file", path=path)
+
+
+async def _file(visit: Visit, path: str, *, status: int = 200, mine: str | None = None) -> Response:
+    a, system, who = visit.agent_id, visit.system, visit.who
+    file = await files.read_file(a, path, Response(), system, who, FileQuery.model_validate(visit.whose))
+    query = visit.asked(VersionsQuery, "cursor", "diff_to", limit=20, scope=file.scope)
+    history = await files.list_versions(a, path, system, who, query)
+    theirs = "" if mine is None else unified_diff(mine, file.content, "yours", "theirs")
+    return await visit.show(
+        "file.html",
+        status,
+        file=file,
+        versions=history.versions,
+        diff=history.diff,
+        diff_to=query.diff_to,
+        next_cursor=history.next_cursor,
+        mine=mine,
+        theirs=theirs,
+        is_editing="edit" in visit.request.query_params or mine is not None,
+    )

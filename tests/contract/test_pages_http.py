@@ -1,0 +1,312 @@
+"""The pages of the Memory Browser over HTTP: who sees what, forms, and a memory that means harm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from tests.contract.test_access_http import with_key
+
+from reverie_server.app.pending_jobs import drain
+from reverie_server.runtime import Runtime
+
+__all__ = ["with_key"]
+
+ME = "user:1"
+PAGES = (
+    *("overview", "memory", "facts", "contradictions", "conversations", "search", "graph", "nights", "forget"),
+    *("jobs", "agent", "connect"),
+)
+ADMIN_PAGES = ("people", "keys", "audit")
+SECRET = "The heron keeps its lantern in the east boathouse."
+HOSTILE = (
+    "# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)> [link](http://evil.example/x) "
+    "![pixel](http://evil.example/p.png) \u202eevil\n\n```\n</pre><script>alert(2)</script>\n```\n"
+)
+
+
+def root_of(client: httpx.AsyncClient) -> str:
+    return str(client.base_url).split("/api/")[0]
+
+
+@pytest.fixture
+async def browser(client: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that keeps cookies and says where its forms come from, as a browser does."""
+    root = root_of(client)
+    headers = {"Origin": root, "Sec-Fetch-Site": "same-origin"}
+    async with httpx.AsyncClient(base_url=root, headers=headers, timeout=30) as browser:
+        yield browser
+
+
+async def remember(client: httpx.AsyncClient, path: str = "notes/a.md", content: str = SECRET, **owner: str) -> None:
+    answer = await client.put(f"/agents/wren/files/{path}", json={"content": content, **(owner or {"owner_key": ME})})
+    assert answer.status_code in (200, 201), answer.text
+
+
+async def look(browser: httpx.AsyncClient, page: str, owner: str | None = ME, **params: Any) -> httpx.Response:
+    whose = {} if owner is None else {"owner": owner}
+    return await browser.get(f"/browser/wren/{page}", params={**whose, **params})
+
+
+async def send(
+    browser: httpx.AsyncClient, page: str, fields: dict[str, Any], owner: str | None = ME, **more: Any
+) -> httpx.Response:
+    """Send a form with the token of the page."""
+    shown = await look(browser, "search", owner)
+    token = re.search(r'name="form_token" value="([0-9a-f]+)"', shown.text)
+    assert token is not None, shown.text
+    whose = {} if owner is None else {"owner": owner}
+    data = {"form_token": token[1], **fields}
+    return await browser.post(f"/browser/wren/{page}", data=data, params=whose, **more)
+
+
+async def sign_in(browser: httpx.AsyncClient, key: str, **more: str) -> httpx.Response:
+    return await browser.post("/browser/login", data={"key": key, **more})
+
+
+async def test_an_open_server_shows_its_pages_to_whoever_is_on_the_machine(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client)
+    start = await browser.get("/", follow_redirects=True)
+    assert (start.status_code, start.url.path) == (200, "/browser/wren/overview")
+    for page in (*PAGES, *ADMIN_PAGES):
+        shown = await look(browser, page)
+        assert shown.status_code == 200, f"{page}: {shown.text}"
+        assert shown.headers["cache-control"] == "no-store"
+        policy = shown.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe-inline" not in policy
+        assert " style=" not in shown.text
+        assert "<script" not in shown.text
+    assert SECRET in (await look(browser, "memory/file", path="notes/a.md")).text
+    assert (await browser.get("/browser/static/reverie.css")).status_code == 200
+    assert (await browser.get("/browser/static/../cookies.py")).status_code == 404
+
+
+async def test_a_server_with_keys_asks_to_sign_in_and_a_session_ends_with_its_key(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client)
+    key_id, key = await runtime.keys.create("default", "member")
+    refused = await look(browser, "memory")
+    assert (refused.status_code, refused.headers["location"]) == (303, "/browser/login?next=/browser/wren/memory")
+    assert SECRET not in refused.text
+    wrong = await sign_in(browser, "rv_0123456789abcdef_" + "A" * 43)
+    assert (wrong.status_code, "not valid" in wrong.text, "set-cookie" in wrong.headers) == (401, True, False)
+    entered = await sign_in(browser, key, next="/browser/wren/memory")
+    assert (entered.status_code, entered.headers["location"]) == (303, "/browser/wren/memory")
+    cookie = entered.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert key not in cookie
+    assert "notes/a.md" in (await look(browser, "memory")).text
+    # The cookie is worth nothing beside the pages.
+    assert (await browser.get("/api/v1/agents")).status_code == 401
+    await runtime.keys.revoke(key_id)
+    assert (await look(browser, "memory")).status_code == 303
+
+
+@pytest.mark.parametrize("elsewhere", ["http://evil.example/", "//evil.example", "/browser//evil.example", "/docs"])
+async def test_signing_in_leads_nowhere_else(browser: httpx.AsyncClient, runtime: Runtime, elsewhere: str) -> None:
+    _, key = await runtime.keys.create("default", "member")
+    assert (await sign_in(browser, key, next=elsewhere)).headers["location"] == "/browser"
+
+
+async def test_signing_out_ends_the_session(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client)
+    _, key = await runtime.keys.create("default", "member")
+    await sign_in(browser, key)
+    stolen = dict(browser.cookies)
+    assert (await look(browser, "memory")).status_code == 200
+    assert (await browser.post("/browser/logout", data={"form_token": ""})).status_code == 303
+    async with httpx.AsyncClient(base_url=root_of(client), cookies=stolen) as thief:
+        assert (await look(thief, "memory")).status_code == 303
+
+
+async def test_a_form_of_another_site_or_session_changes_nothing(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client)
+    _, key = await runtime.keys.create("default", "member")
+    await sign_in(browser, key)
+    fields = {"path": "notes/a.md", "content": "Changed.\n"}
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1"):
+        refused = await send(browser, "memory/file", fields, headers={"Origin": origin})
+        assert refused.status_code == 403, origin
+    assert (await send(browser, "memory/file", fields, headers={"Sec-Fetch-Site": "cross-site"})).status_code == 403
+    assert (await send(browser, "memory/file", {**fields, "form_token": "0" * 64})).status_code == 403
+    plain = await send(browser, "memory/file", fields, headers={"Content-Type": "text/plain"})
+    assert plain.status_code == 422
+    assert SECRET in (await look(browser, "memory/file", path="notes/a.md")).text
+    assert (await send(browser, "memory/file", fields)).status_code == 303
+    assert "Changed." in (await look(browser, "memory/file", path="notes/a.md")).text
+
+
+async def test_a_bound_key_sees_its_own_and_a_viewer_changes_nothing(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client, owner_key="user:2")
+    _, bound = await runtime.keys.create("default", "member", owner_key=ME)
+    _, viewer = await runtime.keys.create("default", "viewer")
+    await sign_in(browser, bound)
+    for page in PAGES:
+        shown = await look(browser, page, "user:2")
+        assert shown.status_code == 403, page
+        assert SECRET not in shown.text
+        assert (await look(browser, page, None)).status_code == 200
+    for page in ADMIN_PAGES:
+        assert (await look(browser, page, None)).status_code == 403, page
+    await sign_in(browser, viewer)
+    fields = {"path": "notes/a.md", "content": "Changed.\n"}
+    assert SECRET in (await look(browser, "memory/file", "user:2", path="notes/a.md")).text
+    assert (await send(browser, "memory/file", fields, "user:2")).status_code == 403
+
+
+async def test_two_people_who_edit_at_once_both_keep_their_words(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client)
+    first = {"path": "notes/a.md", "version": "1", "content": "Hers.\n"}
+    assert (await send(browser, "memory/file", first)).status_code == 303
+    late = await send(browser, "memory/file", {**first, "content": "His.\n"})
+    assert late.status_code == 412
+    assert "His." in late.text
+    assert "Hers." in late.text
+    assert 'name="version" value="2"' in late.text
+    assert "Hers." in (await look(browser, "memory/file", path="notes/a.md")).text
+
+
+async def test_a_hostile_memory_is_shown_and_does_nothing(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client, "notes/b.md", HOSTILE)
+    message = {"role": "user", "content": HOSTILE}
+    await client.post("/agents/wren/sessions/web:1/messages", json={"owner_key": ME, "messages": [message]})
+    for page, params in (("memory/file", {"path": "notes/b.md"}), ("conversations/web:1", {})):
+        shown = (await look(browser, page, **params)).text
+        assert "&lt;script&gt;" in shown
+        assert "<script" not in shown
+        assert "<img" not in shown
+        assert 'href="http' not in shown
+        assert "http://evil.example/x" in shown
+
+
+async def test_a_long_line_is_shown_as_it_is(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client, content="[" * 900_000)
+    shown = await look(browser, "memory/file", path="notes/a.md")
+    assert shown.status_code == 200
+    assert "[[[[" in shown.text
+
+
+async def test_forgetting_goes_in_two_steps_and_leaves_a_receipt(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client, content=f"{SECRET} The gate is green.\n")
+    listed = await send(browser, "forget", {"query": "Where is the heron's lantern?"})
+    items = re.findall(r'name="item" value="([^"]+)"', listed.text)
+    assert items
+    nothing = await send(browser, "forget/remove", {"query": "x"})
+    assert (nothing.status_code, "nothing was removed" in nothing.text) == (422, True)
+    gone = await send(browser, "forget/remove", {"query": "Where is the heron's lantern?", "item": items})
+    assert gone.status_code == 303, gone.text
+    receipt = await browser.get(gone.headers["location"])
+    assert "Forgotten: rcp-" in receipt.text
+    assert "lantern" not in receipt.text
+    file = (await look(browser, "memory/file", path="notes/a.md")).text
+    assert "lantern" not in file
+    assert "The gate is green." in file
+
+
+async def test_what_is_not_there_is_a_page_that_says_so(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client)
+    for page, params, status in (
+        ("memory/file", {"path": "none.md"}, 404),
+        ("conversations/web:9", {}, 404),
+        ("nights/none", {}, 404),
+        ("forget/rcp-9", {}, 404),
+        ("facts", {"min_trust": "x"}, 422),
+        ("facts", {"cursor": "x"}, 422),
+    ):
+        shown = await look(browser, page, **params)
+        assert shown.status_code == status, (page, shown.text)
+        assert shown.headers["content-type"].startswith("text/html")
+    assert (await look(browser, "overview", "nobody")).status_code == 422
+    assert (await browser.get("/browser/nobody/overview")).status_code == 404
+
+
+async def test_a_person_is_deleted_by_typing_their_key(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client)
+    seen = await send(browser, "person", {"person": ME})
+    assert "All of this would go" in seen.text
+    kept = await send(browser, "person/delete", {"person": ME, "confirm": "user:11"})
+    assert "All of this would go" in kept.text
+    assert SECRET in (await look(browser, "memory/file", path="notes/a.md")).text
+    archive = await send(browser, "person/export", {"person": ME})
+    assert (archive.headers["content-type"], archive.content[:2]) == ("application/zip", b"PK")
+    gone = await send(browser, "person/delete", {"person": ME, "confirm": ME})
+    assert "All of this is gone" in gone.text
+    assert (await look(browser, "memory/file", path="notes/a.md")).status_code == 404
+
+
+async def test_a_key_is_made_shown_once_and_revoked(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client)
+    made = await send(browser, "keys", {"role": "admin", "name": "Ada <b>"})
+    key = re.search(r"rv_[a-z0-9]{16}_[A-Za-z0-9_-]{43}", made.text)
+    assert key is not None
+    assert "Ada &lt;b&gt;" in made.text
+    assert (await look(browser, "keys")).status_code == 303
+    await sign_in(browser, key[0])
+    listed = await look(browser, "keys")
+    assert key[0] not in listed.text
+    revoked = await send(browser, f"keys/{key[0].split('_')[1]}", {})
+    assert revoked.status_code == 303
+    assert (await look(browser, "keys")).status_code == 303
+
+
+async def test_settings_of_an_agent_are_set_and_follow_the_server_again(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client)
+    assert (await send(browser, "agent", {"episodic_ttl_days": "7", "agent_name": "Wren"})).status_code == 303
+    assert (await client.get("/agents/wren")).json()["settings"] == {"episodic_ttl_days": 7}
+    refused = await send(browser, "agent", {"episodic_ttl_days": "many"})
+    assert (refused.status_code, "episodic_ttl_days" in refused.text) == (422, True)
+    assert (await send(browser, "agent", {"episodic_ttl_days": ""})).status_code == 303
+    assert (await client.get("/agents/wren")).json()["settings"] == {}
+
+
+async def test_facts_are_changed_and_contradictions_shown(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    messages = [{"role": "user", "content": text} for text in ("I live in Bergen.", "My boss is Petra Lind.")]
+    await client.post("/agents/wren/sessions/web:1/messages", json={"owner_key": ME, "messages": messages})
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    shown = await look(browser, "facts", q="bergen")
+    assert "Petra" not in shown.text
+    [fact_id] = re.findall(r'id="(fact-\d+)"', shown.text)
+    assert (await send(browser, f"facts/{fact_id}/helpful", {"text": "x"})).status_code == 303
+    assert "1 helpful" in (await look(browser, "facts", q="bergen")).text
+    assert "1 trusted" in (await look(browser, "overview")).text
+    gone = await send(browser, f"facts/{fact_id}/forget", {"text": "x"})
+    assert gone.headers["location"].startswith("/browser/wren/forget/rcp-")
+    assert "Bergen" not in (await look(browser, "conversations/web:1")).text
+    assert (await send(browser, f"facts/{fact_id}/nonsense", {})).status_code == 404
+
+
+async def test_what_a_search_finds_with_its_parts_and_without_its_words_in_an_address(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client)
+    found = await send(browser, "search", {"query": "Where is the heron's lantern?"})
+    assert SECRET in found.text
+    for part in ("relevance", "meaning", "neighbours", "matched:", "Would it be injected?"):
+        assert part in found.text
+    assert "lantern" not in str(found.url)
+    assert (await send(browser, "search", {"query": "x", "mode": "guess"})).status_code == 422
