@@ -51,10 +51,12 @@ class Injection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSection:
-    """A part of a system prompt, with its size."""
+    """A part of a prompt, with its size; where it was asked to explain, with its place in the system prompt."""
 
     name: str
     tokens: int
+    start: int | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

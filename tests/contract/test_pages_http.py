@@ -19,7 +19,7 @@ __all__ = ["with_key"]
 ME = "user:1"
 PAGES = (
     *("overview", "memory", "facts", "contradictions", "conversations", "search", "graph", "nights", "forget"),
-    *("jobs", "agent", "connect"),
+    *("prompt", "jobs", "agent", "connect"),
 )
 ADMIN_PAGES = ("people", "keys", "audit")
 SECRET = "The heron keeps its lantern in the east boathouse."
@@ -310,3 +310,25 @@ async def test_what_a_search_finds_with_its_parts_and_without_its_words_in_an_ad
         assert part in found.text
     assert "lantern" not in str(found.url)
     assert (await send(browser, "search", {"query": "x", "mode": "guess"})).status_code == 422
+
+
+async def test_the_prompt_of_a_message_with_its_sections(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client, "PROFILE.md", "# Profile\n\n- Name: Ada </pre><script>\n")
+    await remember(client)
+    shown = await send(browser, "prompt", {"message": "Where is the heron's lantern?", "session": "web:1"})
+    assert shown.status_code == 200, shown.text
+    assert '<span class="piece profile">## Profile' in shown.text
+    assert '<span class="piece memory_context">&lt;memory-context&gt;' in shown.text
+    assert "<script" not in shown.text
+    assert (await look(browser, "conversations/web:1")).status_code == 404, "nothing of it is stored"
+
+
+async def test_the_api_reference_comes_from_this_server_alone(browser: httpx.AsyncClient) -> None:
+    for path in ("/docs", "/redoc"):
+        shown = await browser.get(path)
+        assert shown.status_code == 200
+        assert "http" not in shown.text
+        assets = re.findall(r'(?:src|href)="([^"]+)"', shown.text)
+        assert assets
+        for asset in assets:
+            assert (await browser.get(asset)).status_code == 200, asset

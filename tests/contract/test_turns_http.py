@@ -238,3 +238,17 @@ class TestAccess:
                 problem(await of_crow.post(url, json=asked), 403, "forbidden")
                 problem(await ben.post(url, json={**asked, **ADA}), 403, "forbidden")
                 assert (await ben.post(url, json=asked)).status_code == 200
+
+
+async def test_sections_that_are_explained_say_where_they_stand(client: httpx.AsyncClient) -> None:
+    await client.put("/agents/wren/files/PROFILE.md", json={"content": "# Profile\n\n- Ada\n", "owner_key": "user:1"})
+    body = {"message": "Hello there, Wren.", "owner_key": "user:1", "system_prompt": "You are Wren."}
+    answer = (await client.post("/agents/wren/context", json={**body, "explain": True})).json()
+    spans = {
+        s["name"]: answer["system_prompt"][s["start"] : s["end"]] for s in answer["sections"] if s["start"] is not None
+    }
+    assert spans["system_prompt"] == "You are Wren."
+    assert spans["profile"].startswith("## Profile")
+    assert [s["name"] for s in answer["sections"] if s["start"] is None] == ["message"]
+    plain = (await client.post("/agents/wren/context", json=body)).json()
+    assert all(s.keys() == {"name", "tokens"} for s in plain["sections"])

@@ -74,7 +74,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.prompt.context.system_prompt": lambda text: context.system_prompt(
         context.stable_parts("", _files(text)), text
     ),
-    "reverie_server.prompt.context.sections": lambda text: context.sections([context.Part("a", text)], COUNT),
+    "reverie_server.prompt.context.sections": lambda text: context.sections([context.Part("a", text)], text, COUNT),
     "reverie_server.prompt.context.says_nothing": context.says_nothing,
     "reverie_server.search.episode_passages.sentences_of": episode_passages.sentences_of,
     "reverie_server.search.episode_passages.episode_text": lambda text: episode_passages.episode_text(

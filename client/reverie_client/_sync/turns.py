@@ -36,10 +36,12 @@ class Turns(Bound):
         system_prompt: str | None = None,
         model_max_tokens: int | None = None,
         emergency: bool = False,
+        explain: bool = False,
     ) -> Turn:
         """The prompt to send for this turn; it stores nothing. `add_messages` what was said when the answer is there.
 
-        `emergency`: the last prompt was too long for the model.
+        `emergency`: the last prompt was too long for the model. With `explain` each section of the system prompt says
+        where it stands there.
         """
         body = {
             **self._owner,
@@ -48,6 +50,7 @@ class Turns(Bound):
             "system_prompt": system_prompt,
             "model_max_tokens": model_max_tokens,
             "emergency": emergency,
+            **({"explain": True} if explain else {}),
         }
         call = Call(method="POST", path=f"{self._path}/context", body=body, is_read=True)
         return self._connection.ask(Turn, call)

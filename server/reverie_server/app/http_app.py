@@ -32,7 +32,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     from reverie_server.http.job_metrics import JobMetrics
     from reverie_server.http.routes import operations, reference
     from reverie_server.mcp.endpoint import McpEndpoint
-    from reverie_server.pages.all_pages import pages
+    from reverie_server.pages.all_pages import REFERENCE, pages
     from reverie_server.tools.catalogue import REGISTRY
 
     mcp = McpEndpoint(runtime, REGISTRY)
@@ -40,7 +40,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     is_local = is_loopback(settings.host)
     has_public_docs = is_local if settings.public_docs is None else settings.public_docs
     app = FastAPI(
-        openapi_url=reference.OPENAPI_PATH if has_public_docs else None,
+        openapi_url=None,
         lifespan=lambda _: mcp.running(),
         title="Reverie",
         summary="A memory server for AI agents",
@@ -58,8 +58,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     metrics.registry.register(jobs)
     is_public = is_local if settings.public_metrics is None else settings.public_metrics
     app.include_router(operations.metrics_router(metrics, jobs.look, is_public=is_public))
-    if not has_public_docs:
-        app.include_router(reference.reference_router(app))
+    app.include_router(reference.reference_router(app, REFERENCE, is_public=has_public_docs))
     app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(operations.HeadAsGet)

@@ -31,7 +31,7 @@ CALLER = "reverie.caller"
 GUARD = "reverie.key_guard"
 _ALWAYS = frozenset({"/healthz"})
 # Paths without a key or a body at the entrance. Their routes may still check a key.
-_OPEN = frozenset({"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
+_OPEN = frozenset({"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/redoc"})
 _MAX_OPEN = 16
 # A request whose body takes longer than this to arrive frees its slot meanwhile.
 _AT_ONCE_SECONDS = 0.05

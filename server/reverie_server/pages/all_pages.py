@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from fastapi import APIRouter
@@ -21,17 +22,35 @@ from reverie_server.pages.routes import (
     memory,
     nights,
     overview,
+    prompt,
     search,
     sign_in,
 )
+
+# The scripts and styles of the API reference.
+REFERENCE = f"{STATIC}reference"
+_REFERENCE_FILES = Path(str(files("fastapi_offline"))) / "static"
 
 
 @cache
 def pages() -> APIRouter:
     """The pages, put together once in a process."""
     together = APIRouter()
+    together.routes.append(Mount(REFERENCE, _Static(directory=_REFERENCE_FILES)))
     together.routes.append(Mount(STATIC.rstrip("/"), _Static(directory=Path(__file__).with_name("static"))))
-    for part in (sign_in, overview, memory, facts, conversations, search, graph, nights, forget, administration):
+    for part in (
+        sign_in,
+        overview,
+        memory,
+        facts,
+        conversations,
+        search,
+        prompt,
+        graph,
+        nights,
+        forget,
+        administration,
+    ):
         together.include_router(part.router)
     return together
 

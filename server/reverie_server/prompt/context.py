@@ -73,10 +73,12 @@ class PromptFiles:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The name of a part of a prompt, and its size in tokens."""
+    """The name of a part of a prompt, and its size in tokens. `span` is where it stands in the system prompt, in
+    characters; None for what stands in the messages."""
 
     name: str
     tokens: int
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +181,14 @@ def system_prompt(parts: Sequence[Part], section: str = "") -> str:
     return _SEPARATOR.join([*caller, *block, *([section] if section else [])])
 
 
-def sections(parts: Sequence[Part], count: CountTokens) -> list[Section]:
-    """The names and sizes of the parts."""
-    return [Section(part.name, count(part.text)) for part in parts]
+def sections(parts: Sequence[Part], prompt: str, count: CountTokens) -> list[Section]:
+    """The names and sizes of the parts, and where they stand in the prompt that was made of them."""
+    found, position = [], 0
+    for part in parts:
+        start = prompt.index(part.text, position)
+        position = start + len(part.text)
+        found.append(Section(part.name, count(part.text), (start, position)))
+    return found
 
 
 def says_nothing(text: str) -> bool:

@@ -166,7 +166,7 @@ class Turns:
         """The prompt of a turn for an agent whose memory is switched off: the caller's own."""
         prompt = request.system_prompt or ""
         size = message_tokens(request.message, {}, self._count)
-        parts = [Section("system_prompt", self._count(prompt))] if prompt else []
+        parts = [Section("system_prompt", self._count(prompt), (0, len(prompt)))] if prompt else []
         return Turn(
             system_prompt=prompt,
             messages=[{"role": "user", "content": request.message}],
@@ -345,7 +345,9 @@ class Turns:
         kept = trim([*fitted.messages, message], window.max_tokens - window.others)[:-1]
         first = [{"role": "user", "content": _marked(fitted.summary)}] if fitted.summary else []
         sections = [
-            Section("memory_context", injection.tokens),
+            Section(
+                "memory_context", injection.tokens, None if in_user_message else _span_at_end(prompt, injection.section)
+            ),
             Section("summary", window.others - system_tokens),
             Section("messages", tokens_of(kept)),
             Section("message", message.tokens - (injection.tokens if in_user_message else 0)),
@@ -353,11 +355,15 @@ class Turns:
         return Turn(
             system_prompt=prompt,
             messages=[*first, *(one.for_model() for one in [*kept, message])],
-            sections=[*context.sections(parts, self._count), *(one for one in sections if one.tokens > 0)],
+            sections=[*context.sections(parts, prompt, self._count), *(one for one in sections if one.tokens > 0)],
             injection=injection,
             tokens=window.others + tokens_of([*kept, message]),
             compacted=not fitted.conversation.is_verbatim(kept),
         )
+
+
+def _span_at_end(prompt: str, section: str) -> tuple[int, int]:
+    return len(prompt) - len(section), len(prompt)
 
 
 def _marked(summary: str) -> str:

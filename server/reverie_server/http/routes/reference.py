@@ -1,4 +1,4 @@
-"""The API reference for servers that show it to callers with a key only: FastAPI's own routes check no keys."""
+"""The API reference. Its scripts and styles come with the server, so that it works without any other."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ DOCS_PATH = "/docs"
 REDOC_PATH = "/redoc"
 
 
-def reference_router(app: FastAPI) -> APIRouter:
-    """The routes of FastAPI's reference, for whoever has a key."""
-    reference = APIRouter(dependencies=[Depends(caller)], include_in_schema=False)
+def reference_router(app: FastAPI, assets: str, *, is_public: bool) -> APIRouter:
+    """The reference, for whoever has a key, or for everybody. `assets` is the path of its scripts and styles."""
+    needed = [] if is_public else [Depends(caller)]
+    reference = APIRouter(dependencies=needed, include_in_schema=False)
 
     @reference.get(OPENAPI_PATH)
     async def document() -> dict[str, Any]:
@@ -25,10 +26,22 @@ def reference_router(app: FastAPI) -> APIRouter:
 
     @reference.get(DOCS_PATH)
     async def docs() -> HTMLResponse:
-        return get_swagger_ui_html(openapi_url=OPENAPI_PATH, title=app.title)
+        return get_swagger_ui_html(
+            openapi_url=OPENAPI_PATH,
+            title=app.title,
+            swagger_js_url=f"{assets}/swagger-ui-bundle.js",
+            swagger_css_url=f"{assets}/swagger-ui.css",
+            swagger_favicon_url=f"{assets}/favicon.png",
+        )
 
     @reference.get(REDOC_PATH)
     async def redoc() -> HTMLResponse:
-        return get_redoc_html(openapi_url=OPENAPI_PATH, title=app.title)
+        return get_redoc_html(
+            openapi_url=OPENAPI_PATH,
+            title=app.title,
+            redoc_js_url=f"{assets}/redoc.standalone.js",
+            redoc_favicon_url=f"{assets}/favicon.png",
+            with_google_fonts=False,
+        )
 
     return reference

@@ -18,7 +18,7 @@ router = APIRouter(prefix="/agents/{a}", tags=["Turns"], responses=may_answer(40
 SessionId = Annotated[str, PathParameter(description="The session's id: `<channel>:<chat id>`", examples=["web:7"])]
 
 
-@router.post("/context", dependencies=[Depends(no_query)])
+@router.post("/context", response_model_exclude_unset=True, dependencies=[Depends(no_query)])
 async def context(a: Agent, body: ContextRequest, system: System, who: Who) -> ContextResponse:
     """Make the prompt to send for a message. Nothing of the exchange is stored: add its messages afterwards.
 
@@ -29,8 +29,8 @@ async def context(a: Agent, body: ContextRequest, system: System, who: Who) -> C
         grant = await system.gate.for_turn(who, a, body.resolved_owner())
     except MemoryDisabled:
         # The conversation goes on without a memory.
-        return _answer(system.turns.without_memory(request))
-    return _answer(await system.turns.context(grant, request))
+        return _answer(system.turns.without_memory(request), explain=body.explain)
+    return _answer(await system.turns.context(grant, request), explain=body.explain)
 
 
 @router.post("/sessions/{s}/compact", dependencies=[Depends(no_query)])
@@ -46,5 +46,9 @@ async def compact_session(
     return response_from(SessionCompacted, done)
 
 
-def _answer(turn: Turn) -> ContextResponse:
-    return response_from(ContextResponse, turn)
+def _answer(turn: Turn, *, explain: bool) -> ContextResponse:
+    answer = response_from(ContextResponse, turn)
+    if explain:
+        for body, section in zip(answer.sections, turn.sections, strict=True):
+            body.start, body.end = section.span or (None, None)
+    return answer

@@ -52,6 +52,7 @@ class ContextRequest(Owner):
         None, description="What the prompt may take: the model's window less its answer; else the server's window"
     )
     emergency: bool = Field(False, description="The last prompt was too long for the model: keep two exchanges only")
+    explain: bool = Field(False, description="Say where each part stands in the system prompt")
 
     def turn_request(self) -> TurnRequest:
         """The turn without its owner; ValidationFailed for an id that no session may have."""
@@ -66,7 +67,11 @@ class ContextRequest(Owner):
 
 
 class PromptSection(BaseModel):
-    """A part of the prompt, with what it takes in tokens."""
+    """A part of the prompt, with what it takes in tokens.
+
+    With `explain` there are `start` and `end`: where it stands in `system_prompt`, in characters; null for what stands
+    in the messages.
+    """
 
     name: Literal[
         "system_prompt",
@@ -82,6 +87,8 @@ class PromptSection(BaseModel):
         "message",
     ]
     tokens: int
+    start: int | None = None
+    end: int | None = None
 
 
 class ContextResponse(BaseModel):
