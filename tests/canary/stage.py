@@ -21,6 +21,7 @@ from tests.canary.operations_facts import OPERATIONS_ON_FACTS
 from tests.canary.operations_graph import OPERATIONS_ON_GRAPHS
 from tests.canary.operations_keeping import OPERATIONS_OF_KEEPING
 from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
+from tests.canary.operations_pages import OPERATIONS_OF_PAGES
 from tests.canary.operations_prompts import OPERATIONS_OF_PROMPTS, turn
 from tests.canary.operations_turns import OPERATIONS_OF_TURNS, complete_session, keep, say
 from tests.canary.tools import OPERATIONS_OF_TOOLS
@@ -42,6 +43,7 @@ TABLE = {
     **OPERATIONS_ON_GRAPHS,
     **OPERATIONS_ON_FACTS,
     **OPERATIONS_OF_CONTROL,
+    **OPERATIONS_OF_PAGES,
 }
 # As they are in the end: who is to be a member, or to be switched off, is written to first.
 PARTS = {

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from tests.canary.driver import Driver
 from tests.canary.operations_agents import PUBLIC
+from tests.canary.operations_pages import OPERATIONS_OF_PAGES
 from tests.canary.parrot import parrot
 from tests.canary.stage import TABLE, staged
 from tests.canary.stored import logged_by_postgres, misplaced
@@ -26,7 +27,7 @@ from reverie_server.runtime import Runtime
 from reverie_server.tools.catalogue import REGISTRY
 
 # Not in the OpenAPI document.
-UNDOCUMENTED = {"POST /mcp", "GET /openapi.json", "GET /docs", "nowhere"}
+UNDOCUMENTED = {"POST /mcp", "GET /openapi.json", "GET /docs", "nowhere", *OPERATIONS_OF_PAGES}
 # Whoever asks.
 ALWAYS_ANSWERED = {f"GET {path}" for path in PUBLIC}
 # Entries of the morning card are of the newest nights, and are tried one by one in `test_dreams_http`.
@@ -42,6 +43,7 @@ NEVER_DONE = {
 }
 # What is there to read.
 SHOWING = {
+    *("PAGE look", "PAGE file", "PAGE conversation", "PAGE find"),
     "GET /api/v1/agents",
     f"GET {AGENT}",
     f"GET {AGENT}/files",
