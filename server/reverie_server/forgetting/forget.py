@@ -239,7 +239,13 @@ def _shown(items: Sequence[Item], selected: Statements, stretches: Collection[st
     for item in items:
         if item.text not in longer:
             key = _key(item.text)
-            longer[item.text] = {other for other in stretches if other != item.text and key in _key(other)}
+            # Of two spellings of one text, one counts for both.
+            longer[item.text] = {
+                other
+                for other in stretches
+                for other_key in [_key(other)]
+                if key in other_key and (len(other_key), other) > (len(key), item.text)
+            }
     versions = {(item.tier, item.path, item.text): item.versions for item in items}
     kept: list[Item] = []
     for item in items:

@@ -18,6 +18,7 @@ from reverie_server.nights.soul.text import PATH as SOUL
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions import erase as session_erase
+from reverie_server.sessions.append import LOG_REASON
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Folded, Targets, anchor_of, is_distinctive, pattern_of
@@ -110,6 +111,7 @@ async def _lines_of_messages(
         "session_ids": sorted({session_id for _, session_id, _ in held}),
         "of_sessions": [session_id for _, session_id, _ in held],
         "seqs": [seq for _, _, seq in held],
+        "log": LOG_REASON,
     }
     found: dict[str, None] = {}
     async with connection.cursor(name="lines_of_messages") as cursor:

@@ -21,11 +21,12 @@ GROUP BY d.document_id, v.content
 ORDER BY d.document_id;
 
 -- of_messages: versions of files of some slices with lines that the server made of some messages; hashes of these lines
+-- Lines of the daily log are the messages' own words.
 WITH found AS MATERIALIZED (
     SELECT d.document_id, array_agg(DISTINCT x.line_sha256) AS hashes
     FROM documents d
     JOIN derivations x ON x.tenant_id = d.tenant_id AND x.document_id = d.document_id
-    WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
+    WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND x.stage <> %(log)s
       AND EXISTS (
           SELECT FROM jsonb_array_elements(x.sources) AS s(source)
           WHERE s.source ->> 'session_id' = ANY(%(session_ids)s::text[])
