@@ -18,12 +18,12 @@ AT = datetime(2026, 3, 3, tzinfo=UTC)
 @pytest.mark.parametrize(
     "answer",
     [
-        "Noted.",
+        "I've noted that.",
         "Got it, I've made a note of that.",
         "Sure. I'll keep that safe for you.",
         "It's saved.",
         "I won't lose it.",
-        "Okay, notiert!",
+        "Hab ich mir notiert.",
         "Klar, das merke ich mir.",
         "Hab ich mir aufgeschrieben.",
         "Listo, queda guardado.",
@@ -39,6 +39,9 @@ def test_a_promise(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
+        "Noted.",
+        "Okay, notiert!",
+        "Anotado.",
         "Shall I make a note of that?",
         "Congratulations! I'll remember to be brief.",
         "I'll keep looking for a recipe.",

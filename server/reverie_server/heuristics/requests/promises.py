@@ -1,7 +1,8 @@
 # ruff: noqa: E501  # a pattern stands on one line
 """What an assistant promises in its answer: that it will remember what was just said. Pure.
 
-People ask for it in more ways than are known here. Who was told "I've made a note of that" counts on it.
+People ask for it in more ways than are known here. Who was told "I've made a note of that" counts on it; "Noted." is
+what assistants say to anything.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _LEAD = r"(?:(?:ok|okay|sure|done|right|alright|of course|certainly|got it|will do|thanks|klar|gut|okay|alles klar|gerne|natürlich|erledigt|claro|listo|hecho|vale|por supuesto|perfecto|好的?|没问题|行|嗯|当然|收到)[\s,.!;:–—，。！、-]*)*"
 _PROMISES = re.compile(
     _LEAD
-    + r"(?:(?:it's |that's |i've |i have )?(?:noted|saved|stored|written (?:that |it |this )?down|recorded|made a note(?: of (?:that|it|this))?|filed (?:it |that )?away|on record)"
+    + r"(?:(?:it's |that's |i've |i have )?(?:saved|stored|written (?:that |it |this )?down|made a note(?: of (?:that|it|this))?|filed (?:it |that )?away|on record)|i(?:'ve| have) (?:noted|recorded) (?:that|it|this)"
     r"|i(?:'ll| will) (?:remember|make a note of|keep|hold on to|hang on to|hold|store|save|note|look after) (?:that|it|this|the \w+)"
     r"|i(?:'ll| will)(?: not|n't)? forget (?:that|it)|i won't (?:forget|lose) (?:that|it)|(?:that|it)'s safe with me"
-    r"|(?:das |ist |das ist |hab(?:e)? ich |ich hab(?:e)?(?: es| das| mir das)? )?(?:mir )?(?:notiert|gemerkt|gespeichert|vermerkt|aufgeschrieben|abgelegt|hinterlegt)"
+    r"|(?:das |ist |das ist |hab(?:e)? ich |ich hab(?:e)?(?: es| das| mir das)? )?(?:mir )?(?:gemerkt|gespeichert|aufgeschrieben|abgelegt|hinterlegt)|hab(?:e)? ich(?: mir)?(?: das| es)? notiert|ich hab(?:e)?(?: mir)?(?: das| es)? notiert"
     r"|(?:das |es )?(?:merk(?:e)?|notier(?:e)?|behalt(?:e)?|heb(?:e)?) ich(?: mir| für dich| gut)?(?: auf)?|ich (?:merk(?:e)?|notier(?:e)?|behalt(?:e)?) (?:mir )?(?:das|es)|das vergess(?:e)? ich nicht"
-    r"|(?:queda |lo tengo |la tengo |ya (?:lo |la )?(?:tengo )?|está )?(?:anotad|apuntad|guardad|registrad)[oa]|(?:lo|la) (?:anoto|apunto|guardo|recordaré|recuerdo)|no (?:lo|la|se me) olvid(?:o|aré|ará|a)"
+    r"|(?:queda |lo tengo |la tengo |ya (?:lo |la )?(?:tengo )?|está )(?:anotad|apuntad|guardad|registrad)[oa]|guardad[oa]|(?:lo|la) (?:anoto|apunto|guardo|recordaré|recuerdo)|no (?:lo|la|se me) olvid(?:o|aré|ará|a)"
     r"|(?:我|已经?|都|帮你|替你|给你)*(?:记住|记下|记好|记着|存好|存下|保存|收好|记录)(?:了|来了|下了|啦|着呢)|(?:我)?(?:会)?(?:帮你|替你)?(?:记着|记住|存着|收着)(?:的|呢|$|[，。！,.!])|不会忘)"
 )
 
