@@ -603,6 +603,34 @@ CREATE TABLE IF NOT EXISTS keys (
     last_used_at  timestamptz
 );
 
+-- The prompts that were made: what the user said, what the parts took, and which memories were put in or nearly were. The
+-- memories are ids of passages, whose texts are looked up where they are shown: what was forgotten is not here. `asked`
+-- is forgotten as messages are. They are noted beside the answers, and kept for some days.
+CREATE TABLE IF NOT EXISTS turns (
+    tenant_id    text COLLATE "C" NOT NULL,
+    turn_id      text COLLATE "C" NOT NULL,
+    slice_id     bigint NOT NULL,
+    agent_id     text COLLATE "C" NOT NULL,
+    owner_key    text COLLATE "C",
+    session_id   text COLLATE "C",
+    kind         text NOT NULL CHECK (kind IN ('context', 'inject', 'chat')),
+    at           timestamptz NOT NULL,
+    asked        text NOT NULL,
+    sections     jsonb NOT NULL,
+    tokens       integer NOT NULL,
+    memories     jsonb NOT NULL,
+    match_count  integer NOT NULL,
+    top_score    real NOT NULL,
+    outcome      text NOT NULL,
+    model        text,
+    milliseconds integer NOT NULL,
+    PRIMARY KEY (tenant_id, turn_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS turns_newest ON turns (tenant_id, agent_id, owner_key, at DESC, turn_id DESC);
+CREATE INDEX IF NOT EXISTS turns_of_slice ON turns (tenant_id, slice_id);
+CREATE INDEX IF NOT EXISTS turns_old ON turns (at);
+
 -- Sessions of people in the Memory Browser. Each stands for a key and is worth nothing once the key is; of its token the hash
 -- alone is here.
 CREATE TABLE IF NOT EXISTS browser_sessions (
@@ -1008,7 +1036,7 @@ BEGIN
         'episodes', 'derivations', 'stages', 'extraction_retries', 'memory_compactions',
         'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
         'duplicates', 'merges', 'reports', 'report_views',
-        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts'] LOOP
+        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts', 'turns'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);

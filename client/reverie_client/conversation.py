@@ -80,6 +80,55 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMemory:
+    """A memory of a turn that was made; without a text where the passage was changed or forgotten since.
+
+    `why` it was not put in: `below` the threshold, `known` to the prompt already, over the `budget`.
+    """
+
+    id: str
+    relevance: float
+    text: str | None = None
+    tier: str | None = None
+    source: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTurn:
+    """A prompt that was made: what was asked, what memory gave to it, and what it nearly gave (`near`)."""
+
+    id: str
+    kind: str
+    owner_key: str | None = None
+    session_id: str | None = None
+    at: datetime
+    asked: str
+    sections: tuple[PromptSection, ...]
+    tokens: int
+    injected: tuple[TurnMemory, ...]
+    near: tuple[TurnMemory, ...]
+    match_count: int
+    top_score: float
+    outcome: str
+    model: str | None = None
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTurnPage:
+    """A page of turns, newest first."""
+
+    turns: tuple[StoredTurn, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[StoredTurn, ...]:
+        """The items of the page."""
+        return self.turns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A conversation. `message_count` and `tokens` are of all its messages, compacted ones too."""
 

@@ -19,6 +19,7 @@ from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.sources import LineSources
 from reverie_server.browse.summary import Summaries
+from reverie_server.browse.turns import StoredTurns
 from reverie_server.facts.changes import FactChanges
 from reverie_server.facts.upkeep import FactUpkeep
 from reverie_server.facts.view import FactView
@@ -51,6 +52,7 @@ from reverie_server.nights.reports import Reports
 from reverie_server.prompt.compaction_tasks import SessionCompactions
 from reverie_server.prompt.session_compaction import SessionCompaction
 from reverie_server.prompt.turn import Turns
+from reverie_server.prompt.turn_log import TurnLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
 from reverie_server.search.memory_search import MemorySearch
@@ -138,6 +140,8 @@ class Runtime:
     people: People
     summaries: Summaries
     turns: Turns
+    turn_log: TurnLog
+    stored_turns: StoredTurns
     session_compaction: SessionCompaction
     compactions: SessionCompactions
     proxy: Proxy | None  # None without a language model

@@ -113,6 +113,7 @@ class Background:
 
     async def work(self) -> None:
         """Do every job there is, and what follows from it; LeakError where one met what it does not know."""
+        await self._runtime.turn_log.flush()
         await self._runtime.consolidation.cron.defer_nightly()
         self._connection.execute(_GIVE_UP)
         self.runs += await drain(self._runtime, until=datetime.now(UTC) + AHEAD)

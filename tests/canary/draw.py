@@ -85,6 +85,8 @@ class Loot:
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=200))
     instants: deque[str] = field(default_factory=lambda: deque(maxlen=60))
     sessions: deque[str] = field(default_factory=lambda: deque(maxlen=30))
+    turns: deque[str] = field(default_factory=lambda: deque(maxlen=60))
+    receipts: deque[str] = field(default_factory=lambda: deque(maxlen=30))
 
     def take(self, call: Call, answer: Answer) -> None:
         """Keep what may open something elsewhere."""
@@ -99,6 +101,9 @@ class Loot:
     def _take(self, value: dict[str, Any]) -> None:
         if isinstance(value.get("next_cursor"), str):
             self.cursors.append(value["next_cursor"])
+        self.receipts.extend(each for each in value.values() if isinstance(each, str) and each.startswith("rcp-"))
+        if "asked" in value and str(value.get("id", "")).isdigit():
+            self.turns.append(value["id"])
         for name in (value.get("name"), value.get("backup")):
             if isinstance(name, str) and name.startswith("MEMORY_backup"):
                 self.backups.append(name)

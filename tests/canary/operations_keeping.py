@@ -315,7 +315,7 @@ def list_receipts(d: Draw) -> Call:
 
 
 def get_receipt(d: Draw) -> Call:
-    return _receipts(d, "/{receipt_id}", d.one_of(("rcp-1", "rcp-2", "rcp-9", "x")))
+    return _receipts(d, "/{receipt_id}", d.looted(d.loot.receipts, 0.7, d.one_of(("rcp-1", "rcp-9", "x"))))
 
 
 OPERATIONS_OF_KEEPING: dict[str, tuple[int, Operation]] = {

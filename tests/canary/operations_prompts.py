@@ -46,6 +46,7 @@ def turn(d: Draw, acting: Acting, fields: dict[str, str], session_id: str | None
     call.may = lambda world: world.talks_with(acting)
     call.homes = lambda world: world.sight_of_turn(acting) or []
     call.echo = frozenset(canaries_in(f"{asked} {prompt}"))
+    d.world.note_asked(acting, asked, session_id)
 
     def check(world: World, answer: Answer) -> None:
         if answer.ok:
@@ -90,6 +91,7 @@ def inject(d: Draw) -> Call:
     body |= {"recent_user_messages": [question(d), d.line()]} if d.chance(0.3) else {}
     body |= {"in_prompt": [d.passage_id(acting), d.path()]} if d.chance(0.2) else {}
     body |= {"threshold": d.one_of((0.0, 0.1)), "max_tokens": 2000} if d.chance(0.7) else {}
+    d.world.note_asked(acting, body["message"], body.get("session_id"))
     call = memory_call(d, "inject", acting, body)
     call.may, call.said = lambda world: world.talks_with(acting), True
     call.homes = lambda world: world.sight_of_turn(acting) or []
@@ -120,6 +122,7 @@ def chat(d: Draw) -> Call:
     named = {"owner_key": "X-Reverie-Owner", "end_user_id": "X-Reverie-End-User"}
     call.headers |= {named[field]: value if value.isprintable() else "nobody" for field, value in fields.items()}
     call.echo = frozenset(canaries_in(json.dumps(body)))
+    d.world.note_asked(acting, messages[-1]["content"], session_id)
     call.may, day = lambda world: acting.key.works, today()
     call.homes = lambda world: world.sight_of_turn(acting) or []
     key = key_of(acting, session_id or conversation_of(body).session_id(acting.owner or acting.key.owner))

@@ -416,10 +416,54 @@ def summary(d: Draw) -> Call:
     return call
 
 
+def list_turns(d: Draw) -> Call:
+    return _turns(d, d.looted(d.loot.cursors, 0.12, ""))
+
+
+def get_turn(d: Draw) -> Call:
+    """A turn out of a list of them, or one that anybody was shown."""
+    if d.chance(0.4):
+        acting, fields = d.acting(reads=True)
+        return _one_turn(d, acting, fields, d.looted(d.loot.turns, 0.8, "1"))
+    call = _turns(d, "")
+    acting = call.acting
+    assert acting is not None
+
+    def follow(answer: Answer) -> Call | None:
+        turns = answer.result["turns"] if answer.ok else []
+        return _one_turn(d, acting, call.params, turns[0]["id"]) if turns else None
+
+    call.follow = follow
+    return call
+
+
+def _one_turn(d: Draw, acting: Acting, params: dict[str, str], turn_id: str) -> Call:
+    url = d.url_of(acting.agent, "turns", turn_id)
+    call = Call(f"GET {AGENT}/turns/{{turn_id}}", acting.key, "GET", url, acting, params=params)
+    return _shows_turns(call, acting)
+
+
+def _turns(d: Draw, cursor: str) -> Call:
+    acting, fields = d.acting(reads=True)
+    params = {**fields, **({"cursor": cursor} if cursor else {})}
+    call = Call(f"GET {AGENT}/turns", acting.key, "GET", d.url_of(acting.agent, "turns"), acting, params=params)
+    return _shows_turns(call, acting)
+
+
+def _shows_turns(call: Call, acting: Acting) -> Call:
+    """What was asked is what its owner sent in some request; what was put in is of their memory, now or before."""
+    call.past = call.said = True
+    key = key_of(acting, "")
+    call.names = lambda world: world.asked.get(key[:3], set()) | world.named(world.sight(acting) or [])
+    return call
+
+
 OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
     f"GET {AGENT}/sessions": (3, list_sessions),
     f"GET {AGENT}/owners": (2, list_owners),
     f"GET {AGENT}/summary": (2, summary),
+    f"GET {AGENT}/turns": (3, list_turns),
+    f"GET {AGENT}/turns/{{turn_id}}": (3, get_turn),
     f"PUT {SESSION}": (4, put_session),
     f"GET {SESSION}": (5, get_session),
     f"DELETE {SESSION}": (2, delete_session),

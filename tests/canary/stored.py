@@ -141,6 +141,8 @@ def _belongs(world: World, stored: _Stored, table: str, row: Row, canary: str) -
         return any(True for _ in full(canary, world.derived.words(home, "entities")))
     if table in ("facts", "fact_sources") or row.get("tier") == "fact":
         return world.talks.may_show(canary, [home]) or world.may_show(canary, [home], past=True)
+    if table == "turns":
+        return canary in world.asked.get((row["tenant_id"], row["agent_id"], row["owner_key"]), set())
     if table == "receipts":
         # From where: a place is named by its path, a session by its id, also when it is gone.
         return any(True for _ in full(canary, world.named([home]))) or world.may_show(canary, [home], past=True)

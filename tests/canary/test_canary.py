@@ -129,6 +129,7 @@ async def settled(runtime: Runtime) -> None:
     await runtime.proxy.idle()
     await runtime.compactions.idle()
     assert await runtime.recalls.flush()
+    assert await runtime.turn_log.flush()
 
 
 def unreached(driver: Driver) -> set[str]:

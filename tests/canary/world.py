@@ -102,8 +102,15 @@ class World:
         self.forgotten: set[str] = set()
         # Where words that many sentences have were forgotten.
         self.worn: set[Home] = set()
+        # What was asked in turns, by tenant, agent and owner: the log of turns has it.
+        self.asked: dict[tuple[str, str, str | None], set[str]] = {}
         # What waits in the background, as the database has it now.
         self.jobs: Callable[[], list[Job]] = list
+
+    def note_asked(self, acting: Acting, *texts: str | None) -> None:
+        """A turn is about to be asked for."""
+        own = self.asked.setdefault((acting.key.tenant, acting.agent, acting.owner or acting.key.owner), set())
+        own.update(canary for text in texts if text for canary in canaries_in(text))
 
     # Rules
 

@@ -55,6 +55,18 @@ async def test_the_answer_has_every_field_of_the_contract(ada: Any) -> None:
     assert 0 < answer["tokens"] <= 200
 
 
+async def test_explained_it_says_what_was_found_and_not_put_in(ada: Any) -> None:
+    first = (await inject(ada, QUESTION, owner_key="user:ada"))["memories"][0]
+    explained = await inject(ada, QUESTION, owner_key="user:ada", in_prompt=[NOTE], explain=True)
+    assert explained["injected"] == 0
+    known = [near for near in explained["near"] if near["why"] == "known"]
+    assert first["id"] in [near["id"] for near in known]
+    missed = await inject(ada, QUESTION, owner_key="user:ada", threshold=1.0, explain=True)
+    assert [near["why"] for near in missed["near"] if near["id"] == first["id"]] == ["below"]
+    assert all(0 <= near["relevance"] <= 1 for near in missed["near"])
+    assert (await inject(ada, QUESTION, owner_key="user:bob", explain=True))["near"] == []
+
+
 async def test_nothing_is_injected_for_chatter_and_for_other_owners(ada: Any) -> None:
     assert await inject(ada, "ok thanks, sounds great!!", owner_key="user:ada") == {
         **NOTHING,

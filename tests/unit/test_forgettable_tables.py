@@ -71,4 +71,5 @@ def test_stores_that_are_cleared_name_a_tier_and_all_tiers_of_clearing_have_one(
         "fact",
         "episodic",
         "document",
+        "message",
     ]

@@ -26,6 +26,7 @@ from reverie_server.http.schemas import inject, sessions
 from reverie_server.jobs import model as jobs
 from reverie_server.llm import generation
 from reverie_server.nights import reports
+from reverie_server.prompt import turn_log
 from reverie_server.search import recall_log, request
 from reverie_server.sessions import model as conversations
 from reverie_server.tools import forms
@@ -59,6 +60,7 @@ COLUMNS: dict[str, Any] = {
     "contradictions.state": facts.ContradictionState,
     "contradictions.kept": facts.Kept,
     "receipts.kind": ReceiptKind,
+    "turns.kind": turn_log.Kind,
 }
 HTTP_METHODS = frozenset({"GET", "PUT", "PATCH", "POST", "DELETE"})
 TRIGGER_SOURCE = get_type_hints(sessions.Complete)["trigger_source"]

@@ -17,6 +17,8 @@ from reverie_client.conversation import (
     Session,
     SessionPage,
     State,
+    StoredTurn,
+    StoredTurnPage,
     Trigger,
     Turn,
     as_sent,
@@ -53,6 +55,18 @@ class AsyncTurns(AsyncBound):
         }
         call = Call(method="POST", path=f"{self._path}/context", body=body, is_read=True)
         return await self._connection.ask(Turn, call)
+
+    def turns(self, *, session_id: str | None = None, page_size: int | None = None) -> AsyncIterator[StoredTurn]:
+        """The prompts that were made for the owner, or for the team, newest first; of one conversation or of all."""
+        query = {**self._owner, "session_id": session_id, "limit": page_size}
+        return self._connection.each(
+            StoredTurnPage, Call(method="GET", path=f"{self._path}/turns", query=query, is_read=True)
+        )
+
+    async def turn(self, turn_id: str) -> StoredTurn:
+        """A prompt that was made, by the id that `X-Reverie-Turn` had; NotFound."""
+        path = f"{self._path}/turns/{segment(turn_id, 'a turn id')}"
+        return await self._connection.ask(StoredTurn, Call(method="GET", path=path, query=self._owner, is_read=True))
 
     async def inject(
         self,

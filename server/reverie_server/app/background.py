@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie_indexer.change import Change
-from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
@@ -54,6 +54,7 @@ from reverie_server.nights.emergence.stage import Emergence, EmergenceDependenci
 from reverie_server.nights.reports import Reports
 from reverie_server.nights.soul.due import count_writes
 from reverie_server.nights.soul.stage import SoulDependencies, SoulEvolution, SoulRules
+from reverie_server.prompt.turn_erase import forget_turns_of_session
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnowledgeGraph
 from reverie_server.search.search import Search
@@ -114,7 +115,7 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
     }
     stores = wire_stores(episode_making, delays_of(settings), system.count_tokens, now)
     system.sessions.on_delete = stores.episode_removal.remove_of_session
-    system.sessions.on_empty = partial(forget_session, now)
+    system.sessions.on_empty = partial(_forget_session, now)
     system.pipeline.on_change = partial(_follow_change, settings)
     queue = Queue(database, _job_rules(settings))
     return Consolidation(
@@ -141,6 +142,14 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         graph=_graph(system),
         stores=stores.forgettable,
     )
+
+
+async def _forget_session(
+    now: Callable[[], datetime], connection: Connection, place: Place, slice_: Slice, session_key: int
+) -> None:
+    """What a session states alone goes with it, and the turns that were made for it."""
+    await forget_session(now, connection, place, slice_, session_key)
+    await forget_turns_of_session(connection, place.tenant_id, session_key)
 
 
 async def _follow_change(settings: Settings, connection: Connection, place: Place, changes: Sequence[Change]) -> None:

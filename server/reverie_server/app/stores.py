@@ -17,6 +17,7 @@ from reverie_server.forgetting.written_lines import ForgettableWrittenLines
 from reverie_server.graph.erase import ForgettableGraph
 from reverie_server.jobs.defer import Delays
 from reverie_server.nights.report_erase import ForgettableReports
+from reverie_server.prompt.turn_erase import ForgettableTurns
 from reverie_server.text.tokens import CountTokens, estimate_tokens
 
 
@@ -44,5 +45,6 @@ def wire_stores(
         ForgettableFacts(now),
         ForgettableEpisodes(making, delays, removal),
         *derived,
+        ForgettableTurns(),
     ]
     return Stores(forgettable, removal)

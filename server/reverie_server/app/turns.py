@@ -19,6 +19,7 @@ from reverie_server.prompt.compaction_tasks import DueRules, SessionCompactions
 from reverie_server.prompt.session_compaction import FlushRules, SessionCompaction
 from reverie_server.prompt.summary import Summaries
 from reverie_server.prompt.turn import ConversationDependencies, TurnRules, Turns
+from reverie_server.prompt.turn_log import TurnLog
 from reverie_server.prompt.window_summaries import WindowSummaries
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
@@ -74,6 +75,7 @@ class WiredTurns:
     """What makes prompts, answers with them, and compacts sessions."""
 
     turns: Turns
+    turn_log: TurnLog
     session_compaction: SessionCompaction
     compactions: SessionCompactions
     proxy: Proxy | None
@@ -100,6 +102,7 @@ def wire_turns(settings: Settings, system: TurnDependencies, now: Callable[[], d
     compactions = SessionCompactions(compaction, system.sessions, due_rules)
     system.sessions.after_append = compactions.consider
     window_summaries = WindowSummaries(system.database, keep_seconds=settings.summary_keep_seconds)
+    turn_log = TurnLog(system.database, system.tombstones, now=now)
     turns = Turns(
         system.database,
         ConversationDependencies(
@@ -108,10 +111,13 @@ def wire_turns(settings: Settings, system: TurnDependencies, now: Callable[[], d
         system.injector,
         system.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),
+        turn_log,
         now=now,
     )
     proxy = None
     if system.llm is not None:
         recorder = TurnRecorder(system.database, system.sessions)
         proxy = Proxy(system.gate, turns, recorder, system.llm, system.count_tokens)
-    return WiredTurns(turns=turns, session_compaction=compaction, compactions=compactions, proxy=proxy)
+    return WiredTurns(
+        turns=turns, turn_log=turn_log, session_compaction=compaction, compactions=compactions, proxy=proxy
+    )

@@ -13,6 +13,7 @@ from reverie_indexer.index import vectors
 from reverie_server.access.audit import prune as prune_audit
 from reverie_server.files.retention import prune_history
 from reverie_server.graph.vectors import embed_waiting
+from reverie_server.prompt.turn_log import prune_turns
 from reverie_server.sessions.completion import complete_idle_sessions
 from reverie_server.text.cancelled import is_cancelled
 
@@ -46,6 +47,7 @@ async def upkeep(runtime: Runtime) -> None:
                     keep_days=runtime.settings.version_keep_days,
                     keep_count=runtime.settings.version_keep_count,
                 )
+                await prune_turns(runtime.database, keep_days=runtime.settings.turn_keep_days)
                 await prune_audit(runtime.database, keep_days=runtime.settings.audit_keep_days)
                 await vectors.prune_cache(runtime.database, keep_days=CACHE_KEEP_DAYS)
         except ModelMismatch:

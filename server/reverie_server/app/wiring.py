@@ -28,6 +28,7 @@ from reverie_server.browse.conversations import Conversations
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.summary import Summaries
+from reverie_server.browse.turns import StoredTurns
 from reverie_server.facts.changes import FactChanges, FactChangesDependencies
 from reverie_server.facts.reading import ReadFacts
 from reverie_server.facts.upkeep import FactUpkeep
@@ -143,6 +144,8 @@ def assemble(
         people=People(database),
         summaries=Summaries(database, settings.fact_half_life_days, now=now),
         turns=turns.turns,
+        turn_log=turns.turn_log,
+        stored_turns=StoredTurns(database),
         session_compaction=turns.session_compaction,
         compactions=turns.compactions,
         proxy=turns.proxy,
@@ -287,6 +290,7 @@ async def open_runtime(
             recording = [
                 asyncio.create_task(runtime.recalls.run(), name="record-recalls"),
                 asyncio.create_task(runtime.audit.run(), name="record-audit"),
+                asyncio.create_task(runtime.turn_log.run(), name="record-turns"),
             ]
             try:
                 yield runtime
@@ -296,6 +300,7 @@ async def open_runtime(
                     await runtime.proxy.aclose()
                 await runtime.compactions.aclose()
                 runtime.recalls.stop()
+                runtime.turn_log.stop()
                 runtime.audit.stop()
                 # A database that is gone is not waited for: recalls and audit rows that it did not get are lost.
                 _, unfinished = await asyncio.wait(recording, timeout=RECALLS_PATIENCE_SECONDS)

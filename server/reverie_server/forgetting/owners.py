@@ -98,7 +98,7 @@ class Owners:
             params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
             for step in ("forget_cache", "delete_postings", "delete_vectors", "delete_fact_chunks"):
                 await connection.execute(AGENTS[step], params)
-            for step in ("delete_slices", "delete_views", "delete_events", "close_keys", "delete_jobs"):
+            for step in ("delete_turns", "delete_slices", "delete_views", "delete_events", "close_keys", "delete_jobs"):
                 await connection.execute(SQL[step], params)
             for row in slices:
                 if row["partition_id"]:

@@ -57,6 +57,9 @@ SELECT set_config('statement_timeout', '0', true);
 -- What was begun since is new, and its index was not removed here.
 DELETE FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]);
 
+-- delete_turns: what an owner asked, in the memory of teams too
+DELETE FROM turns WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s;
+
 -- delete_views: the marks of the reports of a team that an owner has seen
 DELETE FROM report_views WHERE tenant_id = %(tenant_id)s AND viewer = %(owner_key)s;
 

@@ -40,6 +40,8 @@ Skipped = Literal["trivial", "disabled", "no_match", "budget"]
 OUTCOMES = ("injected", "trivial", "disabled", "no_match", "budget", "failed")
 # The results of each search. Memories that the prompt has already are among them.
 MAX_RESULTS = 20
+# How many of what was found and not injected are told of.
+_NEAR = 10
 _NOTICE_FILE = "prompts/sections/memory_context.md"
 
 
@@ -75,11 +77,22 @@ class InjectedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class NearMemory:
+    """A memory that was found and not injected: of too little relevance (`below`), in the prompt already (`known`), or
+    too long for what was left of the section (`budget`)."""
+
+    chunk_id: int
+    relevance: float
+    why: Literal["below", "known", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
 class Injection:
     """The memory section for the prompt; it is "" when nothing is injected, and `skipped` says why.
 
     `match_count` is the number of memories that were relevant enough and not in the prompt yet. `top_score` is the
-    highest relevance of any memory found, injected or not. `tokens` is the size of the section.
+    highest relevance of any memory found, injected or not. `tokens` is the size of the section. `near` are the best of
+    what was found and not injected.
     """
 
     section: str
@@ -90,6 +103,7 @@ class Injection:
     skipped: Skipped | None
     memories: Sequence[InjectedMemory]
     warnings: Sequence[str]
+    near: Sequence[NearMemory] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +132,19 @@ class _Selection:
 
     matches: Sequence[Entry]
     fitting: Sequence[Entry]
+    near: Sequence[NearMemory] = ()
 
 
 def no_injection(
-    skipped: Skipped, *, top_score: float = 0.0, match_count: int = 0, warnings: Iterable[str] = ()
+    skipped: Skipped,
+    *,
+    top_score: float = 0.0,
+    match_count: int = 0,
+    warnings: Iterable[str] = (),
+    near: Sequence[NearMemory] = (),
 ) -> Injection:
     """An injection without a section, and the reason."""
-    return Injection("", 0, match_count, top_score, 0, skipped, (), tuple(warnings))
+    return Injection("", 0, match_count, top_score, 0, skipped, (), tuple(warnings), near)
 
 
 class Injector:
@@ -168,9 +188,11 @@ class Injector:
         selection = await asyncio.to_thread(self._select, settings, request, found.results)
         match_count, warnings = len(selection.matches), found.warnings
         if not selection.matches:
-            return no_injection("no_match", top_score=top_score, warnings=warnings)
+            return no_injection("no_match", top_score=top_score, warnings=warnings, near=selection.near)
         if not selection.fitting:
-            return no_injection("budget", top_score=top_score, match_count=match_count, warnings=warnings)
+            return no_injection(
+                "budget", top_score=top_score, match_count=match_count, warnings=warnings, near=selection.near
+            )
         relevances = [(entry.memory.chunk_id, entry.memory.relevance) for entry in selection.fitting]
         self._recall_log.note(grant.principal.tenant_id, queries.message, relevances, "inject")
         text = section(selection.fitting, _notice())
@@ -183,6 +205,7 @@ class Injector:
             skipped=None,
             memories=[_injected_memory(entry) for entry in selection.fitting],
             warnings=tuple(warnings),
+            near=selection.near,
         )
 
     async def _search_all(self, grant: Grant, queries: _Queries) -> _FoundResults:
@@ -224,7 +247,8 @@ class Injector:
             if not is_diary(result.path)
         ]
         matches = select(memories, threshold, prompt)
-        return _Selection(matches, fit(matches, _notice(), max_tokens, self._count))
+        fitting = fit(matches, _notice(), max_tokens, self._count)
+        return _Selection(matches, fitting, _near(results, matches, fitting, threshold))
 
     def _counted(self, grant: Grant, outcome: str, injection: Injection) -> Injection:
         self.outcomes[outcome] += 1
@@ -278,6 +302,22 @@ def _found_memory(result: SearchResult, settings: AgentSettings, *, marked: bool
 def _without_said(memory: FoundMemory, said: Collection[bytes]) -> FoundMemory:
     """A memory without the sentences that the prompt has already."""
     return replace(memory, text=without_said(memory.text, said)) if said else memory
+
+
+def _near(
+    results: Sequence[SearchResult], matches: Sequence[Entry], fitting: Sequence[Entry], threshold: float
+) -> list[NearMemory]:
+    """The best of the results that are not in the section, each with the reason."""
+    matching, injected = ({entry.memory.chunk_id for entry in entries} for entries in (matches, fitting))
+    left = [result for result in results if result.chunk_id not in injected]
+    left.sort(key=lambda result: (-result.relevance, -result.chunk_id))
+
+    def why(result: SearchResult) -> Literal["below", "known", "budget"]:
+        if result.chunk_id in matching:
+            return "budget"
+        return "below" if result.relevance < threshold else "known"
+
+    return [NearMemory(result.chunk_id, result.relevance, why(result)) for result in left[:_NEAR]]
 
 
 def _is_of_session(result: SearchResult, in_session: tuple[str, int] | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from reverie_server.prompt.context import Limits, Part, PromptFiles, Section
 from reverie_server.prompt.context_files import read_prompt_files
 from reverie_server.prompt.marking import without_repeats
 from reverie_server.prompt.summary import Summaries
+from reverie_server.prompt.turn_log import Kind, TurnLog
 from reverie_server.prompt.visible_messages import visible, without_echoes
 from reverie_server.prompt.window import Window, divide, tokens_of, trim
 from reverie_server.prompt.window_summaries import KeptSummary, WindowSummaries
@@ -47,7 +49,8 @@ class TurnRequest:
     The prompt fills at most `model_max_tokens` (None: the agent's window, else the server's) and keeps nothing free for
     the answer: pass the model's window less the longest answer. `emergency`: the last prompt was too long for the
     model. `history` is the conversation where the caller keeps it: then no session is looked up, nothing is summarised,
-    and memory that the messages contain is in neither notes nor injection.
+    and memory that the messages contain is in neither notes nor injection. `kind` and `model` are for the log of turns,
+    which has it if it `is_noted`.
     """
 
     message: str
@@ -56,6 +59,9 @@ class TurnRequest:
     model_max_tokens: int | None = None
     emergency: bool = False
     history: Sequence[Message] | None = None
+    kind: Kind = "context"
+    is_noted: bool = True
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class Turn:
     """The prompt of a turn. `messages`, in the form of chat completions, end with the current one.
 
     `tokens` is the size of system prompt and messages, and `sections` are their parts. `compacted`: some messages of
-    the session are not in the prompt verbatim.
+    the session are not in the prompt verbatim. `turn_id` is its id in the log of turns; "" where it is not noted.
     """
 
     system_prompt: str
@@ -72,6 +78,7 @@ class Turn:
     injection: Injection
     tokens: int
     compacted: bool
+    turn_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,7 @@ class Turns:
         injector: Injector,
         count: CountTokens,
         rules: TurnRules,
+        turn_log: TurnLog,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -141,13 +149,33 @@ class Turns:
         self._injector = injector
         self._count = count
         self._rules = rules
+        self._log = turn_log
         self._now = now
 
     async def context(self, grant: Grant, request: TurnRequest) -> Turn:
         """The prompt of this turn. Stores nothing of the exchange; an unknown session has no messages.
 
-        A model that fails fails no turn: what needs it is left out. NotFound for an agent that is gone.
+        A model that fails fails no turn: what needs it is left out. NotFound for an agent that is gone. The turn is in
+        the log of turns.
         """
+        begun = time.perf_counter()
+        turn = await self._made(grant, request)
+        if not request.is_noted:
+            return turn
+        turn_id = self._log.note(
+            grant,
+            request.kind,
+            request.message,
+            turn.injection,
+            session_id=request.session_id,
+            sections=turn.sections,
+            tokens=turn.tokens,
+            model=request.model,
+            seconds=time.perf_counter() - begun,
+        )
+        return replace(turn, turn_id=turn_id)
+
+    async def _made(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")
         message = _unstored_message(without_echoes(request.message), self._count)
         conversation = await self._conversation(grant, request, caller, message)

@@ -33,6 +33,7 @@ from reverie_server.text.tokens import CountTokens
 log = structlog.get_logger()
 T = TypeVar("T")
 INJECTED_HEADER = "X-Reverie-Injected"
+TURN_HEADER = "X-Reverie-Turn"
 WARNING_HEADER = "X-Reverie-Warning"
 _STOP_SECONDS = 5.0
 _MAX_ERROR_BYTES = 65_536
@@ -71,6 +72,7 @@ class _Memory:
     system_prompt: str
     user_section: str = ""
     injected: int = 0
+    turn_id: str = ""
     target: tuple[Grant, Place] | None = None
     is_refused: bool = False
     warnings: tuple[str, ...] = ()
@@ -148,6 +150,8 @@ class Proxy:
                     answer = RawAnswer(answer.status, answer.headers, _once(body))
             headers = {name: value for name, value in answer.headers.items() if _PASSED_HEADERS.fullmatch(name.lower())}
             headers[INJECTED_HEADER] = str(memory.injected)
+            if memory.turn_id:
+                headers[TURN_HEADER] = memory.turn_id
             if memory.warnings:
                 headers[WARNING_HEADER] = ", ".join(memory.warnings)
             turn = _Turn(request, memory, arrived)
@@ -245,6 +249,8 @@ class Proxy:
                 session_id=request.session_id or conversation.session_id(who.owner_key),
                 system_prompt=conversation.system_prompt,
                 history=conversation.history(self._count, at),
+                kind="chat",
+                model=request.body.get("model") or self._model.model,
             ),
         )
         memory = replace(
@@ -252,6 +258,7 @@ class Proxy:
             system_prompt=turn.system_prompt,
             user_section=turn.injection.section if grant.settings.inject_placement == "user" else "",
             injected=turn.injection.injected,
+            turn_id=turn.turn_id,
         )
         warnings = turn.injection.warnings
         return self._with_warning(memory, "memory_degraded", warnings[0]) if warnings else memory

@@ -82,6 +82,8 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     Writes and refused requests are always in it."""
     audit_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 365
     """Days that a row of the audit is kept."""
+    turn_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 30
+    """Days that a turn is kept in the log of turns."""
     trusted_proxies: str | None = None
     """Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are
     believed. None: nobody's are."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from fastapi import APIRouter, Depends
 
 from reverie_indexer.errors import DatabaseUnavailable, DataDamaged, MemoryDisabled
@@ -9,9 +11,8 @@ from reverie_server.access.audit import counted
 from reverie_server.access.gate import Grant
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import response_from
-from reverie_server.http.schemas.inject import InjectBody, InjectResponse
-from reverie_server.inject.inject import Injection, InjectRequest, no_injection
+from reverie_server.http.schemas.inject import InjectBody, InjectResponse, inject_response
+from reverie_server.inject.inject import InjectRequest, no_injection
 from reverie_server.prompt.contents import first_visible_message, prompt_texts
 from reverie_server.runtime import Runtime
 from reverie_server.text.query import check_not_blank
@@ -21,7 +22,7 @@ router = APIRouter(
 )
 
 
-@router.post("/inject", dependencies=[Depends(no_query)])
+@router.post("/inject", response_model_exclude_unset=True, dependencies=[Depends(no_query)])
 async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> InjectResponse:
     """Find what memory has for a message, as a section for the prompt; empty where it has nothing that helps.
 
@@ -31,14 +32,18 @@ async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> Inject
     body.checked_session()
     try:
         grant = await system.gate.for_turn(who, a, body.resolved_owner())
+        begun = time.perf_counter()
         injection = await system.injector.inject(grant, await _request(system, grant, body))
+        seconds = time.perf_counter() - begun
+        if not body.explain:
+            system.turn_log.note(grant, "inject", body.message, injection, session_id=body.session_id, seconds=seconds)
         counted(injection.injected)
-        return _answer(injection)
+        return inject_response(injection, explain=body.explain)
     except MemoryDisabled:
-        return _answer(no_injection("disabled"))
+        return inject_response(no_injection("disabled"))
     except (DatabaseUnavailable, DataDamaged) as error:
         # A turn goes on without its memory.
-        return _answer(no_injection("no_match", warnings=[f"memory could not be searched ({error.code})"]))
+        return inject_response(no_injection("no_match", warnings=[f"memory could not be searched ({error.code})"]))
 
 
 async def _request(system: Runtime, grant: Grant, body: InjectBody) -> InjectRequest:
@@ -55,7 +60,3 @@ async def _request(system: Runtime, grant: Grant, body: InjectBody) -> InjectReq
         max_tokens=body.max_tokens,
         threshold=body.threshold,
     )
-
-
-def _answer(injection: Injection) -> InjectResponse:
-    return response_from(InjectResponse, injection)

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Tier
-from reverie_server.http.schemas.common import Owner, request_config, response_config
+from reverie_server.http.schemas.common import Owner, request_config, response_config, response_from
+from reverie_server.inject.inject import Injection
 from reverie_server.sessions.model import check_session_id
 from reverie_server.text.fields import Text
 
@@ -47,6 +48,8 @@ class InjectBody(Owner):
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = Field(None, description="Default: the agent's setting")
     threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="Default: the agent's setting")
 
+    explain: bool = Field(False, description="Say what was found and not put in; such a turn is not in the log")
+
     def checked_session(self) -> str | None:
         """The session's id; ValidationFailed for one that no session may have."""
         return None if self.session_id is None else check_session_id(self.session_id)
@@ -61,6 +64,14 @@ class InjectedMemory(BaseModel):
     score: float
     date: date
     source: str
+
+
+class NearMemory(BaseModel):
+    """A memory that was found and not put in: `below` the threshold, `known` to the prompt, over the `budget`."""
+
+    id: str
+    relevance: float
+    why: Literal["below", "known", "budget"]
 
 
 class InjectResponse(BaseModel):
@@ -89,3 +100,13 @@ class InjectResponse(BaseModel):
     skipped: Literal["trivial", "disabled", "no_match", "budget"] | None
     memories: list[InjectedMemory]
     warnings: list[str]
+    near: list[NearMemory] = Field(default=[], description="With `explain` alone")
+
+
+def inject_response(injection: Injection, *, explain: bool = False) -> InjectResponse:
+    """An injection as a response model; with `explain` what was found and not put in, too."""
+    fields = {name: getattr(injection, name) for name in InjectResponse.model_fields if name != "near"}
+    answer = InjectResponse.model_validate(fields, from_attributes=True)
+    if explain:
+        answer.near = [response_from(NearMemory, near, id=str(near.chunk_id)) for near in injection.near]
+    return answer

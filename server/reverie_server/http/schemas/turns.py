@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_server.http.schemas.common import Owner, request_config, response_config
+from reverie_indexer.model import Tier
+from reverie_server.browse.turns import StoredTurn
+from reverie_server.http.schemas.common import Owner, Page, request_config, response_config, response_from
 from reverie_server.http.schemas.inject import InjectResponse
 from reverie_server.prompt.turn import TurnRequest
+from reverie_server.prompt.turn_log import Kind
 from reverie_server.sessions.model import check_session_id
 from reverie_server.text.fields import Text
 
@@ -38,6 +42,32 @@ _INJECTION = {
 }
 
 
+_INJECTED = {
+    "id": "1024",
+    "relevance": 0.71,
+    "text": "Ada moved the review to Thursday.",
+    "tier": "document",
+    "source": "memory/2026-04-03.md",
+}
+_TURN = {
+    "id": "5f2c9a01d4b7e683",
+    "kind": "context",
+    "owner_key": "user:42",
+    "session_id": "web:7",
+    "at": "2026-04-03T09:30:00Z",
+    "asked": "When is the review?",
+    "sections": [{"name": "memory_context", "tokens": 52}, {"name": "message", "tokens": 9}],
+    "tokens": 61,
+    "injected": [_INJECTED],
+    "near": [],
+    "match_count": 1,
+    "top_score": 0.71,
+    "outcome": "injected",
+    "model": None,
+    "milliseconds": 48,
+}
+
+
 class ContextRequest(Owner):
     """A message of the user's, and what the prompt is to be made with besides memory."""
 
@@ -52,7 +82,9 @@ class ContextRequest(Owner):
         None, description="What the prompt may take: the model's window less its answer; else the server's window"
     )
     emergency: bool = Field(False, description="The last prompt was too long for the model: keep two exchanges only")
-    explain: bool = Field(False, description="Say where each part stands in the system prompt")
+    explain: bool = Field(
+        False, description="Say where each part stands in the system prompt; such a turn is not in the log"
+    )
 
     def turn_request(self) -> TurnRequest:
         """The turn without its owner; ValidationFailed for an id that no session may have."""
@@ -63,6 +95,7 @@ class ContextRequest(Owner):
             system_prompt=self.system_prompt,
             model_max_tokens=self.model_max_tokens,
             emergency=self.emergency,
+            is_noted=not self.explain,
         )
 
 
@@ -89,6 +122,13 @@ class PromptSection(BaseModel):
     tokens: int
     start: int | None = None
     end: int | None = None
+
+
+class TurnSection(BaseModel):
+    """A part of a prompt that was made, with what it took in tokens."""
+
+    name: str
+    tokens: int
 
 
 class ContextResponse(BaseModel):
@@ -122,6 +162,80 @@ class ContextResponse(BaseModel):
     injection: InjectResponse
     tokens: int
     compacted: bool
+
+
+class TurnsQuery(Page):
+    """Which turns: of one conversation, or of all."""
+
+    session_id: Text | None = None
+
+
+class TurnMemoryBody(BaseModel):
+    """A memory of a turn. `text`, `tier` and `source` are the passage's: null where it was changed or forgotten."""
+
+    model_config = response_config(**_INJECTED)
+
+    id: str
+    relevance: float
+    text: str | None
+    tier: Tier | None
+    source: str | None
+
+
+class NearMemoryBody(TurnMemoryBody):
+    """A memory that was found and not put in: `below` the threshold, `known` to the prompt, over the `budget`."""
+
+    model_config = response_config(**_INJECTED, why="below")
+
+    why: Literal["below", "known", "budget"]
+
+
+class TurnBody(BaseModel):
+    """A prompt that was made: by `context`, `inject` or a chat completion (`chat`).
+
+    `asked` is what the user said, cut after 1,000 characters. `outcome` is `injected`, or why nothing was.
+    """
+
+    model_config = response_config(**_TURN)
+
+    id: str
+    kind: Kind
+    owner_key: str | None
+    session_id: str | None
+    at: datetime
+    asked: str
+    sections: list[TurnSection]
+    tokens: int
+    injected: list[TurnMemoryBody]
+    near: list[NearMemoryBody]
+    match_count: int
+    top_score: float
+    outcome: Literal["injected", "trivial", "disabled", "no_match", "budget"]
+    model: str | None
+    milliseconds: int
+
+
+class TurnList(BaseModel):
+    """A page of turns, newest first."""
+
+    model_config = response_config(turns=[_TURN], next_cursor=None)
+
+    turns: list[TurnBody]
+    next_cursor: str | None
+
+
+def turn_body(turn: StoredTurn) -> TurnBody:
+    """A turn as a response model."""
+    injected = [memory for memory in turn.memories if memory.state == "injected"]
+    near = [memory for memory in turn.memories if memory.state != "injected"]
+    return response_from(
+        TurnBody,
+        turn,
+        id=turn.turn_id,
+        sections=[TurnSection.model_validate(section) for section in turn.sections],
+        injected=[response_from(TurnMemoryBody, memory) for memory in injected],
+        near=[response_from(NearMemoryBody, memory, why=memory.state) for memory in near],
+    )
 
 
 class CompactSession(Owner):

@@ -1,0 +1,73 @@
+"""Forgetting and clearing in the log of turns, which has what users said. Memories stand there by their ids alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.model import Place
+from reverie_server.forgettable import Findings, Forgettable, Forgotten, Selection
+from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
+
+SQL = Queries(__file__)
+
+
+class ForgettableTurns(Forgettable):
+    """The log of turns. It is no tier of its own: receipts do not count it."""
+
+    tables = frozenset({"turns"})
+    cleared_with = "message"
+
+    async def survey(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Findings:
+        """Nothing that a receipt would name."""
+        return Findings("message")
+
+    async def erase(
+        self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
+    ) -> Findings:
+        """Take the texts out of what was asked."""
+        params = {
+            "tenant_id": place.tenant_id,
+            "slice_ids": [slice_.slice_id],
+            "anchors": [anchor_of(text) for text in forgotten.texts],
+            "invisible": INVISIBLE,
+        }
+        rows = await (await connection.execute(SQL["holding"], params)).fetchall()
+        changed = await asyncio.to_thread(_changed, rows, forgotten.texts)
+        for turn_id, asked in changed.items():
+            await connection.execute(
+                SQL["set_asked"], {"tenant_id": place.tenant_id, "turn_id": turn_id, "asked": asked}
+            )
+        return Findings("message")
+
+    async def clear(
+        self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
+    ) -> int:
+        """Remove turns with the messages that a selection fits. They are not counted."""
+        if not dry_run:
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_id": slice_.slice_id,
+                "days": selection.older_than_days,
+                "prefix": selection.path_prefix,
+            }
+            await connection.execute(SQL["clear"], params)
+        return 0
+
+
+async def forget_turns_of_session(connection: Connection, tenant_id: str, session_key: int) -> None:
+    """Remove the turns of a session, in the transaction that deletes or empties it."""
+    await connection.execute(SQL["of_session"], {"tenant_id": tenant_id, "session_key": session_key})
+
+
+def _changed(rows: Sequence[DictRow], texts: Sequence[str]) -> Mapping[str, str]:
+    targets = Targets(texts)
+    left = {row["turn_id"]: targets.erase_from(row["asked"]).text for row in rows}
+    return {row["turn_id"]: left[row["turn_id"]] for row in rows if left[row["turn_id"]] != row["asked"]}

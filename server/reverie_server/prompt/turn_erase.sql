@@ -1,0 +1,20 @@
+-- holding: turns of some memories in which a text may stand: its longest word does
+SELECT turn_id, asked FROM turns
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
+              WHERE strpos(lower(normalize(translate(asked, %(invisible)s::text, ''), NFKD)), a.word) > 0)
+ORDER BY turn_id;
+
+-- set_asked: what is left of what was asked
+UPDATE turns SET asked = %(asked)s WHERE tenant_id = %(tenant_id)s AND turn_id = %(turn_id)s;
+
+-- of_session: the turns of a session that is deleted or emptied
+DELETE FROM turns USING sessions s
+WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s AND turns.tenant_id = s.tenant_id
+  AND turns.agent_id = s.agent_id AND turns.owner_key IS NOT DISTINCT FROM s.owner_key AND turns.session_id = s.session_id;
+
+-- clear: turns older than some days, and of sessions whose path begins so, as messages are cleared
+DELETE FROM turns
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
+  AND (%(days)s::integer IS NULL OR at < now() - make_interval(days => %(days)s::integer))
+  AND (%(prefix)s::text IS NULL OR starts_with('sessions/' || session_id, %(prefix)s::text));

@@ -1,0 +1,221 @@
+"""The log of turns: what a prompt was made for and of, and which memories were put into it or nearly were.
+
+Turns are noted without waiting and written in batches. A memory is kept by its id; its text is looked up where it is
+shown, so that nothing here has to be forgotten but what the user said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import groupby
+from typing import Any, Literal
+
+import structlog
+from psycopg.types.json import Jsonb
+
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import Conflict, DatabaseUnavailable, ReverieError
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.model import Place
+from reverie_indexer.retry import Superseded, until_stable
+from reverie_server.access.gate import Grant
+from reverie_server.access.principal import place_for
+from reverie_server.inject.inject import Injection
+from reverie_server.prompt.context import Section
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
+
+log = structlog.get_logger()
+SQL = Queries(__file__)
+Kind = Literal["context", "inject", "chat"]
+# Further turns are lost, and counted: a database that is down must not fill the memory of the server.
+MAX_WAITING = 1_000
+INTERVAL_SECONDS = 1.0
+# What the user said is kept up to here: it is to be recognised, and the conversation has the whole.
+MAX_ASKED_CHARS = 1_000
+_PRUNED_AT_ONCE = 10_000
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NotedTurn:
+    """A turn to be written. `owner_key` is the caller's, `place` the memory that it was made of."""
+
+    turn_id: str
+    place: Place
+    owner_key: str | None
+    session_id: str | None
+    kind: Kind
+    at: datetime
+    asked: str
+    sections: Sequence[Section]
+    tokens: int
+    injection: Injection
+    model: str | None
+    milliseconds: int
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The turn as the statement has it, but for the slice."""
+        memories: list[Mapping[str, Any]] = [
+            {"id": memory.id, "relevance": round(memory.score, 4), "state": "injected"}
+            for memory in self.injection.memories
+        ]
+        memories += [
+            {"id": str(near.chunk_id), "relevance": round(near.relevance, 4), "state": near.why}
+            for near in self.injection.near
+        ]
+        return {
+            "tenant_id": self.place.tenant_id,
+            "turn_id": self.turn_id,
+            "agent_id": self.place.agent_id,
+            "owner_key": self.owner_key,
+            "session_id": self.session_id,
+            "kind": self.kind,
+            "at": self.at,
+            "sections": Jsonb([{"name": each.name, "tokens": each.tokens} for each in self.sections]),
+            "tokens": self.tokens,
+            "memories": Jsonb(memories),
+            "match_count": self.injection.match_count,
+            "top_score": self.injection.top_score,
+            "outcome": self.injection.skipped or ("injected" if self.injection.injected else "no_match"),
+            "model": self.model,
+            "milliseconds": self.milliseconds,
+        }
+
+
+class TurnLog:
+    """Notes turns without waiting; `run` and `flush` write them. `written` and `lost` count turns."""
+
+    def __init__(
+        self,
+        database: Database,
+        tombstones: Tombstones,
+        *,
+        max_waiting: int = MAX_WAITING,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._tombstones = tombstones
+        self._waiting: deque[NotedTurn] = deque()
+        self._max_waiting = max_waiting
+        self._now = now
+        self._noted = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._flushing = asyncio.Lock()
+        self.written = 0
+        self.lost = 0
+
+    def note(
+        self,
+        grant: Grant,
+        kind: Kind,
+        message: str,
+        injection: Injection,
+        *,
+        session_id: str | None = None,
+        sections: Sequence[Section] = (),
+        tokens: int = 0,
+        model: str | None = None,
+        seconds: float = 0.0,
+    ) -> str:
+        """Note a turn and give its id. Never fails, never waits."""
+        turn_id = secrets.token_hex(8)
+        if grant.is_new:
+            return turn_id
+        if len(self._waiting) >= self._max_waiting:
+            self.lost += 1
+            return turn_id
+        place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
+        turn = NotedTurn(
+            turn_id=turn_id,
+            place=place,
+            owner_key=grant.principal.owner_key,
+            session_id=session_id,
+            kind=kind,
+            at=self._now(),
+            asked=message[:MAX_ASKED_CHARS],
+            sections=sections,
+            tokens=tokens,
+            injection=injection,
+            model=model,
+            milliseconds=round(1000 * seconds),
+        )
+        self._waiting.append(turn)
+        self._noted.set()
+        return turn_id
+
+    async def run(self) -> None:
+        """Write the noted turns until `stop`, and then the rest. What fails is tried again."""
+        while not self._stopping.is_set():
+            await self._noted.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(INTERVAL_SECONDS):
+                    await self._stopping.wait()
+            self._noted.clear()
+            if not await self.flush():
+                self._noted.set()
+
+    def stop(self) -> None:
+        """Let `run` write the rest and end."""
+        self._stopping.set()
+        self._noted.set()
+
+    async def flush(self) -> bool:
+        """Write all noted turns. False, and logged, when the database cannot now: they stay noted."""
+        async with self._flushing:
+            while self._waiting:
+                batch = [self._waiting[index] for index in range(len(self._waiting))]
+                try:
+                    await self._write_all(batch)
+                except ReverieError as error:
+                    log.warning("turns_not_written", code=error.code, detail=error.detail, waiting=len(self._waiting))
+                    if isinstance(error, DatabaseUnavailable | Conflict):
+                        return False
+                    self.lost += len(batch)
+                for _ in batch:
+                    self._waiting.popleft()
+        return True
+
+    async def _write_all(self, batch: Iterable[NotedTurn]) -> None:
+        by_place = sorted(batch, key=lambda turn: _key(turn.place))
+        for _, turns in groupby(by_place, key=lambda turn: _key(turn.place)):
+            write = partial(self._write, list(turns))
+            self.written += await until_stable(write, attempts=_ATTEMPTS, what="what was forgotten")
+
+    async def _write(self, turns: Sequence[NotedTurn]) -> int:
+        """Write turns of one memory without what was forgotten in it since they were asked."""
+        place = turns[0].place
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            mark = await tombstone_mark(connection, place.tenant_id, await own_slices(connection, place))
+        clean = await self._tombstones.of_transcripts(place)
+        async with self._database.maintenance() as connection:
+            where = {"tenant_id": place.tenant_id, "agent_id": place.agent_id, "owner_key": place.owner_key}
+            row = await (await connection.execute(SQL["lock"], where)).fetchone()
+            if row is None:
+                return 0
+            if await tombstone_mark(connection, place.tenant_id, [row["slice_id"]]) != mark:
+                raise Superseded
+            for turn in turns:
+                params = {**turn.params, "asked": clean(turn.asked, turn.at), "slice_id": row["slice_id"]}
+                await connection.execute(SQL["add"], params)
+        return len(turns)
+
+
+async def prune_turns(database: Database, *, keep_days: int, now: datetime | None = None) -> int:
+    """Remove the turns that are older than so many days; how many."""
+    before = (now or datetime.now(UTC)) - timedelta(days=keep_days)
+    async with database.maintenance() as connection:
+        params = {"before": before, "limit": _PRUNED_AT_ONCE}
+        return (await connection.execute(SQL["prune"], params)).rowcount
+
+
+def _key(place: Place) -> tuple[str, str, str]:
+    return place.tenant_id, place.agent_id or "", place.owner_key or ""

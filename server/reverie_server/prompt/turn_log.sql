@@ -1,0 +1,16 @@
+-- lock: the memory that turns of an owner (null: the team) were made of; who forgets in it is waited for
+SELECT slice_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text AND NOT past
+FOR SHARE;
+
+-- add: turns of one memory
+INSERT INTO turns (tenant_id, turn_id, slice_id, agent_id, owner_key, session_id, kind, at, asked, sections, tokens,
+                   memories, match_count, top_score, outcome, model, milliseconds)
+VALUES (%(tenant_id)s, %(turn_id)s, %(slice_id)s, %(agent_id)s, %(owner_key)s, %(session_id)s, %(kind)s, %(at)s, %(asked)s,
+        %(sections)s, %(tokens)s, %(memories)s, %(match_count)s, %(top_score)s, %(outcome)s, %(model)s, %(milliseconds)s)
+ON CONFLICT DO NOTHING;
+
+-- prune: remove turns that are kept no longer
+DELETE FROM turns t
+USING (SELECT tenant_id, turn_id FROM turns WHERE at < %(before)s ORDER BY at LIMIT %(limit)s) old
+WHERE t.tenant_id = old.tenant_id AND t.turn_id = old.turn_id;
