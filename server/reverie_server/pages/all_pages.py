@@ -25,6 +25,7 @@ from reverie_server.pages.routes import (
     prompt,
     search,
     sign_in,
+    turns,
 )
 
 # The scripts and styles of the API reference.
@@ -46,6 +47,7 @@ def pages() -> APIRouter:
         conversations,
         search,
         prompt,
+        turns,
         graph,
         nights,
         forget,

@@ -35,7 +35,7 @@ async def find(visit: Visiting, form: Sent) -> Response:
         wanted["as_of"] = f"{day}T23:59:59Z"
     request = SearchRequest.model_validate({**wanted, "explain": True})
     found = await memory.search(visit.agent_id, request, visit.system, visit.who)
-    body = InjectBody.model_validate({**visit.whose, "message": query})
+    body = InjectBody.model_validate({**visit.whose, "message": query, "explain": True})
     injected = await inject.inject(visit.agent_id, body, visit.system, visit.who)
     return await visit.show(
         "search.html", query=query, mode=mode, tiers=tiers, all_tiers=_TIERS, found=found, injected=injected

@@ -1,0 +1,31 @@
+"""The log of turns: what was asked, which memories were put into the prompt, and which nearly were."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from reverie_server.http.routes import turns
+from reverie_server.http.schemas.common import Owner
+from reverie_server.http.schemas.turns import TurnsQuery
+from reverie_server.pages.entrance import ROOT
+from reverie_server.pages.visit import PageRoute, Visiting
+
+router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/turns")
+async def list_turns(visit: Visiting) -> Response:
+    """Turns, newest first; with `session_id` those of one conversation."""
+    query = visit.asked(TurnsQuery, "session_id", "cursor", limit=25)
+    found = await turns.list_turns(visit.agent_id, visit.system, visit.who, query)
+    return await visit.show(
+        "turns.html", turns=found.turns, next_cursor=found.next_cursor, session_id=query.session_id or ""
+    )
+
+
+@router.get("/turns/{turn_id}")
+async def show_turn(visit: Visiting, turn_id: str) -> Response:
+    """A turn: the parts of its prompt, what memory gave to it, and what it nearly gave and why not."""
+    turn = await turns.get_turn(visit.agent_id, turn_id, visit.system, visit.who, visit.asked(Owner))
+    return await visit.show("turn.html", turn=turn)
