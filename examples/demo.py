@@ -1,4 +1,7 @@
-"""Index the sample memory, search it over HTTP, show the answers. Leaves nothing behind; run by `make demo`."""
+"""Index the sample memory, search it over HTTP, show the answers; then fill it with conversations, for the browser.
+
+Run by `make demo`; leaves nothing behind. With KEEP=1 the server stays until Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,18 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 from rich.console import Console
+from sample import AGENT, AT_ONCE, PERSON, fill
+
+from reverie_client import Reverie
 
 MEMORY = Path(__file__).parent / "memory"
 REVERIE = [sys.executable, "-m", "reverie_server.cli.main"]
@@ -31,7 +39,9 @@ def server(data_dir: Path) -> Iterator[str]:
     """`reverie serve` on a free port, as its base URL; stopped at the end."""
     log = data_dir.with_suffix(".log")
     with log.open("w") as stderr:
-        process = subprocess.Popen([*REVERIE, "serve", "--port", "0", "--data-dir", data_dir], stderr=stderr)
+        process = subprocess.Popen(
+            [*REVERIE, "serve", "--port", "0", "--data-dir", data_dir], stderr=stderr, env={**AT_ONCE, **os.environ}
+        )
         try:
             for _ in range(600):
                 if listening := re.search(r"listens on (http://\S+)", log.read_text()):
@@ -66,19 +76,32 @@ def main() -> None:
         data_dir = Path(name) / "data"
         console.print("demo: starting the server with its embedded PostgreSQL")
         with server(data_dir) as url:
-            console.print(f"demo: indexing {MEMORY.name}/ as the memory of agent wren")
-            index = [*REVERIE, "index", MEMORY, "--agent", "wren", "--data-dir", data_dir]
+            console.print(f"demo: indexing {MEMORY.name}/ as the memory of {PERSON} with agent {AGENT}")
+            index = [*REVERIE, "index", MEMORY, "--agent", AGENT, "--owner", PERSON, "--data-dir", data_dir]
             subprocess.run(index, check=True)
             console.print(f"demo: searching over HTTP at {url}")
             for number, (what, query) in enumerate(QUERIES):
                 answer = httpx.post(
-                    f"{url}/api/v1/agents/wren/memory/search", json={"query": query, "max_results": 2}, timeout=30
+                    f"{url}/api/v1/agents/{AGENT}/memory/search",
+                    json={"owner_key": PERSON, "query": query, "max_results": 2},
+                    timeout=30,
                 )
                 answer.raise_for_status()
                 if number == 0:
                     elapsed = time.monotonic() - started
                 show(what, query, answer.json())
-        console.print(f"\ndemo: {elapsed:.1f} s from start to the first answer; everything is stopped and removed")
+            console.print(f"\ndemo: {elapsed:.1f} s from start to the first answer")
+            console.print("demo: adding the conversations of a month, and a night")
+            with Reverie(url) as reverie:
+                fill(reverie)
+            console.print(f"demo: look into this memory at {url}/browser/{AGENT}/overview?owner={quote(PERSON)}")
+            if os.environ.get("KEEP"):
+                console.print("demo: it stays until Ctrl-C")
+                with suppress(KeyboardInterrupt):
+                    threading.Event().wait()
+            else:
+                console.print("demo: the server stays with `make demo KEEP=1`", end="; ")
+        console.print("everything is stopped and removed")
 
 
 if __name__ == "__main__":

@@ -193,6 +193,7 @@ def test_the_demo_shows_what_it_promises() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for passage in ("MEMORY.md:17", "memory/2026-11-05.md:11", "MEMORY.md:38", "memory/2026-10-15.md:16"):
         assert passage in done.stdout
+    assert re.search(r"look into this memory at http://127\.0\.0\.1:\d+/browser/wren/overview\?owner=", done.stdout)
 
 
 def test_keys_are_made_listed_and_revoked_and_close_the_server(tmp_path: Path) -> None:

@@ -12,10 +12,14 @@ from reverie_server.heuristics.fact_grammar.terms import word_set
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.stated_fact import SELF, Category, StatedFact
 
+# The colon of "19:30" ends no key.
 _KEYED = re.compile(
-    r"\*{0,2}(?P<key>[^\W_][^:：*|\n]{0,60}?)\*{0,2}(?:[:：]\*{0,2})\s*(?P<value>\S.{0,400})", re.DOTALL
+    r"\*{0,2}(?P<key>[^\W_][^:：*|\n]{0,60}?)\*{0,2}(?:(?:[:：](?!\d)|(?<!\d)[:：])\*{0,2})\s*(?P<value>\S.{0,400})",
+    re.DOTALL,
 )
-_HEADED = re.compile(r"#{1,6}\s+(?P<head>\S[^\n]{0,80})\n+(?P<first>(?![#\-*+>|`\d\n])[^\n]{2,400})")
+# "[17:55] User: …" is a line of a conversation, and not said of what stands above it.
+_HEADED = re.compile(r"#{1,6}\s+(?P<head>\S[^\n]{0,80})\n+(?P<first>(?![#\-*+>|`\d\n]|\[\d)[^\n]{2,400})")
+_MAX_VALUE_WORDS = 8
 # What keys of a profile say of the user, by predicate.
 _PROFILE: dict[str, tuple[str, bool, Category]] = {
     key: (predicate, is_functional, cast(Category, category))
@@ -49,6 +53,10 @@ _NO_KEYS = word_set(
 _COMMON_KEYS = word_set(
     "status date owner time deadline version due priority type author id number day datum"
     " stand fecha estado 日期 状态 时间"
+    " decided decision decisions agreed open next now today tomorrow left done result results numbers links summary"
+    " entschieden entscheidung beschlossen offen heute morgen erledigt ergebnis"
+    " decidido decisión acordado abierto pendiente hoy mañana hecho resultado"
+    " 决定 待办 今天 明天 完成 结果"
 )
 _EMPTY = word_set("- – — none n/a unknown tbd ? keine unbekannt ninguno 无 未知")
 
@@ -63,8 +71,9 @@ def fact_of_line(line: str, statement: Statement) -> StatedFact | None:
     if plain in _NO_KEYS or not value or value.casefold() in _EMPTY or is_vague(value) or len(plain.split()) > 6:
         return None
     known = _PROFILE.get(plain)
-    # `Status: open` stands in many places: a key of one word is none that another line replaces.
-    is_specific = len(plain.split()) > 1 or is_value(value)
+    # `Status: open` stands in many places: a key of one word is none that another line replaces, nor is a whole clause
+    # a value that another one takes the place of.
+    is_specific = (len(plain.split()) > 1 or is_value(value)) and len(value.split()) <= _MAX_VALUE_WORDS
     predicate, is_functional, category = known or ("is", is_specific and plain not in _COMMON_KEYS, "general")
     return statement.fact(
         SELF if known else key,
@@ -84,7 +93,8 @@ def headed_fact(text: str) -> tuple[str, StatedFact] | None:
     if found is None:
         return None
     head, first = tidy(found["head"]), found["first"].strip()
-    if split_request(first).kind != "none":
+    # A date alone names nothing.
+    if not any(letter.isalpha() for letter in head) or split_request(first).kind != "none":
         return None
     statement = Statement.plain(first)
     return first, statement.fact(head, "is", tidy(first), "general", text=f"{head}: {first}", about_user=False)

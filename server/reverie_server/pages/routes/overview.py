@@ -7,13 +7,13 @@ from starlette.responses import Response
 
 from reverie_server.http.routes import card_entries, dreams, facts, pipeline
 from reverie_server.http.schemas.control import ControlBody, ControlQuery, EntryBody, ReportPage
-from reverie_server.http.schemas.facts import ContradictionsQuery, FactsQuery
+from reverie_server.http.schemas.facts import ContradictionsQuery, FactBody, FactsQuery
 from reverie_server.http.schemas.pipeline import PipelineQuery
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
-_KNOWN, _WAITING = 10, 5
+_KNOWN, _WAITING, _REPORTS = 10, 5, 20
 
 
 @router.get("/overview")
@@ -22,21 +22,34 @@ async def overview(visit: Visiting) -> Response:
     if (agent := visit.request.query_params.get("agent", visit.agent_id)) != visit.agent_id:
         return visit.elsewhere(agent).go("overview")
     a, system, who = visit.agent_id, visit.system, visit.who
-    known = await facts.list_facts(a, system, who, visit.asked(FactsQuery, state="current", limit=_KNOWN))
+    known = await _known(visit)
     open_pairs = visit.asked(ContradictionsQuery, limit=_WAITING)
     pairs = await facts.list_contradictions(a, system, who, open_pairs)
-    reports = await dreams.dream_reports(a, system, who, visit.asked(ReportPage, limit=1))
+    reports = (await dreams.dream_reports(a, system, who, visit.asked(ReportPage, limit=_REPORTS))).data.reports
+    # A night goes before what was done by day.
+    report = next((each for each in reports if each.mode == "full"), next(iter(reports), None))
     card = await dreams.morning_card(a, system, who, visit.asked(ControlQuery))
     work = await pipeline.get_pipeline(a, system, who, visit.asked(PipelineQuery))
     return await visit.show(
         "overview.html",
-        facts=known.facts,
+        facts=known,
         contradictions=pairs.contradictions,
-        report=next(iter(reports.data.reports), None),
+        report=report,
         card=card.data,
         failed=work.dead_letters,
         stages=work.stages,
     )
+
+
+async def _known(visit: Visiting) -> list[FactBody]:
+    """What is known, in ten lines: who somebody is and what they like, then all else; by trust."""
+    found: dict[str, FactBody] = {}
+    for category in ("profile", "preference", None):
+        if len(found) < _KNOWN:
+            wanted = visit.asked(FactsQuery, state="current", category=category, limit=_KNOWN)
+            page = await facts.list_facts(visit.agent_id, visit.system, visit.who, wanted)
+            found |= {fact.id: fact for fact in page.facts if fact.id not in found}
+    return list(found.values())[:_KNOWN]
 
 
 @router.post("/card/seen", dependencies=SENT)
