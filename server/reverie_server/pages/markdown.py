@@ -20,12 +20,15 @@ def _parser() -> MarkdownIt:
 
 
 def rendered(text: str) -> Markup:
-    """The text as HTML. A link is its words with its target beside them, and an image its description."""
+    """The text as HTML, below a heading of a page. A link is its words and its target, an image its description."""
     if len(text) > MAX_CHARS:
         return _PLAIN.format(text)
     parser = _parser()
     tokens = parser.parse(text)
     for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            # The page has its own heading of the first level.
+            token.tag = f"h{min(6, int(token.tag[1:]) + 1)}"
         if token.children:
             token.children = list(_without_links(token.children))
     # The renderer escapes all texts, and HTML is off.

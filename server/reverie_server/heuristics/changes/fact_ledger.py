@@ -130,7 +130,8 @@ def with_words(fact: TimedFact) -> ReadFact:
         content_terms(fact.subject),
         _terms_of(fact.object),
         _terms_of(change.old_object) if change and change.old_object else frozenset(),
-        scopes_of(fact.text),
+        # Where a thing is excludes where else it could be: "at home" limits no place, it is one.
+        frozenset() if fact.predicate == "located" else scopes_of(fact.text),
     )
 
 

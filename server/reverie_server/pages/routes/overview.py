@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from reverie_server.heuristics.stated_fact import SELF
 from reverie_server.http.routes import card_entries, dreams, facts, pipeline
 from reverie_server.http.schemas.control import ControlBody, ControlQuery, EntryBody, ReportPage
 from reverie_server.http.schemas.facts import ContradictionsQuery, FactBody, FactsQuery
@@ -13,7 +14,7 @@ from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
-_KNOWN, _WAITING, _REPORTS = 10, 5, 20
+_KNOWN, _READ, _WAITING, _REPORTS = 10, 40, 5, 20
 
 
 @router.get("/overview")
@@ -42,13 +43,15 @@ async def overview(visit: Visiting) -> Response:
 
 
 async def _known(visit: Visiting) -> list[FactBody]:
-    """What is known, in ten lines: who somebody is and what they like, then all else; by trust."""
+    """What is known, in ten lines: who somebody is, what they like, then all else; of each, what is trusted most."""
     found: dict[str, FactBody] = {}
     for category in ("profile", "preference", None):
         if len(found) < _KNOWN:
-            wanted = visit.asked(FactsQuery, state="current", category=category, limit=_KNOWN)
-            page = await facts.list_facts(visit.agent_id, visit.system, visit.who, wanted)
-            found |= {fact.id: fact for fact in page.facts if fact.id not in found}
+            wanted = visit.asked(FactsQuery, state="current", category=category, limit=_READ)
+            page = (await facts.list_facts(visit.agent_id, visit.system, visit.who, wanted)).facts
+            # A profile has others in it, too: those that somebody spoke of.
+            page.sort(key=lambda fact: category is not None and fact.subject != SELF)
+            found |= {fact.id: fact for fact in page if fact.id not in found}
     return list(found.values())[:_KNOWN]
 
 

@@ -1,0 +1,309 @@
+"""Each form in a real browser: what it does, and what a person reads where it cannot do it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import httpx
+from tests.browser.conftest import LINE, NUMBER, Look, put
+from tests.browser.sight import OWNER, Sight
+
+from reverie_server.runtime import Runtime
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+
+async def fill(sight: Sight, name: str, value: str, *, within: str = "main") -> None:
+    await sight.page.locator(within).locator(f"[name={name}]").first.fill(value)
+
+
+async def is_team(row: Locator) -> bool:
+    """Whether a row of the list of files is of the team's."""
+    return "team" in await row.inner_text()
+
+
+async def test_search_from_any_page_says_why_and_whether_it_would_be_injected(
+    lived: httpx.AsyncClient, look: Look
+) -> None:
+    sight = await look()
+    await sight.visit("jobs")
+    await fill(sight, "query", "Where does the heron keep its lantern?", within="header")
+    await sight.send("Search", within="header")
+    shown = await sight.text()
+    assert LINE in shown
+    assert "Would it be injected?" in shown
+    assert "lantern" not in sight.page.url
+    await sight.page.get_by_label("By").select_option("text")
+    await fill(sight, "query", "zeppelin")
+    await sight.send("Search")
+    assert "Nothing." in await sight.text()
+    # Without a query the browser itself sends nothing.
+    await fill(sight, "query", "")
+    await sight.page.locator("main").get_by_role("button", name="Search").click()
+    assert "zeppelin" not in await sight.page.locator("main [name=query]").input_value()
+    assert await sight.page.locator("main [name=query]:invalid").count() == 1
+
+
+async def test_a_file_is_edited_compared_and_restored(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("memory")
+    # The team has files of the same names: each row leads to its own.
+    [team] = [row for row in await sight.page.locator("tr", has_text="MEMORY.md").all() if await is_team(row)]
+    await sight.press(team.get_by_role("link"))
+    assert "Alma" not in await sight.text("article")
+    await sight.visit("memory")
+    await sight.press(sight.page.locator("tr", has_text=OWNER).get_by_role("link", name="MEMORY.md", exact=True))
+    assert await sight.page.locator("article h2").inner_text() == "Long-term Memory"
+    await sight.press(sight.page.get_by_role("link", name="Edit", exact=True))
+    text = await sight.page.get_by_label("Text").input_value()
+    await sight.page.get_by_label("Text").fill(f"{text}- The oars are in the shed.\n")
+    await sight.send("Save")
+    assert "The oars are in the shed." in await sight.text("article")
+    await sight.press(sight.page.get_by_role("link", name="Compare").first)
+    assert "-- The oars are in the shed." in await sight.text(".diff")
+    await sight.press(sight.page.get_by_role("button", name=re.compile("^Restore")).first)
+    assert "The oars are in the shed." not in await sight.text("article")
+    await sight.visit("memory/file?path=AGENTS.md&edit=1")
+    assert f"What you save is a file of {OWNER} alone" in await sight.text()
+    await sight.visit("memory/file?path=none.md")
+    assert "Not found" in await sight.text()
+
+
+async def test_two_people_edit_at_once_and_neither_loses_words(lived: httpx.AsyncClient, look: Look) -> None:
+    hers, his = await look(), await look()
+    for sight in (hers, his):
+        await sight.visit("memory/file?path=MEMORY.md&edit=1")
+    await hers.page.get_by_label("Text").fill("# Long-term Memory\n\n- Hers.\n")
+    await hers.send("Save")
+    await his.page.get_by_label("Text").fill("# Long-term Memory\n\n- His.\n")
+    await his.send("Save")
+    assert "Somebody else changed this file meanwhile" in await his.text()
+    assert "Hers." in await his.text(".diff")
+    assert await his.page.get_by_label("Text").input_value() == "# Long-term Memory\n\n- His.\n"
+    await his.page.get_by_label("Text").fill("# Long-term Memory\n\n- Hers.\n- His.\n")
+    await his.send("Save")
+    both = await his.text("article")
+    assert "Hers." in both
+    assert "His." in both
+
+
+async def test_a_fact_is_confirmed_rated_changed_and_forgotten(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("facts")
+    await fill(sight, "q", "Bergen")
+    await sight.send("Filter")
+    assert "I live in Bergen." in await sight.text(".facts")
+    for button, what in (("Confirm", "confirmed "), ("Helpful", "1 helpful"), ("Not helpful", "0 helpful, 1 not")):
+        await sight.visit("facts?q=Bergen")
+        await sight.page.get_by_text("Change", exact=True).first.click()
+        await sight.send(button)
+        await sight.visit("facts?q=Bergen")
+        assert what in await sight.text(".facts"), button
+    await sight.page.get_by_text("Change", exact=True).first.click()
+    await fill(sight, "text", "I live in Narvik.", within=".fact[open], .fact")
+    await sight.send("Save")
+    await sight.visit("facts?q=Narvik")
+    assert "I live in Narvik." in await sight.text(".facts")
+    await sight.page.get_by_text("Change", exact=True).first.click()
+    await sight.send("Forget")
+    assert "Forgotten: rcp-" in await sight.text()
+    await sight.visit("facts?q=Narvik")
+    assert "No fact fits." in await sight.text()
+    await sight.visit("facts?min_trust=7")
+    assert "That did not work" in await sight.text()
+
+
+async def test_a_contradiction_is_kept_merged_or_left(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("overview")
+    await sight.press(sight.page.locator(".trustbar").get_by_role("link", name="1 contradictions"))
+    assert "The budget is 300 euros." in await sight.text(".pair")
+    await fill(sight, "text", "The budget is 450 euros.")
+    await sight.send("Write this instead")
+    assert "None: no two facts" in await sight.text()
+    await sight.visit("contradictions?state=resolved")
+    assert "kept merge" in await sight.text()
+    await sight.visit("facts?q=budget&state=current")
+    shown = await sight.text(".facts")
+    assert "450 euros" in shown
+    assert "300 euros" not in shown
+
+
+async def test_the_morning_card_is_edited_confirmed_and_dismissed(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("overview")
+    entries = sight.page.locator("form.entry")
+    count = await entries.count()
+    assert count
+    first = entries.first
+    text = await first.locator("[name=content]").input_value()
+    await sight.press(first.get_by_role("button", name="Confirm"))
+    await sight.visit("memory/file?path=MEMORY.md")
+    assert text in await sight.text("article")
+    await sight.visit("overview")
+    if await sight.page.locator("form.entry").count():
+        await sight.send("Dismiss all")
+    assert await sight.page.locator("form.entry").count() == 0
+
+
+async def test_forgetting_is_ticked_done_and_proven(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("forget")
+    await fill(sight, "query", "phone number")
+    await sight.send("Look")
+    assert NUMBER in await sight.text(".ticks")
+    await sight.send("Forget what is ticked")
+    assert "nothing was removed" in await sight.text()
+    await sight.visit("forget")
+    await fill(sight, "query", "phone number")
+    await sight.send("Look")
+    ticks = sight.page.locator(".ticks li", has_text=NUMBER)
+    for index in range(await ticks.count()):
+        await ticks.nth(index).get_by_role("checkbox").check()
+    await sight.send("Forget what is ticked")
+    assert "Forgotten: rcp-" in await sight.text()
+    assert NUMBER not in await sight.page.content()
+    for page in ("conversations/web:1", "facts", "memory/file?path=MEMORY.md", "overview"):
+        await sight.visit(page)
+        assert NUMBER not in await sight.page.content(), page
+
+
+async def test_a_conversation_is_completed_cleared_and_deleted(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("conversations")
+    await sight.press(sight.page.get_by_role("link", name="web:2", exact=True))
+    assert "I live in Bergen." in await sight.text(".talk")
+    await sight.send("Complete")
+    await sight.send("Clear")
+    await sight.visit("conversations/web:2")
+    assert "Nothing was said." in await sight.text()
+    await sight.send("Delete")
+    await sight.visit("conversations/web:2")
+    assert "Not found" in await sight.text()
+
+
+async def test_why_a_line_is_in_a_prompt(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("prompt")
+    await fill(sight, "message", "Where does the heron keep its lantern?")
+    await fill(sight, "session", "web:1")
+    await sight.send("Show its prompt")
+    assert LINE in await sight.text(".prompt")
+    await sight.visit("turns")
+    await sight.press(sight.page.locator("main table a").first)
+    assert "Where is the heron's lantern?" in await sight.text()
+    await sight.visit("prompt")
+    await fill(sight, "message", "Hello")
+    await fill(sight, "session", "no such:session id")
+    await sight.send("Show its prompt")
+    assert "That did not work" in await sight.text()
+
+
+async def test_a_night_by_topic_leaves_a_report(lived: httpx.AsyncClient, look: Look, runtime: Runtime) -> None:
+    sight = await look()
+    await sight.visit("nights")
+    await fill(sight, "topic", "the budget")
+    await sight.send("Run")
+    await sight.visit("nights")
+    assert "focused: the budget" in await sight.text("table")
+    await sight.press(sight.page.locator("main table a").first)
+    assert "the budget" in await sight.text()
+
+
+async def test_settings_of_an_agent(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("agent")
+    await fill(sight, "episodic_ttl_days", "many")
+    await sight.send("Save")
+    assert "episodic_ttl_days" in await sight.text()
+    await sight.visit("agent")
+    await fill(sight, "episodic_ttl_days", "7")
+    await sight.send("Save")
+    await sight.visit("agent")
+    assert await sight.page.locator("[name=episodic_ttl_days]").input_value() == "7"
+
+
+async def test_an_entity_and_its_drawing(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("graph")
+    await sight.press(sight.page.get_by_role("link", name="Petra Lind", exact=True))
+    assert await sight.page.locator("svg.graph").is_visible()
+    assert "Petra Lind" in await sight.text("table")
+
+
+async def test_a_person_is_exported_and_deleted(lived: httpx.AsyncClient, look: Look) -> None:
+    await put(lived, "notes/a.md", "Hers.\n", owner="user:2")
+    sight = await look()
+    await sight.visit("people")
+    row = sight.page.locator("tr", has_text="user:2")
+    async with sight.page.expect_download() as download:
+        await row.get_by_role("button", name="Export").click()
+    assert (await download.value).suggested_filename.endswith(".zip")
+    await sight.visit("people")
+    await sight.press(sight.page.locator("tr", has_text="user:2").get_by_role("button", name=re.compile("^Delete")))
+    await fill(sight, "confirm", "user:1")
+    await sight.send("Delete for good")
+    assert "All of this would go" in await sight.text()
+    await fill(sight, "confirm", "user:2")
+    await sight.send("Delete for good")
+    assert "All of this is gone" in await sight.text()
+    await sight.visit("people")
+    assert "user:2" not in await sight.text("table")
+    assert OWNER in await sight.text("table")
+
+
+async def test_signing_in_what_a_key_may_and_signing_out(
+    lived: httpx.AsyncClient, look: Look, runtime: Runtime
+) -> None:
+    await put(lived, "notes/hers.md", "Hers alone.\n", owner="user:2")
+    _, bound = await runtime.keys.create("default", "member", owner_key=OWNER)
+    _, viewer = await runtime.keys.create("default", "viewer")
+    sight = await look(owner=None)
+    await sight.visit("memory")
+    assert sight.page.url.endswith("/browser/login?next=/browser/wren/memory")
+    await sight.page.get_by_label("API key").fill("rv_0123456789abcdef_" + "A" * 43)
+    await sight.send("Sign in")
+    assert "not valid" in await sight.text()
+    await sight.page.get_by_label("API key").fill(bound)
+    await sight.send("Sign in")
+    assert sight.path == "memory"
+    assert "MEMORY.md" in await sight.text()
+    assert "notes/hers.md" not in await sight.text()
+    sight.owner = "user:2"
+    assert await sight.visit("memory") == 403
+    assert "Not permitted" in await sight.text()
+    sight.owner = None
+    assert await sight.visit("people") == 403
+    await sight.visit("memory")
+    await sight.send("Sign out", within="header")
+    assert "/browser/login" in sight.page.url
+    await sight.page.go_back()
+    assert "MEMORY.md" not in await sight.text(), "what was shown is gone with the session"
+    await sight.visit("memory")
+    await sight.page.get_by_label("API key").fill(viewer)
+    await sight.send("Sign in")
+    sight.owner = OWNER
+    for page in ("facts", "contradictions", "conversations/web:1", "memory/file?path=MEMORY.md", "nights"):
+        await sight.visit(page)
+        names = await sight.page.locator("main").get_by_role("button").all_inner_texts()
+        assert {name for name in names if name not in ("Filter", "Search")} == set(), page
+
+
+async def test_a_key_is_made_shown_once_and_revoked(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("keys")
+    await fill(sight, "name", "Ada's laptop")
+    await sight.page.get_by_label("Role").select_option("admin")
+    await sight.send("Make a key")
+    key = await sight.page.locator("main pre").inner_text()
+    await sight.visit("keys")
+    assert "/browser/login" in sight.page.url
+    await sight.page.get_by_label("API key").fill(key)
+    await sight.send("Sign in")
+    await sight.visit("keys")
+    assert key not in await sight.page.content()
+    assert "Ada's laptop" in await sight.text("table")
+    await sight.press(sight.page.get_by_role("button", name=re.compile("^Revoke")).first)
+    assert "/browser/login" in sight.page.url
