@@ -294,8 +294,7 @@ def _import(d: Draw, name: str) -> Call:
     return call
 
 
-def _receipts(d: Draw, operation: str, *path: str) -> Call:
-    acting, fields = d.acting(reads=True)
+def _receipts(d: Draw, acting: Acting, fields: dict[str, str], operation: str = "", *path: str) -> Call:
     url = d.url_of(acting.agent, "receipts", *path)
     call = Call(f"GET {AGENT}/receipts{operation}", acting.key, "GET", url, acting, params=fields, past=True, said=True)
     call.names = lambda world: world.named(world.sight(acting) or [])
@@ -311,11 +310,23 @@ def _receipts(d: Draw, operation: str, *path: str) -> Call:
 
 
 def list_receipts(d: Draw) -> Call:
-    return _receipts(d, "")
+    return _receipts(d, *d.acting(reads=True))
 
 
 def get_receipt(d: Draw) -> Call:
-    return _receipts(d, "/{receipt_id}", d.looted(d.loot.receipts, 0.7, d.one_of(("rcp-1", "rcp-9", "x"))))
+    """A receipt out of a list of them, or one that anybody was shown."""
+    acting, fields = d.acting(reads=True)
+    if d.chance(0.4):
+        looted = d.looted(d.loot.receipts, 0.7, d.one_of(("rcp-1", "rcp-9", "x")))
+        return _receipts(d, acting, fields, "/{receipt_id}", looted)
+    call = _receipts(d, acting, fields)
+
+    def follow(answer: Answer) -> Call | None:
+        receipts = answer.result["receipts"] if answer.ok else []
+        return _receipts(d, acting, fields, "/{receipt_id}", receipts[0]["id"]) if receipts else None
+
+    call.follow = follow
+    return call
 
 
 OPERATIONS_OF_KEEPING: dict[str, tuple[int, Operation]] = {
