@@ -44,9 +44,9 @@ class Chromium:
 
 
 def find() -> Chromium | None:
-    """The browser that `REVERIE_CHROMIUM` names, the machine's own, or the one that was fetched."""
+    """The browser that `REVERIE_TEST_CHROMIUM` names, the machine's own, or the one that was fetched."""
     fetched = FETCHED / "chromium"
-    path = os.environ.get("REVERIE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    path = os.environ.get("REVERIE_TEST_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None and fetched.exists():
         path = str(fetched)
     if path is None:

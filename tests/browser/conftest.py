@@ -1,6 +1,6 @@
 """A real Chromium at a real server, with a memory that has something for every page.
 
-Without Playwright or a Chromium the tests are left out, and say so; with REVERIE_REQUIRE_BROWSER they fail.
+Without Playwright or a Chromium the tests are left out, and say so; with REVERIE_TEST_NEEDS_BROWSER they fail.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 def _leave_out(reason: str) -> Any:
-    if os.environ.get("REVERIE_REQUIRE_BROWSER"):
+    if os.environ.get("REVERIE_TEST_NEEDS_BROWSER"):
         pytest.fail(f"the tests of pages cannot run: {reason}")
     pytest.skip(f"the tests of pages are left out: {reason}")
 
