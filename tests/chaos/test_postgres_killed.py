@@ -155,9 +155,9 @@ def test_a_postmaster_that_is_a_zombie_counts_as_dead(home: Path) -> None:
         parent.stdout.readline()
         zombie = psutil.Process(postmaster(home))
         try:
-            # Stopped, it cannot reap its child.
+            # Stopped, it cannot reap its child. Told once every thread has stopped, the one that reaps too.
             parent.send_signal(signal.SIGSTOP)
-            wait_for(lambda: psutil.Process(parent.pid).status() == psutil.STATUS_STOPPED)
+            assert os.WIFSTOPPED(os.waitpid(parent.pid, os.WUNTRACED)[1])
             zombie.kill()
             wait_for(lambda: zombie.status() == psutil.STATUS_ZOMBIE)
             with EmbeddedPostgres(home) as server:
