@@ -40,6 +40,8 @@ RENAMED = {
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aclose": "close",
+    "aiter_lines": "iter_lines",
+    "aread": "read",
     "asyncio": "time",
 }
 DROPPED = {"async", "await"}

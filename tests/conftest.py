@@ -142,7 +142,7 @@ async def models(database: Database) -> AsyncIterator[ModelSlot]:
 @pytest.fixture
 async def runtime(database: Database, models: ModelSlot) -> AsyncIterator[Runtime]:
     """Everything wired, on the test's database, with the hashing model."""
-    runtime = assemble(Settings(embedder="hashing"), database, models)
+    runtime = assemble(Settings(embedder="hashing", events_stream_seconds=0.5), database, models)
     yield runtime
     await runtime.compactions.aclose()
 
@@ -157,7 +157,9 @@ async def scripted() -> AsyncIterator[ScriptedModel]:
 @pytest.fixture
 async def talking(database: Database, models: ModelSlot, scripted: ScriptedModel) -> AsyncIterator[Runtime]:
     """As `runtime`, with the scripted language model."""
-    settings = Settings(embedder="hashing", llm_base_url=scripted.base_url, llm_model="scripted")
+    settings = Settings(
+        embedder="hashing", llm_base_url=scripted.base_url, llm_model="scripted", events_stream_seconds=0.5
+    )
     runtime = assemble(settings, database, models)
     yield runtime
     assert runtime.llm is not None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
+from reverie_client.decode import decode
+from reverie_client.errors import UnexpectedAnswer
 from reverie_client.model import Tier
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -113,6 +116,28 @@ class StoredTurn:
     outcome: str
     model: str | None = None
     milliseconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened: a turn or a report, by its id, or new counts of jobs. Never a text of a memory.
+
+    `position` is what `follow` goes on from.
+    """
+
+    kind: Literal["turn", "report", "jobs"]
+    id: str | None = None
+    at: datetime | None = None
+    data: Mapping[str, Any]
+    position: str = ""
+
+
+def event_of(data: str, position: str) -> Event:
+    """An event of a stream; UnexpectedAnswer for what is none."""
+    try:
+        return decode(Event, {**json.loads(data), "position": position})
+    except (TypeError, ValueError) as error:
+        raise UnexpectedAnswer("unexpected_answer", 200, f"an event is not what Reverie gives: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

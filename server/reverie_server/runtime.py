@@ -15,6 +15,7 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.browse.conversations import Conversations
 from reverie_server.browse.episodes import Episodes
+from reverie_server.browse.events import Events
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.sources import LineSources
@@ -142,6 +143,7 @@ class Runtime:
     turns: Turns
     turn_log: TurnLog
     stored_turns: StoredTurns
+    events: Events
     session_compaction: SessionCompaction
     compactions: SessionCompactions
     proxy: Proxy | None  # None without a language model

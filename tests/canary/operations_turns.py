@@ -16,6 +16,8 @@ from tests.canary.talks import Part, Said, TalkKey
 from tests.canary.words import canaries_in
 from tests.canary.world import Acting, Home, World
 
+from reverie_server.http.context import encode_cursor
+
 SESSION = f"{AGENT}/sessions/{{s}}"
 DAYS = ("2026-04-03", "2026-04-04")
 STATES = ("active", "active", "active", "active", "paused", "terminated")
@@ -437,6 +439,14 @@ def get_turn(d: Draw) -> Call:
     return call
 
 
+def events(d: Draw) -> Call:
+    """All that has happened to a memory, or what does from now on."""
+    acting, fields = d.acting(reads=True)
+    call = Call(f"GET {AGENT}/events", acting.key, "GET", d.url_of(acting.agent, "events"), acting, params=fields)
+    call.headers = {"Last-Event-ID": encode_cursor("2000-01-01T00:00:00+00:00")} if d.chance(0.8) else {}
+    return _shows_turns(call, acting)
+
+
 def _one_turn(d: Draw, acting: Acting, params: dict[str, str], turn_id: str) -> Call:
     url = d.url_of(acting.agent, "turns", turn_id)
     call = Call(f"GET {AGENT}/turns/{{turn_id}}", acting.key, "GET", url, acting, params=params)
@@ -464,6 +474,7 @@ OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
     f"GET {AGENT}/summary": (2, summary),
     f"GET {AGENT}/turns": (3, list_turns),
     f"GET {AGENT}/turns/{{turn_id}}": (3, get_turn),
+    f"GET {AGENT}/events": (2, events),
     f"PUT {SESSION}": (4, put_session),
     f"GET {SESSION}": (5, get_session),
     f"DELETE {SESSION}": (2, delete_session),

@@ -23,6 +23,7 @@ PAGES = (
 )
 ADMIN_PAGES = ("people", "keys", "audit")
 SECRET = "The heron keeps its lantern in the east boathouse."
+LIVE = '<script src="/browser/static/live.js" defer>'
 HOSTILE = (
     "# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)> [link](http://evil.example/x) "
     "![pixel](http://evil.example/p.png) \u202eevil\n\n```\n</pre><script>alert(2)</script>\n```\n"
@@ -82,7 +83,7 @@ async def test_an_open_server_shows_its_pages_to_whoever_is_on_the_machine(
         assert "default-src 'none'" in policy
         assert "unsafe-inline" not in policy
         assert " style=" not in shown.text
-        assert "<script" not in shown.text
+        assert re.findall(r"<script[^>]*>", shown.text) == [LIVE]
     assert SECRET in (await look(browser, "memory/file", path="notes/a.md")).text
     assert (await browser.get("/browser/static/reverie.css")).status_code == 200
     assert (await browser.get("/browser/static/../cookies.py")).status_code == 404
@@ -192,7 +193,7 @@ async def test_a_hostile_memory_is_shown_and_does_nothing(
     for page, params in (("memory/file", {"path": "notes/b.md"}), ("conversations/web:1", {})):
         shown = (await look(browser, page, **params)).text
         assert "&lt;script&gt;" in shown
-        assert "<script" not in shown
+        assert re.findall(r"<script[^>]*>", shown) == [LIVE]
         assert "<img" not in shown
         assert 'href="http' not in shown
         assert "http://evil.example/x" in shown
@@ -319,7 +320,7 @@ async def test_the_prompt_of_a_message_with_its_sections(client: httpx.AsyncClie
     assert shown.status_code == 200, shown.text
     assert '<span class="piece profile">## Profile' in shown.text
     assert '<span class="piece memory_context">&lt;memory-context&gt;' in shown.text
-    assert "<script" not in shown.text
+    assert re.findall(r"<script[^>]*>", shown.text) == [LIVE]
     assert (await look(browser, "conversations/web:1")).status_code == 404, "nothing of it is stored"
 
 

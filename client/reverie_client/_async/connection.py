@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,7 +12,13 @@ import httpx
 from reverie_client.answer import failure, parsed
 from reverie_client.errors import ReverieError, ValidationError
 from reverie_client.model import Page
-from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, Call, retry_wait_seconds, transport_error
+from reverie_client.request import (
+    DEFAULT_TIMEOUT_SECONDS,
+    LONG_TIMEOUT_SECONDS,
+    Call,
+    retry_wait_seconds,
+    transport_error,
+)
 
 T = TypeVar("T")
 
@@ -58,6 +64,25 @@ class AsyncConnection:
                     raise
             await asyncio.sleep(wait)
             attempt += 1
+
+    async def lines(self, call: Call, headers: Mapping[str, str]) -> AsyncIterator[str]:
+        """The lines of an answer as they come; any ReverieError."""
+        # What sends nothing for so long is no longer there.
+        timeout = httpx.Timeout(DEFAULT_TIMEOUT_SECONDS, read=LONG_TIMEOUT_SECONDS)
+        sent = {**call.headers(self._api_key), **headers}
+        try:
+            async with self._http.stream(
+                call.method, call.url(self._base_url), headers=sent, timeout=timeout
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                    failed = failure(response)
+                    assert failed is not None
+                    raise failed
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx.RequestError as error:
+            raise transport_error(error, self._base_url) from error
 
     async def _send_once(self, call: Call) -> httpx.Response:
         timeout: Any = httpx.USE_CLIENT_DEFAULT

@@ -11,6 +11,7 @@ from reverie_client.conversation import (
     Accepted,
     Appended,
     Compaction,
+    Event,
     Injection,
     Message,
     MessagePage,
@@ -22,6 +23,7 @@ from reverie_client.conversation import (
     Trigger,
     Turn,
     as_sent,
+    event_of,
 )
 from reverie_client.request import LONG_TIMEOUT_SECONDS, Call, segment
 
@@ -67,6 +69,24 @@ class AsyncTurns(AsyncBound):
         """A prompt that was made, by the id that `X-Reverie-Turn` had; NotFound."""
         path = f"{self._path}/turns/{segment(turn_id, 'a turn id')}"
         return await self._connection.ask(StoredTurn, Call(method="GET", path=path, query=self._owner, is_read=True))
+
+    async def follow(self, after: str | None = None) -> AsyncIterator[Event]:
+        """What happens to the owner's memory, as it happens: until the server ends the stream, after a minute or so.
+
+        `after` is the `position` of the last event that was received: nothing since is missed, and what happened in the
+        half minute before may come once more.
+        """
+        call = Call(method="GET", path=f"{self._path}/events", query=self._owner, is_read=True)
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": after} if after else {})}
+        fields: dict[str, str] = {}
+        async for line in self._connection.lines(call, headers):
+            if line:
+                name, _, value = line.partition(":")
+                fields[name] = value.removeprefix(" ")
+                continue
+            if "data" in fields:
+                yield event_of(fields["data"], fields.get("id", ""))
+            fields = {}
 
     async def inject(
         self,

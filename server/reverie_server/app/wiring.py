@@ -25,6 +25,7 @@ from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
 from reverie_server.app.turns import TurnDependencies, WiredTurns, language_model, token_counter, wire_turns
 from reverie_server.browse.conversations import Conversations
+from reverie_server.browse.events import Events
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.summary import Summaries
@@ -146,6 +147,7 @@ def assemble(
         turns=turns.turns,
         turn_log=turns.turn_log,
         stored_turns=StoredTurns(database),
+        events=Events(database, now=now),
         session_compaction=turns.session_compaction,
         compactions=turns.compactions,
         proxy=turns.proxy,

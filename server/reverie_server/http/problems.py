@@ -190,9 +190,11 @@ def document(app: FastAPI) -> None:
                     operation["responses"].setdefault("429", too_many)
                 for status, response in operation["responses"].items():
                     content = response.get("content", {})
-                    if content.get("application/json", {}).get("schema", {}).get("$ref", "").endswith("/Problem"):
-                        problem_content = {**content.pop("application/json"), "example": _example(int(status))}
-                        content["application/problem+json"] = problem_content
+                    # FastAPI gives errors the kind of the answer: a stream's are none.
+                    for kind in ("application/json", "text/event-stream"):
+                        if content.get(kind, {}).get("schema", {}).get("$ref", "").endswith("/Problem"):
+                            problem_content = {**content.pop(kind), "example": _example(int(status))}
+                            content["application/problem+json"] = problem_content
         for model in schema["components"]["schemas"].values():
             if "example" in model:
                 # FastAPI drops nulls, also from examples.

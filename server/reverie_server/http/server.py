@@ -72,7 +72,10 @@ def http_server(app: FastAPI, settings: Settings) -> Server:
         # The rest of the grace is for what is put in order after the last answer.
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_seconds / 3)),
     )
-    return Server(config)
+    server = Server(config)
+    # Answers without an end would hold up the end of the server.
+    app.state.is_stopping = lambda: server.should_exit
+    return server
 
 
 def default_max_connections(pool_size: int) -> int:

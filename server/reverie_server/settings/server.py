@@ -84,6 +84,8 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     """Days that a row of the audit is kept."""
     turn_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 30
     """Days that a turn is kept in the log of turns."""
+    events_stream_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    """Longest time of one stream of events; whoever follows them then asks again from the last."""
     trusted_proxies: str | None = None
     """Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are
     believed. None: nobody's are."""

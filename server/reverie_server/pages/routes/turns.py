@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
-from reverie_server.http.routes import turns
+from reverie_server.browse.events import EventFeed
+from reverie_server.http.routes import events, turns
 from reverie_server.http.schemas.common import Owner
 from reverie_server.http.schemas.turns import TurnsQuery
 from reverie_server.pages.entrance import ROOT
@@ -22,6 +27,20 @@ async def list_turns(visit: Visiting) -> Response:
     return await visit.show(
         "turns.html", turns=found.turns, next_cursor=found.next_cursor, session_id=query.session_id or ""
     )
+
+
+async def _feed(visit: Visiting) -> EventFeed:
+    last = visit.request.headers.get("last-event-id")
+    return await events.feed_of(visit.agent_id, visit.system, visit.who, visit.asked(Owner), last)
+
+
+@router.get("/events", response_class=EventSourceResponse)
+async def follow(
+    request: Request, visit: Visiting, feed: Annotated[EventFeed, Depends(_feed)]
+) -> AsyncIterator[ServerSentEvent]:
+    """What happens to the memory on a page, for the page."""
+    async for event in events.follow_events(request, visit.system, feed):
+        yield event
 
 
 @router.get("/turns/{turn_id}")
