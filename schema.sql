@@ -143,6 +143,7 @@ CREATE TABLE IF NOT EXISTS messages (
     FOREIGN KEY (tenant_id, session_key, slice_id)
         REFERENCES sessions (tenant_id, session_key, slice_id) ON DELETE CASCADE
 );
+CREATE INDEX IF NOT EXISTS messages_by_time ON messages (tenant_id, slice_id, at);
 
 -- Each compaction of a session: which messages it marked, the summary it left, how and by which prompt and model
 -- that was made (null: without a model), and how many lines were added to the daily note in the same transaction.

@@ -15,6 +15,7 @@ from reverie_client.model import Tier
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 State: TypeAlias = Literal["active", "paused", "terminated"]
 Trigger: TypeAlias = Literal["web", "channel", "api", "cron"]
+StreamedKind: TypeAlias = Literal["turn", "report", "jobs"]
 Skipped: TypeAlias = Literal["trivial", "disabled", "no_match", "budget"]
 
 
@@ -125,7 +126,7 @@ class Event:
     `position` is what `follow` goes on from.
     """
 
-    kind: Literal["turn", "report", "jobs"]
+    kind: StreamedKind
     id: str | None = None
     at: datetime | None = None
     data: Mapping[str, Any]

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from reverie_client.model import Mode, Tier, Timing
+from reverie_client.model import Mode, Scope, Tier, Timing
 
 Method: TypeAlias = Literal["llm", "extractive"]
 Stage: TypeAlias = Literal[
     "facts", "extraction", "episodic", "semantic", "dedup", "dreaming", "emergence", "compaction", "soul"
 ]
 Status: TypeAlias = Literal["completed", "skipped", "failed"]
+TimelineKind: TypeAlias = Literal["conversation", "episode", "night", "learned", "ended", "forgotten"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,32 @@ class LineSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileLineSource(LineSource):
+    """A line of a file. `holds` is False where nothing that it says does any more.
+
+    Then `valid_to` is until when it did, where that is known, and `superseded_by` the fact that took its place.
+    """
+
+    holds: bool = True
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSources:
+    """The lines of a file with their origins; headings and empty lines are left out."""
+
+    path: str
+    scope: Scope
+    version: int
+    from_line: int
+    line_count: int
+    total_lines: int
+    lines: tuple[FileLineSource, ...]
+    owner_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySources:
     """The sources of a memory, line by line without headings; for a message, the line numbers are its own number."""
 
@@ -192,6 +219,45 @@ class Retried:
     """How many jobs are tried again."""
 
     retried: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineEntry:
+    """Something that happened; `id` is that of the conversation, episode, report, fact or receipt.
+
+    `amount`: a conversation's messages of the day, an episode's messages, what a night promoted, how many texts were
+    forgotten.
+    """
+
+    kind: TimelineKind
+    id: str
+    at: datetime
+    text: str
+    amount: int
+    status: str | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineDay:
+    """A day on which something happened, such as 2026-04-03, in the agent's time zone; how much of each kind."""
+
+    day: str
+    counts: Mapping[str, int]
+    entries: tuple[TimelineEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelinePage:
+    """A page of days, the newest first."""
+
+    days: tuple[TimelineDay, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[TimelineDay, ...]:
+        """The items of the page."""
+        return self.days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.sources import LineSources
 from reverie_server.browse.summary import Summaries
+from reverie_server.browse.timeline import Timeline
 from reverie_server.browse.turns import StoredTurns
 from reverie_server.facts.changes import FactChanges
 from reverie_server.facts.upkeep import FactUpkeep
@@ -144,6 +145,7 @@ class Runtime:
     turn_log: TurnLog
     stored_turns: StoredTurns
     events: Events
+    timeline: Timeline
     session_compaction: SessionCompaction
     compactions: SessionCompactions
     proxy: Proxy | None  # None without a language model

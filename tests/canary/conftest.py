@@ -21,7 +21,9 @@ async def talking(database: Database, models: ModelSlot, scripted: ScriptedModel
     """As everywhere, but for that."""
     llm = {"llm_base_url": scripted.base_url, "llm_model": "scripted"}
     # Nor is SOUL.md written: forgetting takes its lines along with facts, which the world does not foresee yet.
-    settings = Settings(embedder="hashing", compact_from_messages=NEVER, soul_every_writes=NEVER, **llm)
+    settings = Settings(
+        embedder="hashing", events_stream_seconds=0.2, compact_from_messages=NEVER, soul_every_writes=NEVER, **llm
+    )
     runtime = assemble(settings, database, models)
     yield runtime
     assert runtime.llm is not None

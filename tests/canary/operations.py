@@ -269,6 +269,15 @@ def list_versions(d: Draw) -> Call:
     return call
 
 
+def file_sources(d: Draw) -> Call:
+    """Where the lines of a file come from: its texts, and the messages that its owner said."""
+    acting, fields = d.acting(reads=True)
+    path = d.path_to_read(acting, d.world.own_home(acting, None))
+    params = {**fields, **({"from_line": d.one_of(("1", "2", "9"))} if d.chance(0.3) else {})}
+    url = d.url_of(acting.agent, "files", path, "sources")
+    return Call(f"GET {FILE}/sources", acting.key, "GET", url, acting, params=params, said=True)
+
+
 def restore_version(d: Draw) -> Call:
     acting, fields = d.acting()
     scope, fields = scoped(d, acting, fields)
@@ -298,5 +307,6 @@ OPERATIONS_ON_FILES: dict[str, tuple[int, Operation]] = {
     f"DELETE {FILE}": (4, delete_file),
     f"POST {FILE}/writes": (7, write_file),
     f"GET {FILE}/versions": (8, list_versions),
+    f"GET {FILE}/sources": (4, file_sources),
     f"POST {FILE}/versions/{{version}}/restore": (3, restore_version),
 }

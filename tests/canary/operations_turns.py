@@ -418,6 +418,24 @@ def summary(d: Draw) -> Call:
     return call
 
 
+def timeline(d: Draw) -> Call:
+    """Days with what was said, learned and forgotten: what the memory has, and the names of its conversations."""
+    acting, fields = d.acting(reads=True)
+    cursor = d.looted(d.loot.cursors, 0.1, "")
+    params = {**fields, **({"cursor": cursor} if cursor else {}), "limit": d.one_of(("1", "100"))}
+    call = Call(f"GET {AGENT}/timeline", acting.key, "GET", d.url_of(acting.agent, "timeline"), acting, params=params)
+    key = key_of(acting, "")
+
+    def names(world: World) -> set[str]:
+        if world.sight(acting) is None:
+            return set()
+        keys = [one for one in world.talks.by_key if one[:3] == key[:3]]
+        return world.talks.shown(keys, "said") | {c for one in keys for c in canaries_in(one.session_id)}
+
+    call.past, call.said, call.names = True, True, names
+    return call
+
+
 def list_turns(d: Draw) -> Call:
     return _turns(d, d.looted(d.loot.cursors, 0.12, ""))
 
@@ -472,6 +490,7 @@ OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
     f"GET {AGENT}/sessions": (3, list_sessions),
     f"GET {AGENT}/owners": (2, list_owners),
     f"GET {AGENT}/summary": (2, summary),
+    f"GET {AGENT}/timeline": (3, timeline),
     f"GET {AGENT}/turns": (3, list_turns),
     f"GET {AGENT}/turns/{{turn_id}}": (3, get_turn),
     f"GET {AGENT}/events": (2, events),

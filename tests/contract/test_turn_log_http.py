@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from typing import Any
 
 import httpx
@@ -117,3 +120,18 @@ async def test_turns_go_with_their_session_and_their_owner(client: httpx.AsyncCl
     assert [turn["session_id"] for turn in await turns(client, runtime)] == ["web:2"]
     assert (await client.delete(f"/owners/{ME}", params={"dry_run": False})).status_code == 200
     assert await turns(client, runtime) == []
+
+
+async def test_an_export_of_a_person_has_their_turns_and_nobody_elses(
+    client: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client)
+    await remember(client, owner="user:2")
+    await ask(client)
+    await ask(client, "Where is the other lantern?", owner="user:2")
+    assert await runtime.turn_log.flush()
+    answer = await client.get(f"/owners/{ME}/export")
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        found = json.loads(archive.read("wren/turns.json"))
+    assert [turn["asked"] for turn in found] == [ASKED]

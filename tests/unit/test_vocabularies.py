@@ -18,6 +18,7 @@ import pytest
 import reverie_client
 from reverie_indexer import model
 from reverie_server.access import audit, keys
+from reverie_server.browse import events, timeline
 from reverie_server.facts import model as facts
 from reverie_server.forgettable import ForgetTier, ReceiptKind
 from reverie_server.graph import model as graph
@@ -88,7 +89,9 @@ CLIENT: dict[str, Any] = {
     "Stage": jobs.Stage,
     "State": conversations.State,
     "Status": jobs.Status,
+    "StreamedKind": events.StreamedKind,
     "Tier": model.Tier,
+    "TimelineKind": timeline.TimelineKind,
     "ToolFormat": forms.Format,
     "Trigger": TRIGGER_SOURCE,
 }

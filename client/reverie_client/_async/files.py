@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Literal
 
 from reverie_client._async.bound import AsyncBound
+from reverie_client.derived import FileSources
 from reverie_client.model import Edited, File, FileInfo, FilePage, IfMatch, Scope, Version, VersionPage, Written
 from reverie_client.request import Call, file_path
 
@@ -28,6 +29,12 @@ class AsyncFiles(AsyncBound):
         """A file, or some of its lines: the owner's, else the team's, the tenant's, the leader's."""
         query = {**self._owner, "from_line": from_line, "lines": lines}
         return await self._connection.ask(File, Call(method="GET", path=self._file(path), query=query, is_read=True))
+
+    async def file_sources(self, path: str, *, from_line: int | None = None, lines: int | None = None) -> FileSources:
+        """Who or what wrote each line of a file, of which messages, and whether it holds; 200 lines, unless given."""
+        query = {**self._owner, "from_line": from_line, "lines": lines}
+        call = Call(method="GET", path=f"{self._file(path)}/sources", query=query, is_read=True)
+        return await self._connection.ask(FileSources, call)
 
     async def write(
         self,

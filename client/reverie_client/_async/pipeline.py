@@ -1,9 +1,12 @@
-"""The background work: read its health, retry failed jobs."""
+"""What there is of a memory, its days, and the background work: read its health, retry failed jobs."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from datetime import datetime
+
 from reverie_client._async.bound import AsyncBound
-from reverie_client.derived import PipelineHealth, Retried, Stage, Summary
+from reverie_client.derived import PipelineHealth, Retried, Stage, Summary, TimelineDay, TimelineKind, TimelinePage
 from reverie_client.request import Call
 
 
@@ -14,6 +17,25 @@ class AsyncPipeline(AsyncBound):
         """How much there is of the owner's memory and of what is shared, how far it is trusted, and what waits."""
         call = Call(method="GET", path=f"{self._path}/summary", query=self._owner, is_read=True)
         return await self._connection.ask(Summary, call)
+
+    def timeline(
+        self,
+        *,
+        kind: TimelineKind | None = None,
+        since: datetime | None = None,
+        entries: bool = True,
+        page_size: int | None = None,
+    ) -> AsyncIterator[TimelineDay]:
+        """The days on which something was said, learned, went through, ended or was forgotten, the newest first."""
+        query = {
+            **self._owner,
+            "kind": kind,
+            "since": None if since is None else since.isoformat(),
+            "entries": None if entries else "false",
+            "limit": page_size,
+        }
+        call = Call(method="GET", path=f"{self._path}/timeline", query=query, is_read=True)
+        return self._connection.each(TimelinePage, call)
 
     async def pipeline(self) -> PipelineHealth:
         """The jobs of each stage that wait, run or have failed, and the stage's last run.

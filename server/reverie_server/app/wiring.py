@@ -29,6 +29,7 @@ from reverie_server.browse.events import Events
 from reverie_server.browse.expand import Expansion
 from reverie_server.browse.people import People
 from reverie_server.browse.summary import Summaries
+from reverie_server.browse.timeline import Timeline
 from reverie_server.browse.turns import StoredTurns
 from reverie_server.facts.changes import FactChanges, FactChangesDependencies
 from reverie_server.facts.reading import ReadFacts
@@ -148,6 +149,7 @@ def assemble(
         turn_log=turns.turn_log,
         stored_turns=StoredTurns(database),
         events=Events(database, now=now),
+        timeline=Timeline(database),
         session_compaction=turns.session_compaction,
         compactions=turns.compactions,
         proxy=turns.proxy,

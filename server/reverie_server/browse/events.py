@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.database.queries import Queries
@@ -14,6 +14,7 @@ from reverie_indexer.model import Place
 from reverie_server.access.principal import Principal
 
 SQL = Queries(__file__)
+StreamedKind: TypeAlias = Literal["turn", "report", "jobs"]
 # Turns are written a moment after they happened, and by several servers: what is older by this is looked for again.
 _LATE = timedelta(seconds=30)
 _MAX_EVENTS = 500
@@ -23,7 +24,7 @@ _MAX_EVENTS = 500
 class Event:
     """Something that happened: a turn or a report by its id, or the new counts of jobs. `position` is for resuming."""
 
-    kind: Literal["turn", "report", "jobs"]
+    kind: StreamedKind
     position: datetime
     data: Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""Where a memory comes from: who or what wrote each of its lines, and of which messages, lines or episodes."""
+"""Where a memory comes from: who or what wrote each of its lines, of which messages, and whether they still hold."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection, Database, visible_slices
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
-from reverie_indexer.model import Tier
+from reverie_indexer.model import Document, Tier
 from reverie_server.access.principal import Principal
 from reverie_server.episodes.store import read_episodes, sources_of
+from reverie_server.facts.model import public_id as public_fact_id
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.jobs.model import episode_name, message_source
 from reverie_server.llm.generation import Method
 from reverie_server.provenance.record import entry_lines, line_sha256, origins
+from reverie_server.search.superseded import superseded_sentences
+from reverie_server.search.superseded_text import Superseded
 from reverie_server.text.markdown_edit import lines_of
 
 SQL = Queries(__file__)
@@ -45,6 +49,20 @@ class LineOrigin:
     model: str | None = None
     at: datetime | None = None
     sources: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """A line of a file with its origin, and whether what it states holds.
+
+    `holds` is False where none of its sentences does any more: until `valid_to`, where that is known, and
+    `superseded_by` is the id of the fact that took the place of what its last one says, if one did.
+    """
+
+    origin: LineOrigin
+    holds: bool = True
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +106,22 @@ class LineSources:
         if found is None:
             raise NotFound("there is no memory with this id")
         return found
+
+    async def of_lines(self, principal: Principal, document: Document, content: str, from_line: int) -> list[FileLine]:
+        """The origins of the lines of a file that `content` has, from the number of its first; headings have none."""
+        lines = lines_of(content)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
+            if document.slice_id not in (slice_ids := [each.slice_id for each in visible]):
+                # A file of the leader's, whose facts and messages are the leader's.
+                leader = principal.leader_agent_id or principal.agent_id
+                visible = await visible_slices(connection, principal.tenant_id, leader, None)
+                slice_ids = [each.slice_id for each in visible]
+            origins = await _lines(connection, principal.tenant_id, document.document_id, lines, from_line)
+            keys = {origin.line: [span.key for span in keyed_sentences(origin.text)] for origin in origins}
+            every = [key for line in keys.values() for key in line]
+            ended = await superseded_sentences(connection, principal.tenant_id, slice_ids, every)
+        return [_with_end(origin, [ended.get(key) for key in keys[origin.line]]) for origin in origins]
 
     async def _origins(
         self, connection: Connection, principal: Principal, number: int, *, is_episode: bool
@@ -147,10 +181,26 @@ async def _of_file(connection: Connection, tenant_id: str, row: DictRow) -> Orig
     else:
         # Whole lines, also where the passage is a piece of a long one.
         lines = lines_of(row["content"])[start - 1 : end]
-    entries = {index: line.rstrip("\r\n") for index, line in enumerate(lines) if entry_lines(line)}
-    known = await origins(connection, tenant_id, row["document_id"], entries.values())
-    found = [_line(start + index, line, known.get(line_sha256(line), [])) for index, line in entries.items()]
+    found = await _lines(connection, tenant_id, row["document_id"], lines, start)
     return Origins(str(row["chunk_id"]), row["tier"], row["path"], start, end, found)
+
+
+async def _lines(
+    connection: Connection, tenant_id: str, document_id: int, lines: Sequence[str], start: int
+) -> list[LineOrigin]:
+    entries = {index: line.rstrip("\r\n") for index, line in enumerate(lines) if entry_lines(line)}
+    known = await origins(connection, tenant_id, document_id, entries.values())
+    return [_line(start + index, line, known.get(line_sha256(line), [])) for index, line in entries.items()]
+
+
+def _with_end(origin: LineOrigin, sentences: Sequence[Superseded | None]) -> FileLine:
+    """A line each of whose sentences is superseded, with no part of it that holds, is over."""
+    ended = [fact for fact in sentences if fact is not None and not fact.holding]
+    if not ended or len(ended) < len(sentences):
+        return FileLine(origin)
+    last = ended[-1]
+    by = None if last.superseded_by is None else public_fact_id("fact", last.superseded_by)
+    return FileLine(origin, holds=False, valid_to=last.valid_to, superseded_by=by)
 
 
 def _line(number: int, text: str, rows: Sequence[DictRow]) -> LineOrigin:

@@ -108,7 +108,7 @@ class Owners:
 
     async def export(self, tenant_id: str, owner_key: str) -> Export:
         """An archive of an owner's data with every agent at one instant: files, conversations with their messages,
-        episodes, facts, graph. NotFound where there is none.
+        episodes, facts, turns, graph. NotFound where there is none.
 
         It has a folder for each agent: `files/` has the files as they are, the rest is JSON.
         """
@@ -177,6 +177,8 @@ class Owners:
             await rows.listed("episodes", write)
         async with archive.entry(f"{folder}/facts.json") as write:
             await rows.listed("facts", write)
+        async with archive.entry(f"{folder}/turns.json") as write:
+            await rows.listed("turns", write)
         async with archive.entry(f"{folder}/graph.json") as write:
             await write('{"entities": ')
             await rows.listed("entities", write)

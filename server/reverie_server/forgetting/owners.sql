@@ -6,6 +6,7 @@ WITH own AS MATERIALIZED (
     WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s
 ), homes AS (
     SELECT agent_id FROM own UNION SELECT agent_id FROM talks
+    UNION SELECT agent_id FROM turns WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s
 )
 SELECT h.agent_id,
        (SELECT count(*) FROM documents d JOIN own o USING (slice_id)
@@ -115,3 +116,9 @@ SELECT 'fact-' || f.fact_id AS id, f.subject, f.predicate, f.object, f.text, f.c
 FROM facts f
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
 ORDER BY f.fact_id;
+
+-- turns: the log of an owner's turns with an agent
+SELECT turn_id AS id, session_id, kind, at, asked, sections, tokens, memories, match_count, top_score, outcome, model, milliseconds
+FROM turns
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s
+ORDER BY at, turn_id;

@@ -41,8 +41,12 @@ class Pages:
 
 
 def refusal(request: Request, error: ReverieError) -> Response:
-    """The answer to a request that an error ends: signing in where that is missing, else a page that says why."""
-    if isinstance(error, Unauthorized):
+    """The answer to a request that an error ends: signing in where that is missing, else a page that says why.
+
+    A script that follows events is told no: it cannot sign in.
+    """
+    is_script = request.headers.get("accept") == "text/event-stream"
+    if isinstance(error, Unauthorized) and not is_script:
         wanted = request.url.path if request.method == "GET" else ROOT
         target = LOGIN if wanted == ROOT else f"{LOGIN}?next={quote(wanted)}"
         response: Response = RedirectResponse(target, 303, HEADERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Header, Query, Response
@@ -31,6 +32,7 @@ from reverie_server.http.schemas.common import (
     WriteResult,
     response_from,
 )
+from reverie_server.http.schemas.sources import FileLineSource, FileSources, FileSourcesQuery
 from reverie_server.text.fields import LineNumber
 
 
@@ -102,6 +104,25 @@ async def list_versions(
     cursor = encode_cursor(page[-1].version) if len(found) > query.limit else None
     entries = [response_from(VersionEntry, version) for version in page]
     return VersionList(path=document.path, scope=document.scope, versions=entries, diff=diff, next_cursor=cursor)
+
+
+@router.get("/{path:file}/sources")
+async def file_sources(
+    a: Agent, path: FilePath, system: System, who: Who, query: Annotated[FileSourcesQuery, Query()]
+) -> FileSources:
+    """Who or what wrote each line of a file, of which messages, by which prompt and model, and whether it holds."""
+    principal = (await system.gate.read(who, a, query.resolved_owner())).principal
+    file = await system.workspace.read(principal, path, from_line=query.from_line, lines=query.lines)
+    found = await system.consolidation.sources.of_lines(principal, file.document, file.content, file.from_line)
+    counted(len(found))
+    return response_from(
+        FileSources,
+        file.document,
+        from_line=file.from_line,
+        line_count=file.line_count,
+        total_lines=file.total_lines,
+        lines=[response_from(FileLineSource, line, **asdict(line.origin)) for line in found],
+    )
 
 
 @router.post("/{path:file}/versions/{version}/restore", dependencies=BODY_ONLY, responses=WRITE_ERRORS)

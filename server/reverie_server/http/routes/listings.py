@@ -1,8 +1,8 @@
-"""Routes of what an agent has: conversations of an owner, the owners, and how much there is."""
+"""Routes of what an agent has: conversations of an owner, their days, the owners, and how much there is."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query
@@ -10,11 +10,13 @@ from fastapi import APIRouter, Depends, Query
 from reverie_server.access.audit import counted
 from reverie_server.access.principal import place_for
 from reverie_server.browse.conversations import SessionFilter
+from reverie_server.browse.timeline import KINDS, DaysWanted
 from reverie_server.http.context import Agent, System, Who, cursor_time, decode_cursor, encode_cursor, no_body
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import Owner, response_from
 from reverie_server.http.schemas.owners import OwnerList, OwnersQuery, SummaryBody, listed_owner
 from reverie_server.http.schemas.sessions import SessionList, SessionsQuery, session_body
+from reverie_server.http.schemas.timeline import DayBody, TimelineBody, TimelineQuery
 
 router = APIRouter(prefix="/agents/{a}", responses=may_answer(401, 403, 404, 422, 503), dependencies=[Depends(no_body)])
 
@@ -51,6 +53,25 @@ async def get_summary(a: Agent, system: System, who: Who, query: Annotated[Owner
         embedder=system.models.state,
         database="degraded" if system.database.faults.reasons() else "ok",
     )
+
+
+@router.get("/timeline", tags=["Memory"])
+async def get_timeline(a: Agent, system: System, who: Who, query: Annotated[TimelineQuery, Query()]) -> TimelineBody:
+    """The days on which something was said, learned, went through, ended or was forgotten, the newest first."""
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
+    position = decode_cursor(query.cursor, str)
+    wanted = DaysWanted(
+        since=query.since or datetime.min.replace(tzinfo=UTC),
+        before=cursor_time(position[0]) if position else datetime.now(UTC),
+        kinds=[query.kind] if query.kind else KINDS,
+        has_entries=query.entries,
+    )
+    page = await system.timeline.page(grant.principal, place, wanted, grant.settings.time_zone, query.limit + 1)
+    days = page[: query.limit]
+    counted(sum(len(day.entries) for day in days))
+    cursor = encode_cursor(days[-1].starts.isoformat()) if len(page) > query.limit else None
+    return TimelineBody(days=[response_from(DayBody, day) for day in days], next_cursor=cursor)
 
 
 @router.get("/owners", tags=["People"])

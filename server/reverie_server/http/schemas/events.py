@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
+from reverie_server.browse.events import StreamedKind
 from reverie_server.http.schemas.common import response_config
 
 _TURN = {"kind": "context", "session_id": "web:7", "outcome": "injected", "tokens": 61}
@@ -20,7 +21,7 @@ class EventBody(BaseModel):
 
     model_config = response_config(kind="turn", id="5f2c9a01d4b7e683", at="2026-04-03T09:30:00Z", data=_TURN)
 
-    kind: Literal["turn", "report", "jobs"]
+    kind: StreamedKind
     id: str | None
     at: datetime | None
     data: dict[str, Any]
