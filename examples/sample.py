@@ -27,12 +27,13 @@ BUDGETS = {
     "memory/2026-11-09.md": "# 2026-11-09\n\n- The kitchen budget is 4,300 euros.\n- Grout on Saturday.\n",
     "memory/2026-11-09-02.md": "# 2026-11-09\n\n- The kitchen budget is 4,600 euros.\n",
 }
+TODAY = "web:today"
 QUESTIONS = (
-    ("web:halle", "What time do we rehearse, and where?"),
-    ("web:halle", "Where is the spare hardware token?"),
-    ("web:halle", "When does the depot call start?"),
-    ("telegram:4712", "What must Mali not eat at school?"),
-    ("web:halle", "Which size has the extractor filter?"),
+    ("What time do we rehearse, and where?", "On Mondays, in the parish hall."),
+    ("Where is the spare hardware token?", "At home, in your desk."),
+    ("When does the depot call start?", "At 09:15."),
+    ("What must Mali not eat at school?", "Cashew and pistachio."),
+    ("Which size has the extractor filter?", "26.5 by 30.5 cm."),
 )
 PHONE_NUMBER = "0151 5550 1234"
 _DEADLINE_SECONDS = 300.0
@@ -69,8 +70,10 @@ def _messages(conversation: dict[str, Any], midnight: datetime) -> Iterator[dict
 
 def _live(memory: AgentMemory) -> None:
     """What a person and their agent do with a memory: ask, rate, confirm, rewrite, forget, and sleep on it."""
-    for session, question in QUESTIONS:
-        memory.context(question, session_id=session, system_prompt="You are Wren. Be brief.")
+    for question, answer in QUESTIONS:
+        memory.context(question, session_id=TODAY, system_prompt="You are Wren. Be brief.")
+        said = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        memory.add_messages(TODAY, said)
     for number, fact in enumerate(memory.facts(state="current")):
         if number == 0:
             memory.confirm_fact(fact.id)

@@ -269,6 +269,25 @@ def bench_startup(
     _finish(run_startup(options), startup_content, results)
 
 
+@bench_cli.command("pages")
+def bench_pages(
+    results: Results = RESULTS,
+    passages: Annotated[int, typer.Option(min=50, help="Passages of notes.")] = 10_000,
+    sessions: Annotated[int, typer.Option(min=2, help="Conversations, of four messages each.")] = 1_000,
+    facts: Annotated[int, typer.Option(min=1, help="Facts in notes.")] = 2_000,
+    requests: Annotated[int, typer.Option(min=1, help="How often each page is asked for.")] = 20,
+    seed: int = SEED,
+    data_dir: DataDir = None,
+) -> None:
+    """What each page of the Memory Browser takes of the CPU over a large memory."""
+    from reverie_bench.pages.run import PagesOptions, pages_content, run_pages
+
+    options = PagesOptions(
+        **_common(data_dir, None), passages=passages, sessions=sessions, facts=facts, requests=requests, seed=seed
+    )
+    _finish(run_pages(options), pages_content, results)
+
+
 @bench_cli.command("prompt")
 def bench_prompt(
     data: Conversations = None,

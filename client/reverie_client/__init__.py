@@ -76,7 +76,7 @@ from reverie_client.errors import (
     UnexpectedAnswer,
     ValidationError,
 )
-from reverie_client.facts import Contradiction, Fact
+from reverie_client.facts import Contradiction, Fact, FactChain
 from reverie_client.graph import (
     Duplicate,
     Entity,
@@ -154,6 +154,7 @@ __all__ = [
     "EpisodeResults",
     "Explanation",
     "Fact",
+    "FactChain",
     "File",
     "FileInfo",
     "FileLineSource",

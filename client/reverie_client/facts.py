@@ -51,6 +51,14 @@ class Fact(Made):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FactChain:
+    """A fact, and with it those that took each other's place, the one that held first first."""
+
+    fact: Fact
+    chain: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FactPage:
     """A page of facts, the most trusted first."""
 

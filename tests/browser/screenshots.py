@@ -20,8 +20,8 @@ PLACE = CHECKOUT / "build" / "screenshots"
 README = CHECKOUT / "docs" / "images"
 PAGES = (
     *("overview", "memory", "memory/file?path=MEMORY.md", "facts", "contradictions", "conversations"),
-    *("conversations/web:halle", "turns", "graph", "nights", "forget", "jobs", "agent", "connect", "people", "keys"),
-    "audit",
+    *("conversations/web:today", "turns", "graph", "nights", "forget", "jobs", "agent", "connect", "people", "keys"),
+    *("audit", "timeline", "memory/lines?path=MEMORY.md", "nights/next", "snapshot"),
 )
 SHOWN = {"overview": "overview", "search": "search", "prompt": "prompt"}
 QUESTION = "Where is the spare hardware token?"

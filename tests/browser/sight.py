@@ -13,7 +13,8 @@ OWNER = "user:1"
 PAGES = (
     *("overview", "memory", "memory/file?path=MEMORY.md", "facts", "contradictions", "conversations"),
     *("conversations/web:1", "search", "turns", "prompt", "graph", "nights", "forget", "jobs", "agent", "connect"),
-    *("people", "keys", "audit"),
+    *("people", "keys", "audit", "timeline", "memory/lines?path=MEMORY.md", "nights/next", "snapshot"),
+    "which?person=user",
 )
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import httpx
 from tests.browser.conftest import LINE, NUMBER, Look, put
 from tests.browser.sight import OWNER, Sight
+from tests.jobs import deferred
 
+from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ async def test_search_from_any_page_says_why_and_whether_it_would_be_injected(
     assert LINE in shown
     assert "Would it be injected?" in shown
     assert "lantern" not in sight.page.url
-    await sight.page.get_by_label("By").select_option("text")
+    await sight.page.locator("[name=mode]").select_option("text")
     await fill(sight, "query", "zeppelin")
     await sight.send("Search")
     assert "Nothing." in await sight.text()
@@ -307,3 +309,120 @@ async def test_a_key_is_made_shown_once_and_revoked(lived: httpx.AsyncClient, lo
     assert "Ada's laptop" in await sight.text("table")
     await sight.press(sight.page.get_by_role("button", name=re.compile("^Revoke")).first)
     assert "/browser/login" in sight.page.url
+
+
+async def test_two_entities_are_made_one_and_two_again(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("graph")
+    await sight.press(sight.page.get_by_role("link", name="Petra Lind", exact=True))
+    await sight.page.get_by_text("The same as another person?").click()
+    await sight.page.get_by_label("It is also").select_option("Ines")
+    await sight.send("Make them one")
+    assert "Ines" in await sight.text("main > p:nth-of-type(2)")
+    await sight.send("Undo")
+    assert "Ines" in await sight.text("table")
+    await sight.visit("graph/ent-999999")
+    assert "Not found" in await sight.text()
+
+
+async def test_a_job_that_failed_is_tried_again(lived: httpx.AsyncClient, look: Look, runtime: Runtime) -> None:
+    work = Work("dedup", "default", "wren", OWNER)
+    await deferred(runtime.database, work, after_seconds=3600)
+    async with runtime.database.maintenance() as connection:
+        await connection.execute(
+            b"UPDATE procrastinate_jobs SET status = 'failed' WHERE task_name = 'dedup' AND status = 'todo'"
+        )
+    sight = await look()
+    await sight.visit("overview")
+    assert "1 jobs failed" in await sight.text(".trustbar")
+    await sight.visit("jobs")
+    await sight.press(sight.page.get_by_role("button", name=re.compile("^Try again job")))
+    assert "None." in await sight.text()
+    assert "failed" not in await sight.text(".trustbar")
+
+
+async def test_a_long_conversation_is_compacted_and_says_where(lived: httpx.AsyncClient, look: Look) -> None:
+    messages = [{"role": "user", "content": f"The boat needs plank {n}."} for n in range(30)]
+    await lived.post("/agents/wren/sessions/web:3/messages", json={"messages": messages, "owner_key": OWNER})
+    sight = await look()
+    await sight.visit("conversations/web:3")
+    assert "Compacted up to here" not in await sight.text()
+    await sight.send("Compact")
+    assert "Compacted up to here" in await sight.text(".talk")
+    assert "The boat needs plank 0." in await sight.text(".talk")
+
+
+async def test_days_lead_to_what_happened(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("timeline")
+    assert "I live in Bergen." in await sight.text()
+    await sight.page.get_by_label("Show").select_option("forgotten")
+    await sight.send("Filter")
+    assert "I live in Bergen." not in await sight.text()
+    await sight.press(sight.page.locator("main .happened a").first)
+    assert sight.path.startswith("forget/rcp-")
+    await sight.visit("timeline")
+    await fill(sight, "topic", "the budget")
+    await sight.send("Run")
+    assert sight.path.startswith("nights")
+
+
+async def test_where_a_line_comes_from(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("memory/file?path=MEMORY.md")
+    await sight.press(sight.page.get_by_role("link", name=re.compile("^Line by line")))
+    own = sight.page.locator("tr", has_text="red rowing boat")
+    assert "a person" in await own.inner_text()
+    await sight.visit("memory/lines?path=PROFILE.md")
+    derived = sight.page.locator("tr", has_text="Petra Lind").filter(has_text="extraction").first
+    await sight.press(derived.get_by_role("link").first)
+    assert sight.path.startswith("conversations/web")
+    assert await sight.page.locator("li.message:target").count() == 1
+
+
+async def test_an_archive_is_looked_at_and_brought_in(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("snapshot")
+    async with sight.page.expect_download() as download:
+        await sight.page.get_by_role("button", name="Export", exact=True).click()
+    archive = await (await download.value).path()
+    await put(lived, "MEMORY.md", "# Long-term Memory\n\n- Nothing.\n")
+    await sight.page.locator("[name=file]").set_input_files(archive)
+    await sight.send("Look at it")
+    assert "Would change (1)" in await sight.text()
+    await sight.send("Bring it in")
+    assert "Changed (1)" in await sight.text()
+    await sight.visit("memory/file?path=MEMORY.md")
+    assert "red rowing boat" in await sight.text("article")
+    await sight.visit("snapshot")
+    await sight.page.locator("[name=file]").set_input_files(
+        {"name": "a.zip", "mimeType": "a/b", "buffer": b"no archive"}
+    )
+    await sight.send("Look at it")
+    assert "That did not work" in await sight.text()
+
+
+async def test_an_agent_and_a_person_are_found_by_a_part_of_their_names(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look(None)
+    await sight.visit("overview")
+    await fill(sight, "person", "1", within="header")
+    await sight.send("Show", within="header")
+    await sight.press(sight.page.locator("main").get_by_role("link", name=OWNER, exact=True))
+    assert OWNER in await sight.text("h1")
+    await fill(sight, "agent", "nobody", within="header")
+    await sight.send("Show", within="header")
+    assert "There is no agent nobody." in await sight.text()
+
+
+async def test_dark_or_light_is_a_choice(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look(color_scheme="light")
+    await sight.visit("memory")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = await sight.page.evaluate(ground)
+    await sight.press(sight.page.get_by_role("button", name=re.compile("^Dark")))
+    assert sight.path == "memory"
+    assert await sight.page.evaluate(ground) != light
+    await sight.visit("facts")
+    assert await sight.page.evaluate(ground) != light
+    await sight.press(sight.page.get_by_role("button", name=re.compile("^Light")))
+    assert await sight.page.evaluate(ground) == light

@@ -101,7 +101,9 @@ def export_owner(d: Draw) -> Call:
     owner = d.one_of(OWNERS)
     call = admin_call(d, "GET", f"{PEOPLE}/{owner}/export", f"{PEOPLE}/{{owner_key}}/export")
     call.may = lambda world: is_admin(call.key) or is_own(call.key, owner)
-    call.names = lambda world: of_conversations(world, call.key.tenant, owner)
+    call.names = lambda world: of_conversations(world, call.key.tenant, owner).union(
+        *(texts for (tenant, _, whose), texts in world.asked.items() if (tenant, whose) == (call.key.tenant, owner))
+    )
     call.said = call.past = True
     call.homes = lambda world: [
         home for home in {*world.files, *(home for talk in world.talks.by_key.values() for home in talk.homes)}

@@ -37,6 +37,38 @@ def list_facts(d: Draw) -> Call:
     return call
 
 
+def get_fact(d: Draw) -> Call:
+    """A fact out of a list of them, with those of its chain; or one of somebody else."""
+    if d.chance(0.4):
+        acting, fields = d.acting(reads=True)
+        call = _one_fact(d, acting, fields, f"fact-{_foreign(d, acting)}")
+        call.exact = lambda _, answer: demand(not answer.ok, "a fact is shown that the caller does not have")
+        return call
+    call = list_facts(d)
+    acting = call.acting
+    assert acting is not None
+
+    def follow(answer: Answer) -> Call | None:
+        facts = answer.result["facts"] if answer.ok else []
+        fields = {name: value for name, value in call.params.items() if name in ("owner_key", "end_user_id")}
+        return _one_fact(d, acting, fields, facts[0]["id"]) if facts else None
+
+    call.follow = follow
+    return call
+
+
+def _one_fact(d: Draw, acting: Acting, fields: dict[str, str], fact_id: str) -> Call:
+    url = d.url_of(acting.agent, "facts", fact_id)
+    call = Call(f"GET {FACTS}/{{fact_id}}", acting.key, "GET", url, acting, params=fields, said=True, past=True)
+
+    def check(world: World, answer: Answer) -> None:
+        if answer.ok:
+            check_facts(world, acting, [answer.result["fact"], *answer.result["chain"]])
+
+    call.check = check
+    return call
+
+
 def list_contradictions(d: Draw) -> Call:
     acting, fields = d.acting(reads=True)
     url = d.url_of(acting.agent, "contradictions")
@@ -76,6 +108,7 @@ def _of_others(path: str, kind: str, what: str, body: dict[str, Any]) -> Operati
 
 OPERATIONS_ON_FACTS: dict[str, tuple[int, Operation]] = {
     f"GET {FACTS}": (5, list_facts),
+    f"GET {FACTS}/{{fact_id}}": (3, get_fact),
     f"POST {FACTS}/{{fact_id}}/feedback": (1, _of_others(FACTS, "fact_id", "facts/feedback", {"kind": "helpful"})),
     f"POST {FACTS}/{{fact_id}}/confirm": (1, _of_others(FACTS, "fact_id", "facts/confirm", {})),
     f"POST {FACTS}/{{fact_id}}/edit": (1, _of_others(FACTS, "fact_id", "facts/edit", {"text": "Prefers tea."})),

@@ -24,7 +24,7 @@ PAGES = (
         "nights",
         "forget",
     ),
-    *("jobs", "agent", "connect"),
+    *("jobs", "agent", "connect", "timeline", "turns", "snapshot"),
 )
 _TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
 
@@ -52,7 +52,8 @@ def look(d: Draw) -> Call:
 
 def look_at_file(d: Draw) -> Call:
     acting, params = _acting(d)
-    return _page(d, "file", "memory/file", acting, {**params, "path": d.path()})
+    name = d.one_of(("memory/file", "memory/lines"))
+    return _page(d, "file", name, acting, {**params, "path": d.path()})
 
 
 def look_at_talk(d: Draw) -> Call:

@@ -19,7 +19,7 @@ __all__ = ["with_key"]
 ME = "user:1"
 PAGES = (
     *("overview", "memory", "facts", "contradictions", "conversations", "search", "graph", "nights", "forget"),
-    *("prompt", "jobs", "agent", "connect"),
+    *("prompt", "jobs", "agent", "connect", "timeline", "turns", "snapshot", "nights/next"),
 )
 ADMIN_PAGES = ("people", "keys", "audit")
 SECRET = "The heron keeps its lantern in the east boathouse."
@@ -333,3 +333,134 @@ async def test_the_api_reference_comes_from_this_server_alone(browser: httpx.Asy
         assert assets
         for asset in assets:
             assert (await browser.get(asset)).status_code == 200, asset
+
+
+async def test_a_part_of_a_name_leads_to_agents_and_people(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client)
+    await remember(client, owner_key="user:17")
+    there = await look(browser, "which", agent="wren", person="user:17")
+    assert (there.status_code, there.headers["location"]) == (303, "/browser/wren/overview?owner=user%3A17")
+    shared = await look(browser, "which", agent="wren", person="")
+    assert shared.headers["location"] == "/browser/wren/overview"
+    agents = await look(browser, "which", agent="WR", person="")
+    assert (agents.status_code, "Which agent?" in agents.text, "/browser/wren/which" in agents.text) == (
+        200,
+        True,
+        True,
+    )
+    people = await look(browser, "which", agent="wren", person="17")
+    assert ("Which person?" in people.text, "owner=user%3A17" in people.text) == (True, True)
+    assert (await look(browser, "which", agent="wren", person="nobody at all")).status_code == 422
+
+
+async def test_only_an_administrator_finds_people_by_a_part(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client, owner_key="user:17")
+    _, key = await runtime.keys.create("default", "member")
+    await sign_in(browser, key)
+    found = await look(browser, "which", agent="wren", person="17")
+    assert (found.status_code, "user:17" in found.text) == (422, False)
+
+
+async def test_colours_are_chosen_and_kept(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client)
+    assert "data-theme" not in (await look(browser, "memory")).text
+    chosen = await send(browser, "theme", {"theme": "dark", "back": "/browser/wren/memory?owner=user%3A1"})
+    assert (chosen.status_code, chosen.headers["location"]) == (303, "/browser/wren/memory?owner=user%3A1")
+    assert '<html lang="en" data-theme="dark">' in (await look(browser, "memory")).text
+    away = await send(browser, "theme", {"theme": "", "back": "http://evil.example/"})
+    assert away.headers["location"] == "/browser"
+    assert "data-theme" not in (await look(browser, "memory")).text
+    assert (await send(browser, "theme", {"theme": "neon", "back": "/browser"})).status_code == 422
+
+
+async def test_the_days_of_a_memory_and_where_its_lines_come_from(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    session = "/agents/wren/sessions/web:1"
+    for text in ("Please remember: my locker is number 34.", "I work at Aldi."):
+        body = {"messages": [{"role": "user", "content": text}], "owner_key": ME}
+        await client.post(f"{session}/messages", json=body)
+    await client.post(f"{session}/complete", json={"owner_key": ME})
+    await drain(runtime)
+    days = (await look(browser, "timeline")).text
+    assert "my locker is number 34" in days
+    assert "2 messages in 1 conversation" in days
+    assert "my locker" not in (await look(browser, "timeline", kind="night")).text
+    assert "my locker" not in (await look(browser, "timeline", owner="user:2")).text
+    lines = (await look(browser, "memory/lines", path="MEMORY.md")).text
+    assert "extraction" in lines
+    assert "/browser/wren/conversations/web%3A1?owner=user%3A1#m1" in lines
+    assert "Said: 2" in (await look(browser, "overview")).text
+
+
+async def test_a_fact_with_what_it_replaced(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    for text in ("I work at Aldi.", "I work at Lidl now."):
+        body = {"messages": [{"role": "user", "content": text}], "owner_key": ME}
+        await client.post("/agents/wren/sessions/web:1/messages", json=body)
+        await client.post("/agents/wren/sessions/web:1/complete", json={"owner_key": ME})
+        await drain(runtime)
+    found = (await client.get("/agents/wren/facts", params={"owner_key": ME, "q": "Aldi"})).json()["facts"]
+    [old] = [fact for fact in found if fact["state"] == "superseded"]
+    shown = (await look(browser, f"facts/{old['id']}")).text
+    assert "number 1 of 2" in shown
+    assert shown.index("Aldi") < shown.index("Lidl")
+    assert (await look(browser, f"facts/{old['id']}", owner="user:2")).status_code == 404
+
+
+async def test_two_settings_of_a_search_beside_each_other(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client, content=f"{SECRET}\n\nThe harbour is closed in winter.\n")
+    fields = {"query": "heron lantern", "mode": "vector", "mode_2": "text", "beside": "1"}
+    shown = (await send(browser, "search", fields)).text
+    assert "<h2>Meaning</h2>" in shown
+    assert "<h2>Words</h2>" in shown
+    assert "as here beside" in shown
+    assert "<b>not beside</b>" in shown
+    assert "<h2>Words</h2>" not in (await send(browser, "search", {"query": "heron", "mode": "vector"})).text
+
+
+async def test_what_was_given_stands_beside_the_message_that_it_was_for(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client)
+    asked = "Where does the heron keep its lantern?"
+    body = {"message": asked, "session_id": "web:1", "owner_key": ME}
+    await client.post("/agents/wren/context", json=body)
+    said = {"messages": [{"role": "user", "content": asked}], "owner_key": ME}
+    await client.post("/agents/wren/sessions/web:1/messages", json=said)
+    assert await runtime.turn_log.flush()
+    shown = (await look(browser, "conversations/web:1")).text
+    assert re.search(r"Memory gave 1 to the prompt</a>: “The heron keeps its lantern", shown)
+
+
+async def test_an_archive_is_looked_at_before_it_is_brought_in(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client, "memory/a.md")
+    archive = (await send(browser, "export", {})).content
+    await remember(client, "memory/a.md", "Something else.")
+    token = re.search(r'name="form_token" value="([0-9a-f]+)"', (await look(browser, "snapshot")).text)
+    assert token is not None
+    address = f"/browser/wren/snapshot/preview?owner={ME}"
+    sent = {"files": {"file": ("memory.zip", archive, "application/zip")}}
+    seen = await browser.post(address, data={"form_token": token[1]}, **sent)
+    assert (seen.status_code, "Would change (1)" in seen.text, "memory/a.md" in seen.text) == (200, True, True)
+    assert "Something else." in (await look(browser, "memory/file", path="memory/a.md")).text
+    found = re.search(r'name="archive" value="([^"]+)"', seen.text)
+    assert found is not None
+    done = await send(browser, "snapshot", {"archive": found[1]})
+    assert (done.status_code, "Changed (1)" in done.text) == (200, True)
+    assert SECRET in (await look(browser, "memory/file", path="memory/a.md")).text
+    assert (await send(browser, "snapshot", {"archive": "?"})).status_code == 422
+    assert (await browser.post(address, data={"form_token": "0" * 64}, **sent)).status_code == 403
+    assert (await browser.post(address, data={"form_token": token[1]}, files={"file": ("a", b"x")})).status_code == 400
+    assert (await browser.post(address, data={"form_token": token[1]}, files={"other": ("a", b"")})).status_code == 422
+    foreign = {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
+    assert (await browser.post(address, data={"form_token": token[1]}, headers=foreign, **sent)).status_code == 403

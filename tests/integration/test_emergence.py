@@ -77,7 +77,7 @@ async def test_a_night_is_done_once_however_often_it_is_run(ada: Nights) -> None
     assert (await ada.text("DREAMS.md") or "").count("## ") == 1
     ada.later(days=1)
     again = await ada.emerge()
-    assert (again.status, again.reason) == ("skipped", "none of 1 candidates passed (1 at not_known)")
+    assert (again.status, again.reason) == ("skipped", "none of 1 candidates passed: 1 known already")
     diary = await ada.text("DREAMS.md") or ""
     assert f"## 2026-04-04 02:00 emergence: nothing concluded: {again.reason} (report {again.report_id})" in diary
 

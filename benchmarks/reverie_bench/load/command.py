@@ -141,7 +141,7 @@ class Served:
             except (OSError, http.client.HTTPException):
                 done = False
             if done:
-                self.usage[reached] = Usage(time.perf_counter() - self.started, _cpu_of_family(self.process))
+                self.usage[reached] = Usage(time.perf_counter() - self.started, cpu_of_family(self.process))
                 return
             time.sleep(_RETRY_SECONDS)
         raise SetupError(f"the server to be measured did not come as far as the {reached}")
@@ -196,7 +196,7 @@ def is_ready(served: Served) -> bool:
     return served.ask("GET", "/readyz")[0] == 200
 
 
-def _cpu_of_family(process: psutil.Popen) -> float:
+def cpu_of_family(process: psutil.Popen) -> float:
     """CPU seconds of a process, of its children that have ended, and of those that live."""
     family = [process, *process.children(recursive=True)]
     return cpu_seconds(family, with_ended_children=True)

@@ -13,6 +13,7 @@ from reverie_client.facts import (
     ContradictionState,
     Fact,
     FactCategory,
+    FactChain,
     FactPage,
     FactState,
     Feedback,
@@ -48,6 +49,11 @@ class AsyncFacts(AsyncBound):
         return self._connection.each(
             FactPage, Call(method="GET", path=f"{self._path}/facts", query=query, is_read=True)
         )
+
+    async def fact(self, fact_id: str) -> FactChain:
+        """A fact, with those that it replaced and what replaced it; NotFound."""
+        path = f"{self._path}/facts/{segment(fact_id, 'the id of a fact')}"
+        return await self._connection.ask(FactChain, Call(method="GET", path=path, query=self._owner, is_read=True))
 
     async def rate_fact(self, fact_id: str, kind: Feedback, *, turn_id: str | None = None) -> Fact:
         """Say whether a fact was of use: one vote for each owner, fact and turn; `none` takes it back."""

@@ -100,9 +100,9 @@ class Reverie(Administration):
         """
         return AgentMemory(self._connection, agent_id, owner_key, end_user_id)
 
-    def agents(self, *, page_size: int | None = None) -> Iterator[Agent]:
-        """The tenant's agents by id; pages are fetched as they are needed. A bound key sees its own."""
-        call = Call(method="GET", path="/agents", query={"limit": page_size}, is_read=True)
+    def agents(self, q: str | None = None, *, page_size: int | None = None) -> Iterator[Agent]:
+        """The tenant's agents by id, of all or of those whose id or name has `q`; a bound key sees its own."""
+        call = Call(method="GET", path="/agents", query={"q": q, "limit": page_size}, is_read=True)
         return self._connection.each(AgentPage, call)
 
     def get_agent(self, agent_id: str) -> Agent:

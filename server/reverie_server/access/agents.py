@@ -47,9 +47,12 @@ class Agents:
             return await self._get(connection, tenant_id, agent_id)
 
     async def listing(
-        self, tenant_id: str, agent_ids: Sequence[str] | None, *, after: str | None, limit: int
+        self, tenant_id: str, agent_ids: Sequence[str] | None, *, after: str | None, limit: int, part: str | None = None
     ) -> list[Agent]:
-        """A page of agents by id, of all or of `agent_ids`, after the id `after`."""
+        """A page of agents by id, of all or of `agent_ids`, after the id `after`.
+
+        With `part` only those whose id or name has it, in any case.
+        """
         async with self._database.tenant(tenant_id) as connection:
             cursor = await connection.execute(
                 SQL["agents"],
@@ -58,6 +61,7 @@ class Agents:
                     "agent_ids": None if agent_ids is None else list(agent_ids),
                     "after": after,
                     "limit": limit,
+                    "part": part,
                 },
             )
             return [Agent(**row) for row in await cursor.fetchall()]

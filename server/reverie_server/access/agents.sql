@@ -1,12 +1,13 @@
 -- lock_agent: until the transaction ends, the agent gets no new slice, no new leader and no new member
 SELECT agent_id FROM agents WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE;
 
--- agents: the tenant's agents, or those of a key's list, by id after a cursor
+-- agents: the tenant's agents, or those of a key's list, by id after a cursor; with a part, those whose id or name has it
 SELECT agent_id, name, leader_agent_id, settings, created_at, updated_at
 FROM agents
 WHERE tenant_id = %(tenant_id)s
   AND (%(agent_ids)s::text[] IS NULL OR agent_id = ANY(%(agent_ids)s::text[]))
   AND (%(after)s::text IS NULL OR agent_id > %(after)s::text)
+  AND (%(part)s::text IS NULL OR strpos(lower(agent_id), lower(%(part)s::text)) > 0 OR strpos(lower(name), lower(%(part)s::text)) > 0)
 ORDER BY agent_id LIMIT %(limit)s;
 
 -- update_agent: replace name, leader and settings

@@ -21,6 +21,7 @@ from reverie_server.heuristics.stated_fact import Category
 
 SQL = Queries(__file__)
 MAX_WORDS = 32
+_MAX_CHAIN = 50
 _SOURCE = ("path", "start_line", "end_line", "session_id", "message_ids", "seqs")
 
 
@@ -76,6 +77,24 @@ class FactView:
                 if found := await self._read(connection, principal.tenant_id, {**params, "slice_ids": slice_ids}):
                     return found[0]
         raise NotFound(f"there is no fact {given_id!r}")
+
+    async def chain(self, principal: Principal, given_id: str) -> tuple[Fact, list[Fact]]:
+        """The fact of an id, and those that took each other's place with it, the one that held first first.
+
+        NotFound.
+        """
+        fact = await self.fact(principal, given_id)
+        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
+            for each in _principals(principal):
+                slice_ids = await _visible(connection, each, is_leader=each is not principal)
+                params = {"slice_ids": slice_ids, "fact_id": fact.fact_id, "limit": _MAX_CHAIN}
+                params["tenant_id"] = principal.tenant_id
+                rows = await (await connection.execute(SQL["chain"], params)).fetchall()
+                if rows:
+                    ids = {row["fact_id"] for row in rows}
+                    found = await self._by_id(connection, principal.tenant_id, slice_ids, ids)
+                    return fact, sorted(found.values(), key=lambda one: (one.valid_from, one.fact_id))
+        return fact, [fact]
 
     async def contradictions(
         self, principal: Principal, *, state: ContradictionState | None, before: int | None, limit: int

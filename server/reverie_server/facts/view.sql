@@ -48,3 +48,21 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
   AND (%(contradiction_id)s::bigint IS NULL OR contradiction_id = %(contradiction_id)s::bigint)
   AND (%(before)s::bigint IS NULL OR contradiction_id < %(before)s::bigint)
 ORDER BY contradiction_id DESC LIMIT %(limit)s;
+
+-- chain: a fact with those that it replaced, those that these replaced, and what replaced it, at most so many
+WITH RECURSIVE before AS (
+    SELECT fact_id FROM facts
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND fact_id = %(fact_id)s::bigint
+    UNION
+    SELECT f.fact_id FROM before b JOIN facts f ON f.tenant_id = %(tenant_id)s AND f.superseded_by = b.fact_id
+    WHERE f.slice_id = ANY(%(slice_ids)s::bigint[])
+), after AS (
+    SELECT superseded_by AS fact_id FROM facts
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND fact_id = %(fact_id)s::bigint
+    UNION
+    SELECT f.superseded_by FROM after a JOIN facts f ON f.tenant_id = %(tenant_id)s AND f.fact_id = a.fact_id
+    WHERE f.slice_id = ANY(%(slice_ids)s::bigint[])
+)
+(SELECT fact_id FROM before LIMIT %(limit)s)
+UNION
+(SELECT fact_id FROM after WHERE fact_id IS NOT NULL LIMIT %(limit)s);

@@ -25,7 +25,10 @@ from reverie_server.pages.routes import (
     prompt,
     search,
     sign_in,
+    snapshot,
+    timeline,
     turns,
+    which,
 )
 
 # The scripts and styles of the API reference.
@@ -41,7 +44,9 @@ def pages() -> APIRouter:
     together.routes.append(Mount(STATIC.rstrip("/"), _Static(directory=Path(__file__).with_name("static"))))
     for part in (
         sign_in,
+        which,
         overview,
+        timeline,
         memory,
         facts,
         conversations,
@@ -51,6 +56,7 @@ def pages() -> APIRouter:
         graph,
         nights,
         forget,
+        snapshot,
         administration,
     ):
         together.include_router(part.router)

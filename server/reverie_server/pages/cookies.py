@@ -1,4 +1,4 @@
-"""The cookie of a browser's session, and the token of its forms. Pure."""
+"""The cookies of a browser, its session and its colours, and the token of its forms. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,30 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 SESSION = "reverie_session"
+THEME = "reverie_theme"
 _MAX_COOKIE_BYTES = 4096
 
 
 def session_token(scope: Scope) -> str | None:
     """The token of a request's session; None without one."""
+    return _cookie(scope, SESSION)
+
+
+def theme_of(scope: Scope) -> str:
+    """The colours that a person has chosen: light or dark, or "" for those of their system."""
+    chosen = _cookie(scope, THEME)
+    return chosen if chosen in ("light", "dark") else ""
+
+
+def set_theme(response: Response, chosen: str) -> None:
+    """Let the browser keep the choice for a year; "" takes it back."""
+    if chosen:
+        response.set_cookie(THEME, chosen, max_age=365 * 86400, path="/", httponly=True, samesite="strict")
+    else:
+        response.delete_cookie(THEME, path="/", httponly=True, samesite="strict")
+
+
+def _cookie(scope: Scope, wanted: str) -> str | None:
     for name, value in scope["headers"]:
         if name == b"cookie" and len(value) <= _MAX_COOKIE_BYTES:
             cookies: SimpleCookie = SimpleCookie()
@@ -23,8 +42,8 @@ def session_token(scope: Scope) -> str | None:
                 cookies.load(value.decode("latin-1"))
             except CookieError:
                 continue
-            if SESSION in cookies and cookies[SESSION].value:
-                return cookies[SESSION].value
+            if wanted in cookies and cookies[wanted].value:
+                return cookies[wanted].value
     return None
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
@@ -44,6 +45,8 @@ def _environment() -> Environment:
     )
     made.filters["day"] = _day
     made.filters["moment"] = _moment
+    made.filters["clock"] = _clock
+    made.filters["word"] = _word
     made.filters["percent"] = _percent
     made.filters["markdown"] = rendered
     made.globals["charts"] = charts
@@ -63,6 +66,15 @@ def error_page(status: int, code: str, detail: str) -> HTMLResponse:
 def _moment(at: datetime | None) -> str:
     """A time to the minute, in UTC; "" for None."""
     return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def _word(value: object) -> object:
+    """Yes and no in words, nothing as a dash, and all else as it is."""
+    return {True: "yes", False: "no", None: "–"}[value] if value is None or isinstance(value, bool) else value
+
+
+def _clock(at: datetime, time_zone: str) -> str:
+    return f"{at.astimezone(ZoneInfo(time_zone)):%H:%M}"
 
 
 def _day(at: datetime | None) -> str:

@@ -12,22 +12,27 @@ from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from reverie_indexer.errors import Forbidden, NotFound, ReverieError, ValidationFailed
 from reverie_indexer.file_rules import check_agent_id, check_owner_key
 from reverie_server.access.keys import Caller
-from reverie_server.http.context import caller
+from reverie_server.http.context import caller, encode_cursor
 from reverie_server.http.routes.listings import get_summary
 from reverie_server.http.schemas.common import Owner
-from reverie_server.pages.cookies import form_token, session_token
+from reverie_server.pages.cookies import form_token, session_token, theme_of
 from reverie_server.pages.entrance import ROOT, refusal
 from reverie_server.pages.render import HEADERS, page
 from reverie_server.runtime import Runtime
 
 Query = TypeVar("Query", bound=BaseModel)
-_MAX_FIELDS = 2_000
+_MAX_FIELDS, _MAX_PARTS = 2_000, 20
+_OLD_FORM = "this form is older than your session: go back and load the page again"
 FORM_FIELD = "form_token"
+# Messages on the first page of a conversation.
+_FIRST_PAGE = 50
 
 
 class PageRoute(APIRoute):
@@ -76,12 +81,22 @@ class Visit:
         """Whether the caller administers the tenant."""
         return self.who.role == "admin" and not self.who.is_bound
 
+    @property
+    def theme(self) -> str:
+        """The colours that were chosen: light, dark, or "" for the system's."""
+        return theme_of(self.request.scope)
+
     def url(self, name: str, **query: str | int | None) -> str:
         """The address of a page of the same agent and owner."""
         given = {"owner": self.owner_key, **query}
         wanted = {name: value for name, value in given.items() if value not in (None, "")}
         address = f"{ROOT}/{quote(self.agent_id)}/{quote(name, safe='/')}"
         return f"{address}?{urlencode(wanted)}" if wanted else address
+
+    def message_url(self, session_id: str, seq: int) -> str:
+        """The address of a message, in the page of its conversation that begins a little before it."""
+        cursor = encode_cursor(max(0, seq - 4)) if seq > _FIRST_PAGE else None
+        return f"{self.url(f'conversations/{session_id}', cursor=cursor)}#m{seq}"
 
     def elsewhere(self, agent_id: str) -> Visit:
         """The same visit at another agent."""
@@ -172,11 +187,30 @@ def check_same_origin(request: Request) -> None:
 async def sent_form(request: Request, visit: Visiting) -> Form:
     """The form of a visit. Forbidden for one that no page of this session was sent with."""
     form = await read_form(request)
-    if not hmac.compare_digest(form.fields.get(FORM_FIELD, ""), visit.token):
-        raise Forbidden("this form is older than your session: go back and load the page again")
+    if not hmac.compare_digest(form.fields.get(FORM_FIELD, "").encode(), visit.token.encode()):
+        raise Forbidden(_OLD_FORM)
     return form
 
 
+async def sent_file(request: Request, visit: Visiting) -> bytes:
+    """The file of a visit's form with an upload. Forbidden as for other forms; ValidationFailed without a file."""
+    check_same_origin(request)
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise ValidationFailed("a form with a file was expected")
+    try:
+        async with request.form(max_files=1, max_fields=_MAX_PARTS) as form:
+            token, file = form.get(FORM_FIELD), form.get("file")
+            content = await file.read() if isinstance(file, UploadFile) else b""
+    except HTTPException:
+        raise ValidationFailed("the form cannot be read") from None
+    if not isinstance(token, str) or not hmac.compare_digest(token.encode(), visit.token.encode()):
+        raise Forbidden(_OLD_FORM)
+    if not content:
+        raise ValidationFailed("choose a file first")
+    return content
+
+
+SentFile = Annotated[bytes, Depends(sent_file)]
 Sent = Annotated[Form, Depends(sent_form)]
 # Of a form whose fields say nothing more than its address.
 SENT = [Depends(sent_form)]

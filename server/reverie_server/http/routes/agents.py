@@ -9,18 +9,18 @@ from fastapi import APIRouter, Depends, Query, Response
 from reverie_server.access.gate import check_agent
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import AgentBody, AgentList, AgentPut, PlainPage, response_from
+from reverie_server.http.schemas.common import AgentBody, AgentList, AgentPut, AgentsQuery, response_from
 
 router = APIRouter(prefix="/agents", tags=["Agents"], responses=may_answer(401, 403, 422, 503))
 
 
 @router.get("")
-async def list_agents(system: System, who: Who, query: Annotated[PlainPage, Query()]) -> AgentList:
-    """The tenant's agents by id; a bound key sees its own."""
+async def list_agents(system: System, who: Who, query: Annotated[AgentsQuery, Query()]) -> AgentList:
+    """The tenant's agents by id, of all or of those whose id or name has `q`; a bound key sees its own."""
     position = cast("tuple[str] | None", decode_cursor(query.cursor, str))
     bound = None if who.agent_ids is None else sorted(who.agent_ids)
     after = position[0] if position else None
-    found = await system.agents.listing(who.tenant_id, bound, after=after, limit=query.limit + 1)
+    found = await system.agents.listing(who.tenant_id, bound, after=after, limit=query.limit + 1, part=query.q)
     page = found[: query.limit]
     cursor = encode_cursor(page[-1].agent_id) if len(found) > query.limit else None
     return AgentList(agents=[response_from(AgentBody, agent) for agent in page], next_cursor=cursor)

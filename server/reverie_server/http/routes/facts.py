@@ -14,13 +14,14 @@ from reverie_server.facts.model import public_id
 from reverie_server.forgetting.selection import Target
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_query
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.common import response_from
+from reverie_server.http.schemas.common import Owner, response_from
 from reverie_server.http.schemas.facts import (
     ContradictionBody,
     ContradictionList,
     ContradictionResolve,
     ContradictionsQuery,
     FactBody,
+    FactChain,
     FactEdit,
     FactFeedback,
     FactList,
@@ -48,6 +49,15 @@ async def list_facts(a: Agent, system: System, who: Who, query: Annotated[FactsQ
     counted(len(facts))
     cursor = encode_cursor(repr(facts[-1].order_key), facts[-1].fact_id) if len(page) > query.limit else None
     return FactList(facts=[fact_body(fact) for fact in facts], next_cursor=cursor)
+
+
+@router.get("/facts/{fact_id}")
+async def get_fact(a: Agent, fact_id: FactId, system: System, who: Who, query: Annotated[Owner, Query()]) -> FactChain:
+    """A fact, with those that it replaced and what replaced it."""
+    grant = await system.gate.read(who, a, query.resolved_owner())
+    fact, chain = await system.facts.view.chain(grant.principal, fact_id)
+    counted(len(chain))
+    return FactChain(fact=fact_body(fact), chain=[fact_body(each) for each in chain])
 
 
 @router.post("/facts/{fact_id}/feedback", dependencies=BODY_ONLY, responses=may_answer(400, 413))

@@ -71,7 +71,8 @@ async def get_timeline(a: Agent, system: System, who: Who, query: Annotated[Time
     days = page[: query.limit]
     counted(sum(len(day.entries) for day in days))
     cursor = encode_cursor(days[-1].starts.isoformat()) if len(page) > query.limit else None
-    return TimelineBody(days=[response_from(DayBody, day) for day in days], next_cursor=cursor)
+    bodies = [response_from(DayBody, day) for day in days]
+    return TimelineBody(days=bodies, time_zone=grant.settings.time_zone, next_cursor=cursor)
 
 
 @router.get("/owners", tags=["People"])

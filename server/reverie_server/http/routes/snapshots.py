@@ -6,8 +6,8 @@ import asyncio
 import re
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
-from typing import Annotated, Any, BinaryIO
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from typing import Annotated, Any, BinaryIO, TypeAlias
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -27,6 +27,7 @@ ZIP = "application/zip"
 _PIECE = 64 * 1024
 _IMPORT_PATH = re.compile(r"/api/v1/agents/[^/]+/workspace/memory/import(?:/preview)?")
 # No text of JSON is an archive: the example is what the export gives.
+Archive: TypeAlias = AbstractAsyncContextManager[BinaryIO]
 _EXAMPLE = {"summary": "A snapshot", "externalValue": "/api/v1/agents/wren/workspace/memory/export"}
 _ARCHIVE: dict[str, Any] = {
     ZIP: {"schema": {"type": "string", "format": "binary"}, "examples": {"snapshot": _EXAMPLE}},
@@ -76,8 +77,13 @@ async def preview_import(
     a: Agent, request: Request, system: System, who: Who, query: Annotated[ScopedOwner, Query()]
 ) -> ImportReport:
     """What importing the archive would create, update and skip. Writes nothing."""
+    return await preview_archive(a, system, who, query, _uploaded(request, system.snapshots.limits.max_archive_bytes))
+
+
+async def preview_archive(a: Agent, system: System, who: Who, query: ScopedOwner, archive: Archive) -> ImportReport:
+    """What importing an archive would do; it is opened once the caller may write."""
     _, place = await system.gate.write(who, a, query.resolved_owner(), query.scope, action="read")
-    async with _uploaded(request, system.snapshots.limits.max_archive_bytes) as file:
+    async with archive as file:
         return import_report(await system.snapshots.preview(place, file), applied=False)
 
 
@@ -86,8 +92,13 @@ async def import_snapshot(
     a: Agent, request: Request, system: System, who: Who, query: Annotated[ScopedOwner, Query()]
 ) -> ImportReport:
     """Write what the archive brings, all of it or nothing: the owner's files where one is given, else the team's."""
+    return await import_archive(a, system, who, query, _uploaded(request, system.snapshots.limits.max_archive_bytes))
+
+
+async def import_archive(a: Agent, system: System, who: Who, query: ScopedOwner, archive: Archive) -> ImportReport:
+    """Write what an archive brings; it is opened once the caller may write."""
     grant, place = await system.gate.write(who, a, query.resolved_owner(), query.scope)
-    async with _uploaded(request, system.snapshots.limits.max_archive_bytes) as file:
+    async with archive as file:
         report = await system.snapshots.apply(place, file, by=grant.author)
         counted(len(report.created) + len(report.updated))
         return import_report(report, applied=True)

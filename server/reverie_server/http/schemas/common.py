@@ -134,6 +134,12 @@ class AgentBody(BaseModel):
     updated_at: datetime
 
 
+class AgentsQuery(PlainPage):
+    """Which agents: whose id or name has a text in it, in any case."""
+
+    q: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+
+
 class AgentList(BaseModel):
     """A page of agents."""
 

@@ -145,6 +145,15 @@ class FactBody(BaseModel):
     model: str | None
 
 
+class FactChain(BaseModel):
+    """A fact, and with it those that took each other's place, the one that held first first."""
+
+    model_config = response_config(fact=_FACT, chain=[_FACT])
+
+    fact: FactBody
+    chain: list[FactBody]
+
+
 class FactList(BaseModel):
     """A page of facts, the most trusted first."""
 

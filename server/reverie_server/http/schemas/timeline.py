@@ -65,9 +65,10 @@ class DayBody(BaseModel):
 
 
 class TimelineBody(BaseModel):
-    """A page of days, the newest first."""
+    """A page of days, the newest first, as they are in a time zone."""
 
-    model_config = response_config(days=[_DAY], next_cursor=None)
+    model_config = response_config(days=[_DAY], time_zone="Europe/Berlin", next_cursor=None)
 
     days: list[DayBody]
+    time_zone: str
     next_cursor: str | None

@@ -50,6 +50,21 @@ GATES = (
     "not_one_off",
     "score",
 )
+# What it means that a candidate was stopped, by its gate; and by what comes after all gates.
+STOPPED: Mapping[str, str] = {
+    "not_known": "known already",
+    "not_corrected": "corrected since",
+    "not_contradicted": "contradicted since",
+    "lasting": "true of a moment only",
+    "age_days": "too long ago",
+    "recalls": "recalled too seldom",
+    "queries": "recalled by too few questions",
+    "not_one_off": "of one day only",
+    "score": "of too low a score",
+    "room": "no room left in the file",
+    "instruction": "reads like an instruction",
+    "model": "left out by the model",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from reverie_server.long_term.longterm import MEMORY
+from reverie_server.nights.emergence.candidates import STOPPED
 from reverie_server.nights.emergence.collect import Candidate, EmergenceInput
 from reverie_server.nights.emergence.text import Proposal
 from reverie_server.nights.reports import Report
@@ -46,8 +47,8 @@ def why_nothing(inputs: EmergenceInput, candidates: Sequence[Candidate]) -> str:
     if not candidates:
         return "the notes hold no candidates"
     stopped = Counter(candidate.scored.stopped_by for candidate in candidates)
-    gates = ", ".join(f"{count} at {gate}" for gate, count in stopped.most_common(3))
-    return f"none of {len(candidates)} candidates passed ({gates})"
+    reasons = ", ".join(f"{count} {STOPPED[gate]}" for gate, count in stopped.most_common(3) if gate is not None)
+    return f"none of {len(candidates)} candidates passed: {reasons}"
 
 
 def rejected(candidates: Sequence[Candidate], late: Sequence[tuple[Candidate, str]]) -> list[dict[str, Any]]:

@@ -8,13 +8,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from reverie_server.http.routes import agents, audit, keys, listings, owners, pipeline, snapshots
+from reverie_server.http.routes import agents, audit, keys, listings, owners, pipeline
 from reverie_server.http.schemas.audit import AuditQuery
-from reverie_server.http.schemas.common import AgentPut, PlainPage
+from reverie_server.http.schemas.common import AgentPut, AgentsQuery, PlainPage
 from reverie_server.http.schemas.keys import KeyPost
 from reverie_server.http.schemas.owners import OwnerDelete, OwnersQuery
 from reverie_server.http.schemas.pipeline import PipelineQuery, PipelineRetry
-from reverie_server.http.schemas.snapshots import ExportQuery
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
 from reverie_server.settings.agent import AgentSettings, effective_settings
@@ -54,12 +53,6 @@ async def export_person(visit: Visiting, form: Sent) -> Response:
     return await owners.export_owner(form.text("person"), visit.system, visit.who)
 
 
-@router.post("/export", dependencies=SENT)
-async def export_memory(visit: Visiting) -> Response:
-    """The memory of this page as a ZIP."""
-    return await snapshots.export_snapshot(visit.agent_id, visit.system, visit.who, visit.asked(ExportQuery))
-
-
 @router.get("/jobs")
 async def jobs(visit: Visiting) -> Response:
     """How the background work does, stage by stage, and what has failed for good."""
@@ -85,7 +78,7 @@ async def agent(visit: Visiting) -> Response:
         (name, getattr(in_force, name), own.settings.get(name), getattr(defaults, name), field.description or "")
         for name, field in AgentSettings.model_fields.items()
     ]
-    others = await agents.list_agents(visit.system, visit.who, PlainPage(limit=100))
+    others = await agents.list_agents(visit.system, visit.who, AgentsQuery(limit=100))
     return await visit.show("agent.html", agent=own, rows=rows, agents=others.agents)
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from reverie_indexer.errors import NotFound
-from reverie_server.http.routes import episodes, listings, sessions
+from reverie_server.http.routes import episodes, listings, sessions, turns
 from reverie_server.http.schemas.common import Owner, Page
 from reverie_server.http.schemas.episodes import EpisodesQuery
-from reverie_server.http.schemas.sessions import Complete, SessionsQuery
+from reverie_server.http.schemas.sessions import Complete, MessageBody, SessionsQuery
+from reverie_server.http.schemas.turns import CompactSession, TurnBody, TurnsQuery
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Visiting
+from reverie_server.prompt.turn_log import MAX_ASKED_CHARS
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
+_TURNS = 100
 
 
 @router.get("/conversations")
@@ -34,19 +39,47 @@ async def transcript(visit: Visiting, s: str) -> Response:
     said = await sessions.list_messages(a, s, system, who, visit.asked(Page, "cursor", limit=50))
     found = await episodes.list_episodes(a, system, who, visit.asked(EpisodesQuery, limit=100))
     own = [episode for episode in found.episodes if episode.session_id == s]
+    made = await turns.list_turns(a, system, who, visit.asked(TurnsQuery, session_id=s, limit=_TURNS))
+    given, elsewhere = _placed(said.messages, made.turns)
     return await visit.show(
-        "conversation.html", session=session, messages=said.messages, next_cursor=said.next_cursor, episodes=own
+        "conversation.html",
+        session=session,
+        messages=said.messages,
+        next_cursor=said.next_cursor,
+        episodes=own,
+        given=given,
+        elsewhere=elsewhere,
     )
+
+
+def _placed(
+    messages: Sequence[MessageBody], made: Sequence[TurnBody]
+) -> tuple[dict[int, list[TurnBody]], list[TurnBody]]:
+    """The turns that were made for messages, by their numbers, and those whose message is not among these.
+
+    A turn is made before its message is stored: what was asked is what the user then said.
+    """
+    waiting: dict[str, list[TurnBody]] = {}
+    for turn in made:
+        waiting.setdefault(turn.asked, []).append(turn)
+    given: dict[int, list[TurnBody]] = {}
+    for message in reversed(messages):
+        # Turns come newest first, and so do the messages here: of two alike each has its own.
+        if message.role == "user" and (own := waiting.get(message.content[:MAX_ASKED_CHARS])):
+            given[message.seq] = [own.pop(0)]
+    return given, [turn for turns_left in waiting.values() for turn in turns_left]
 
 
 @router.post("/conversations/{s}/{action}", dependencies=SENT)
 async def act_on_conversation(visit: Visiting, s: str, action: str) -> Response:
-    """Complete a conversation, clear what was said in it, or delete it."""
+    """Complete a conversation, compact it, clear what was said in it, or delete it."""
     a, system, who = visit.agent_id, visit.system, visit.who
     if action == "complete":
         await sessions.complete_session(
             a, s, system, who, Complete.model_validate({**visit.whose, "trigger_source": "web"})
         )
+    elif action == "compact":
+        await turns.compact_session(a, s, system, who, CompactSession.model_validate(visit.whose))
     elif action == "clear":
         await sessions.clear_messages(a, s, system, who, visit.asked(Owner))
     elif action == "delete":

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from reverie_indexer.errors import NotFound
 from reverie_server.http.routes import facts
+from reverie_server.http.schemas.common import Owner
 from reverie_server.http.schemas.facts import (
     ContradictionResolve,
     ContradictionsQuery,
@@ -33,6 +34,13 @@ async def list_facts(visit: Visiting) -> Response:
         visit.agent_id, visit.system, visit.who, visit.asked(FactsQuery, *_FILTERS, **more, limit=25)
     )
     return await visit.show("facts.html", facts=found.facts, next_cursor=found.next_cursor, given=given)
+
+
+@router.get("/facts/{fact_id}")
+async def show_fact(visit: Visiting, fact_id: str) -> Response:
+    """A fact, with those that it replaced and what replaced it."""
+    found = await facts.get_fact(visit.agent_id, fact_id, visit.system, visit.who, visit.asked(Owner))
+    return await visit.show("fact.html", fact=found.fact, chain=found.chain)
 
 
 @router.post("/facts/{fact_id}/{action}")

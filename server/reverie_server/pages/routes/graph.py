@@ -19,6 +19,7 @@ from reverie_server.pages.graph_drawing import drawing
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
+_ALIKE = 200
 
 
 @router.get("/graph")
@@ -41,7 +42,15 @@ async def show_entity(visit: Visiting, entity_id: str) -> Response:
     wanted = {**visit.whose, "entity_id": entity_id, "max_depth": 1, **({"as_of": f"{day}T23:59:59Z"} if day else {})}
     found = await graph.search_graph(a, GraphSearchRequest.model_validate(wanted), system, who)
     edges = [(relation.source, relation.name, relation.target) for relation in found.relations]
-    return await visit.show("entity.html", entity=entity, day=day, drawing=drawing(entity.name, edges))
+    alike = visit.asked(EntitiesQuery, entity_type=entity.type, limit=_ALIKE)
+    others = (await graph.list_entities(a, system, who, alike)).entities if visit.may_write else []
+    return await visit.show(
+        "entity.html",
+        entity=entity,
+        day=day,
+        drawing=drawing(entity.name, edges),
+        others=[each for each in others if each.id != entity.id],
+    )
 
 
 @router.post("/graph/merge")

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from reverie_indexer.errors import StaleVersion
 from reverie_server.http.routes import files
 from reverie_server.http.schemas.common import FilePut, FileQuery, FilesQuery, ScopedOwner, VersionsQuery
+from reverie_server.http.schemas.sources import FileSourcesQuery
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
 from reverie_server.text.markdown_edit import unified_diff
@@ -29,6 +30,15 @@ async def tree(visit: Visiting) -> Response:
 async def show_file(visit: Visiting) -> Response:
     """A file as it is, rendered, with its history; with `from` and `to` what differs between two versions."""
     return await _file(visit, visit.request.query_params.get("path", ""))
+
+
+@router.get("/memory/lines")
+async def show_lines(visit: Visiting) -> Response:
+    """The lines of a file, each with who or what wrote it, the messages it comes from, and whether it holds."""
+    path = visit.request.query_params.get("path", "")
+    query = visit.asked(FileSourcesQuery, "from_line", lines=200)
+    found = await files.file_sources(visit.agent_id, path, visit.system, visit.who, query)
+    return await visit.show("lines.html", file=found)
 
 
 @router.post("/memory/file")

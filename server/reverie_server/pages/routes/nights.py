@@ -7,10 +7,12 @@ from starlette.responses import Response
 
 from reverie_server.http.routes import dreams
 from reverie_server.http.schemas.control import ControlQuery, FocusBody, ReportPage
+from reverie_server.nights.emergence.candidates import STOPPED
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import PageRoute, Sent, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
+_CANDIDATES = 100
 
 
 @router.get("/nights")
@@ -30,12 +32,22 @@ async def list_nights(visit: Visiting) -> Response:
     )
 
 
+@router.get("/nights/next")
+async def list_candidates(visit: Visiting) -> Response:
+    """What the next night would look at: each candidate with its score, and what stops it."""
+    query = visit.asked(ControlQuery)
+    found = await dreams.dreaming_candidates(visit.agent_id, visit.system, visit.who, query)
+    return await visit.show(
+        "candidates.html", candidates=found.data[:_CANDIDATES], count=len(found.data), stopped=STOPPED
+    )
+
+
 @router.get("/nights/{report_id}")
 async def show_report(visit: Visiting, report_id: str) -> Response:
     """A report: what was seen, what entered, what did not and why, and the diff."""
     query = visit.asked(ControlQuery)
     found = await dreams.dream_report(visit.agent_id, report_id, visit.system, visit.who, query)
-    return await visit.show("night.html", report=found.data)
+    return await visit.show("night.html", report=found.data, stopped=STOPPED)
 
 
 @router.post("/nights")

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from reverie_server.heuristics.stated_fact import SELF
-from reverie_server.http.routes import card_entries, dreams, facts, pipeline
+from reverie_server.http.routes import card_entries, dreams, facts, listings, pipeline
 from reverie_server.http.schemas.control import ControlBody, ControlQuery, EntryBody, ReportPage
 from reverie_server.http.schemas.facts import ContradictionsQuery, FactBody, FactsQuery
 from reverie_server.http.schemas.pipeline import PipelineQuery
+from reverie_server.http.schemas.timeline import TimelineQuery
 from reverie_server.pages.entrance import ROOT
-from reverie_server.pages.visit import SENT, PageRoute, Sent, Visiting
+from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
-_KNOWN, _READ, _WAITING, _REPORTS = 10, 40, 5, 20
+_KNOWN, _READ, _WAITING, _REPORTS, _DAYS = 10, 40, 5, 20, 30
+_CURVES = (("messages", "Said"), ("learned", "Learned"), ("ended", "No longer holds"))
 
 
 @router.get("/overview")
 async def overview(visit: Visiting) -> Response:
-    """The overview of a memory. The form at the top of each page names another agent, or another person, by it."""
-    if (agent := visit.request.query_params.get("agent", visit.agent_id)) != visit.agent_id:
-        return visit.elsewhere(agent).go("overview")
+    """The overview of a memory."""
     a, system, who = visit.agent_id, visit.system, visit.who
     known = await _known(visit)
     open_pairs = visit.asked(ContradictionsQuery, limit=_WAITING)
@@ -39,6 +42,7 @@ async def overview(visit: Visiting) -> Response:
         card=card.data,
         failed=work.dead_letters,
         stages=work.stages,
+        curves=await _curves(visit),
     )
 
 
@@ -53,6 +57,18 @@ async def _known(visit: Visiting) -> list[FactBody]:
             page.sort(key=lambda fact: category is not None and fact.subject != SELF)
             found |= {fact.id: fact for fact in page if fact.id not in found}
     return list(found.values())[:_KNOWN]
+
+
+async def _curves(visit: Visit) -> list[tuple[str, list[int]]]:
+    """How much was said, learned and ended on each of the last thirty days; a curve with nothing on it is left out."""
+    since = datetime.now(UTC) - timedelta(days=_DAYS)
+    wanted = visit.asked(TimelineQuery, since=since.isoformat(), entries="false", limit=_DAYS + 1)
+    found = await listings.get_timeline(visit.agent_id, visit.system, visit.who, wanted)
+    counts = {day.day: day.counts for day in found.days}
+    today = datetime.now(ZoneInfo(found.time_zone)).date()
+    days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
+    curves = [(label, [counts.get(day, {}).get(name, 0) for day in days]) for name, label in _CURVES]
+    return [(label, values) for label, values in curves if any(values)]
 
 
 @router.post("/card/seen", dependencies=SENT)

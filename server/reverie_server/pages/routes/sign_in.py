@@ -1,4 +1,4 @@
-"""Signing in with a key, and out."""
+"""Signing in with a key, and out; and the colours of all pages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
-from reverie_indexer.errors import TooManyRequests, Unauthorized
+from reverie_indexer.errors import TooManyRequests, Unauthorized, ValidationFailed
 from reverie_server.access.keys import Caller
 from reverie_server.access.wrong_keys import KeyGuard
 from reverie_server.http.entrance import GUARD, client_address
-from reverie_server.pages.cookies import drop_session, session_token, set_session
+from reverie_server.pages.cookies import drop_session, session_token, set_session, set_theme
 from reverie_server.pages.entrance import LOGIN, ROOT
 from reverie_server.pages.render import HEADERS, page
-from reverie_server.pages.visit import PageRoute, first_agent, read_form, visitor
+from reverie_server.pages.visit import PageRoute, Sent, first_agent, read_form, visitor
 from reverie_server.runtime import Runtime
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -67,6 +67,17 @@ async def sign_out(request: Request, who: Annotated[Caller, Depends(visitor)]) -
         await system.browser_sessions.close(token)
     response = RedirectResponse(LOGIN, 303, dict(HEADERS))
     drop_session(response)
+    return response
+
+
+@router.post(f"{ROOT}/{{a}}/theme")
+async def choose_colours(form: Sent) -> Response:
+    """Keep the choice of light or dark, or of the system's, and go back to the page."""
+    chosen = form.optional("theme") or ""
+    if chosen not in ("", "light", "dark"):
+        raise ValidationFailed("theme: light, dark, or nothing for the system's")
+    response = RedirectResponse(_inside(form.optional("back")), 303, dict(HEADERS))
+    set_theme(response, chosen)
     return response
 
 
