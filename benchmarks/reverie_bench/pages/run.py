@@ -26,6 +26,8 @@ HEALTH = "GET /healthz"
 _AGENT, _OWNER = "bench", "user:bench"
 _API, _FILE_PASSAGES, _FILE_FACTS = f"/api/v1/agents/{_AGENT}", 50, 100
 _SENTENCES, _WARM_UP, _SETTLE_SECONDS = 4, 3, 600.0
+# Some of these state facts, too.
+_POOL = 600
 PAGES = (
     *("overview", "timeline", "memory", "memory/file?path=MEMORY.md", "memory/lines?path=notes/0.md", "facts"),
     *("contradictions", "conversations", "conversations/bench:1", "turns", "graph", "nights", "nights/next", "forget"),
@@ -120,14 +122,14 @@ def pages_content(report: Report) -> Iterator[RenderableType]:
 def _fill(served: Served, options: PagesOptions) -> int:
     """Write the memory, and wait for what follows from it; how many passages of notes it has."""
     draw = random.Random(options.seed)  # noqa: S311  # texts, no secrets
-    sentences = made_up_sentences(options.seed, 5_000)
+    sentences = made_up_sentences(options.seed, _POOL)
     paragraphs = [" ".join(draw.choices(sentences, k=_SENTENCES)) for _ in range(options.passages)]
     options.progress(f"writing {options.passages} passages")
     passages = 0
     for number in range(0, options.passages, _FILE_PASSAGES):
         # A passage is at most a section.
-        some = enumerate(paragraphs[number : number + _FILE_PASSAGES])
-        text = "\n\n".join(f"## Note {index}\n\n{paragraph}" for index, paragraph in some)
+        part = enumerate(paragraphs[number : number + _FILE_PASSAGES])
+        text = "\n\n".join(f"## Note {index}\n\n{paragraph}" for index, paragraph in part)
         passages += _write(served, f"notes/{number // _FILE_PASSAGES}.md", f"# Notes\n\n{text}\n")
     options.progress(f"writing {options.facts} facts")
     for number in range(0, options.facts, _FILE_FACTS):
@@ -171,7 +173,7 @@ def _measure(served: Served, options: PagesOptions) -> dict[str, PageCost]:
         costs = {HEALTH: _cost(served, options.requests * 5, lambda: _get(connection, "/healthz"))}
         for page in PAGES:
             options.progress(f"asking for {page}")
-            costs[page] = _cost(served, options.requests, lambda page=page: _get(connection, _address(page)))  # type: ignore[misc]
+            costs[page] = _cost(served, options.requests, lambda page=page: _get(connection, _address(page)))
         token = _TOKEN.search(_get(connection, _address("search")))
         if token is None:
             raise SetupError("the page of searches has no form")

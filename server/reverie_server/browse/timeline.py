@@ -85,7 +85,9 @@ class Timeline:
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
             params["slice_ids"] = [each.slice_id for each in visible]
-            params["own_ids"] = await own_slices(connection, place)
+            own_ids = await own_slices(connection, place)
+            params["own_id"] = own_ids[0] if own_ids else None
+            params["is_shared"] = place.scope != "personal"
             rows = await (await connection.execute(SQL["days"], params)).fetchall()
             days = {row["starts"]: Day(row["day"], row["starts"]) for row in rows}
             if days:

@@ -1,19 +1,23 @@
 -- days: the days on which anything happened to a memory, the newest first; days are those of a time zone
--- Messages are many, the rest is few: of messages each day is looked up by the one after it, in an index.
+-- Messages are many, the rest is few: of messages each day is looked up by the one after it, in an index. In a memory that
+-- several people share, the owner's are told apart by their sessions.
 WITH RECURSIVE talk AS (
-    SELECT last.at FROM (
-        SELECT m.at FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
-        WHERE 'conversation' = ANY(%(kinds)s::text[])
-          AND m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(own_ids)s::bigint[])
-          AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
-          AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
-        ORDER BY m.at DESC LIMIT 1) last
+    (SELECT m.at FROM messages m
+     WHERE 'conversation' = ANY(%(kinds)s::text[])
+       AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint
+       AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
+       AND (NOT %(is_shared)s::boolean OR EXISTS (
+            SELECT FROM sessions s WHERE s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+              AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
+     ORDER BY m.at DESC LIMIT 1)
     UNION ALL
     SELECT last.at FROM talk t, LATERAL (
-        SELECT m.at FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
-        WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(own_ids)s::bigint[])
+        SELECT m.at FROM messages m
+        WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint
           AND m.at >= %(since)s::timestamptz AND m.at < date_trunc('day', t.at, %(zone)s)
-          AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+          AND (NOT %(is_shared)s::boolean OR EXISTS (
+               SELECT FROM sessions s WHERE s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+                 AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
         ORDER BY m.at DESC LIMIT 1) last
 ), talks AS (
     SELECT date_trunc('day', at, %(zone)s) AS day FROM talk LIMIT %(limit)s
@@ -25,7 +29,7 @@ WITH RECURSIVE talk AS (
       AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text AND ended_at < %(before)s::timestamptz
     UNION
     SELECT date_trunc('day', started_at, %(zone)s) FROM reports
-    WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(own_ids)s::bigint[])
+    WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = %(own_id)s::bigint
       AND started_at < %(before)s::timestamptz
     UNION
     SELECT date_trunc('day', said_at, %(zone)s) FROM facts
@@ -48,7 +52,7 @@ WITH happened AS (
     SELECT 'conversation' AS kind, s.session_id AS id, min(m.at) AS at, count(*)::integer AS amount, NULL AS status,
            s.session_id, s.session_key, min(m.seq) FILTER (WHERE m.role = 'user') AS seq
     FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
-    WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(own_ids)s::bigint[])
+    WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint
       AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
       AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
     GROUP BY s.session_id, s.session_key, date_trunc('day', m.at, %(zone)s)
@@ -60,7 +64,7 @@ WITH happened AS (
       AND ended_at >= %(since)s::timestamptz AND ended_at < %(before)s::timestamptz
     UNION ALL
     SELECT 'night', report_id, started_at, jsonb_array_length(promoted), status, NULL, NULL, NULL FROM reports
-    WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(own_ids)s::bigint[])
+    WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = %(own_id)s::bigint
       AND started_at >= %(since)s::timestamptz AND started_at < %(before)s::timestamptz
     UNION ALL
     SELECT 'learned', 'fact-' || fact_id, said_at, 1, state, NULL, fact_id, NULL FROM facts

@@ -16,30 +16,36 @@ WITH rated AS (
                 WHEN %(half_life)s::float8 > 0 THEN ln(r.base) / ln(2.0) + r.since / %(half_life)s::float8
                 ELSE r.base END::float8 AS order_key
     FROM rated r
+), page AS MATERIALIZED (
+    -- The sources are looked up for a page alone.
+    SELECT * FROM ordered o
+    WHERE (%(category)s::text IS NULL OR o.category = %(category)s::text)
+      AND (%(state)s::text IS NULL OR o.state_now = %(state)s::text)
+      AND (%(min_trust)s::float8 IS NULL OR o.trust >= %(min_trust)s::float8)
+      AND (%(as_of)s::timestamptz IS NULL
+           OR (o.valid_from <= %(as_of)s::timestamptz AND (o.valid_to IS NULL OR o.valid_to > %(as_of)s::timestamptz)
+               AND o.state_now <> 'retracted'))
+      AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w(word)
+                      WHERE strpos(lower(normalize(concat_ws(' ', o.subject, o.predicate, o.object, o.text), NFKC)), w.word) = 0)
+      AND (%(after_key)s::float8 IS NULL
+           OR o.order_key < %(after_key)s::float8
+           OR (o.order_key = %(after_key)s::float8 AND o.fact_id < %(after_id)s::bigint))
+      AND EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = o.tenant_id AND s.fact_id = o.fact_id)
+    ORDER BY o.order_key DESC, o.fact_id DESC
+    LIMIT %(limit)s
 )
 SELECT o.fact_id, o.slice_id, o.subject, o.predicate, o.object, o.text, o.category, o.confidence, o.trust, o.helpful,
        o.unhelpful, o.use_count, o.last_used_at, o.last_confirmed_at, o.confirmed_by, o.said_at, o.valid_from, o.valid_to,
        o.superseded_by, o.state_now AS state, o.method, o.prompt, o.prompt_version, o.model, o.order_key, l.agent_id,
        l.owner_key, s.path, s.start_line, s.end_line, s.session_id, s.message_ids, s.seqs
-FROM ordered o
+FROM page o
 JOIN slices l ON l.tenant_id = o.tenant_id AND l.slice_id = o.slice_id
 CROSS JOIN LATERAL (
     SELECT path, start_line, end_line, session_id, message_ids, seqs FROM fact_sources
     WHERE tenant_id = o.tenant_id AND fact_id = o.fact_id
     ORDER BY said_at DESC, source_id DESC LIMIT 1
 ) s
-WHERE (%(category)s::text IS NULL OR o.category = %(category)s::text)
-  AND (%(state)s::text IS NULL OR o.state_now = %(state)s::text)
-  AND (%(min_trust)s::float8 IS NULL OR o.trust >= %(min_trust)s::float8)
-  AND (%(as_of)s::timestamptz IS NULL
-       OR (o.valid_from <= %(as_of)s::timestamptz AND (o.valid_to IS NULL OR o.valid_to > %(as_of)s::timestamptz)
-           AND o.state_now <> 'retracted'))
-  AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w(word)
-                  WHERE strpos(lower(normalize(concat_ws(' ', o.subject, o.predicate, o.object, o.text), NFKC)), w.word) = 0)
-  AND (%(after_key)s::float8 IS NULL
-       OR o.order_key < %(after_key)s::float8 OR (o.order_key = %(after_key)s::float8 AND o.fact_id < %(after_id)s::bigint))
-ORDER BY o.order_key DESC, o.fact_id DESC
-LIMIT %(limit)s;
+ORDER BY o.order_key DESC, o.fact_id DESC;
 
 -- contradictions: pairs of some slices of one state, or of all, the newest first, before a cursor
 SELECT contradiction_id, first_id, second_id, state, kept, found_at, resolved_at, resolved_by FROM contradictions

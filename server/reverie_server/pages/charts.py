@@ -15,8 +15,9 @@ _CURVE = Markup(
 _BAR = Markup(
     '<svg class="bar" viewBox="0 0 100 8" width="100" height="8" role="img" preserveAspectRatio="none">'
     "<title>{title}</title>"
-    '<rect class="rest" width="100" height="8"/><rect class="share" width="{width}" height="8"/></svg>'
+    '<rect class="rest" width="100" height="8"/><rect class="share" width="{width}" height="8"/>{mark}</svg>'
 )
+_MARK = Markup('<rect class="mark" x="{x}" width="1.5" height="8"/>')
 
 
 def curve(values: Sequence[float], title: str) -> Markup:
@@ -28,6 +29,7 @@ def curve(values: Sequence[float], title: str) -> Markup:
     return _CURVE.format(width=_WIDTH, height=_HEIGHT, title=title, points=points)
 
 
-def bar(share: float, title: str) -> Markup:
-    """A bar of a share from 0 to 1."""
-    return _BAR.format(width=round(100 * min(1.0, max(0.0, share)), 1), title=title)
+def bar(share: float, title: str, threshold: float | None = None) -> Markup:
+    """A bar of a share from 0 to 1, with a mark at a threshold."""
+    mark = Markup("") if threshold is None else _MARK.format(x=round(100 * threshold, 1))
+    return _BAR.format(width=round(100 * min(1.0, max(0.0, share)), 1), title=title, mark=mark)

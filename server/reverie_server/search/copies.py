@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -75,6 +75,17 @@ def copies(candidates: Candidates, score: Floats, limit: int) -> dict[int, list[
         if sources:
             found[row] = sources
     return found
+
+
+def copies_by_original(copies_of: Mapping[int, Sequence[int]], rows: Collection[int]) -> dict[int, list[int]]:
+    """For each of some rows that something copies, the rows of its copies, in their order."""
+    wanted = set(rows)
+    found: dict[int, list[int]] = {}
+    for copy, sources in copies_of.items():
+        originals = {original for row in sources for original in copies_of.get(row, [row])} & wanted
+        for original in originals - {copy}:
+            found.setdefault(original, []).append(copy)
+    return {row: sorted(found[row]) for row in found}
 
 
 def scored_by(count: int, copies_of: Mapping[int, Sequence[int]], score: Floats) -> Integers:

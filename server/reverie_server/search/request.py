@@ -80,13 +80,22 @@ class PassageEpisode:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """Another passage that says the same as a result, and is not shown beside it."""
+
+    chunk_id: int
+    path: str
+    start_line: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A passage with its scores, which are those of `rank.Scores`.
 
     `matched` are the terms that it shares with the query, in the query's order; without any, `bm25` is 0. `similarity`
     is the cosine to the query, None where there is no vector to compare. `plan` says how its slice, which has
     `slice_chunks` passages, was searched by meaning. `superseded` are the sentences of the text, by key, that do not
-    hold (any more).
+    hold (any more). `copies` are at most ten passages that it stands for.
     """
 
     chunk_id: int
@@ -121,6 +130,7 @@ class SearchResult:
     slice_chunks: int
     episode: PassageEpisode | None = None
     superseded: Mapping[bytes, Superseded] = field(default_factory=dict)
+    copies: Sequence[Copy] = ()
 
     @property
     def said_at(self) -> datetime | None:

@@ -21,7 +21,7 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.own_question import asks_about_self
 from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice
-from reverie_server.search.copies import copies, scored_by
+from reverie_server.search.copies import copies, copies_by_original, scored_by
 from reverie_server.search.empty_talk import empty_messages, without_empty
 from reverie_server.search.fact_copies import composed_copies, fact_copies
 from reverie_server.search.query_terms import meaning_of
@@ -36,7 +36,15 @@ from reverie_server.search.rank import (
     idf,
     score,
 )
-from reverie_server.search.request import Mode, PassageEpisode, SearchOutcome, SearchRequest, SearchResult, SearchRules
+from reverie_server.search.request import (
+    Copy,
+    Mode,
+    PassageEpisode,
+    SearchOutcome,
+    SearchRequest,
+    SearchResult,
+    SearchRules,
+)
 from reverie_server.search.store import Corpus, QueryVector, open_corpus, passages, propose
 from reverie_server.search.superseded_text import Superseded
 from reverie_server.text.query import check_query
@@ -44,6 +52,7 @@ from reverie_server.text.spans import span
 
 # The vector of a less familiar query says nothing, and would outweigh its words. Scripts lie far to either side.
 MIN_FAMILIARITY = 0.5
+_MAX_COPIES = 10
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 MODEL_MOVED = "the index has moved to another embedding model: restart this server; searched by words"
 
@@ -75,7 +84,7 @@ class _ScoredCandidates:
     """The candidates with their scores; `standing` has for each the row of the candidate whose scores these are.
 
     `hnsw_slice_ids` are the slices whose HNSW index was searched, `superseded` the sentences of the results that do not
-    hold.
+    hold, `stands_for` the rows of the copies of each result.
     """
 
     candidates: Candidates
@@ -83,6 +92,7 @@ class _ScoredCandidates:
     standing: Integers
     superseded: Mapping[bytes, Superseded]
     hnsw_slice_ids: Collection[int]
+    stands_for: Mapping[int, Sequence[int]]
 
 
 class Search:
@@ -195,7 +205,8 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
     best = chosen.rows
     with span("passages"):
         passage_rows = await passages(connection, request, candidates.chunk_id[best].tolist(), is_last=True)
-    scored = _ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids)
+    stands_for = copies_by_original(copied, best)
+    scored = _ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids, stands_for)
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
@@ -255,6 +266,10 @@ def _result(
         slice_chunks=slice_.chunk_count,
         episode=_episode_of(passage),
         superseded=_superseded_in(passage["text"], scored.superseded),
+        copies=[
+            Copy(int(candidates.chunk_id[row]), candidates.path[row], candidates.start_line[row])
+            for row in scored.stands_for.get(index, [])[:_MAX_COPIES]
+        ],
         **scored.scores.of(index),
     )
 

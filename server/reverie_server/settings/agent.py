@@ -38,7 +38,10 @@ class AgentSettings(BaseModel):
     """The settings of one agent, all optional. An unknown name or a value out of range is refused, never clamped."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_extra={"example": {"language": "german", "memory_isolation": False}}
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        json_schema_extra={"example": {"language": "german", "memory_isolation": False}},
     )
 
     memory_enabled: bool = True

@@ -264,6 +264,14 @@ class SearchRequest(Owner):
     explain: bool = False
 
 
+class CopyBody(BaseModel):
+    """A passage that says the same as a result, and is not shown beside it."""
+
+    id: str
+    path: str
+    start_line: int
+
+
 class Explanation(BaseModel):
     """How a score came about.
 
@@ -278,6 +286,7 @@ class Explanation(BaseModel):
     meaning; named, how much the names among them tell; what the asking owner owns needs less of them for a question
     about their own life. `plan` is how the passage's memory (an owner's, a team's or the tenant's), which has
     `slice_chunks` passages, was searched by meaning: each vector compared, or by the HNSW index of its own partition.
+    `copies` are at most ten passages that the result stands for.
     """
 
     matched_terms: list[str]
@@ -301,6 +310,7 @@ class Explanation(BaseModel):
     relevance: float
     plan: Literal["exact", "hnsw"]
     slice_chunks: int
+    copies: list[CopyBody]
 
 
 class SearchResult(BaseModel):

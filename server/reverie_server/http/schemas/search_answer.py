@@ -46,5 +46,8 @@ def _explanation(result: SearchResult, outcome: SearchOutcome) -> memory.Explana
         speaker=None if math.isnan(result.speaker_match) else result.speaker_match,
         telling=result.statement_score,
         boosts={"owner": result.boost},
+        copies=[
+            memory.CopyBody(id=str(copy.chunk_id), path=copy.path, start_line=copy.start_line) for copy in result.copies
+        ],
         contrast=None if math.isnan(result.contrast) else result.contrast,
     )
