@@ -343,3 +343,12 @@ async def test_a_member_sees_its_leaders_files_until_the_leaders_memory_is_switc
         assert await listed(owner_key="*") == []
         assert code(await admin.get("/agents/wren/files/shared.md")) == (404, "not_found")
         assert (await search(admin, "lantern", mode="text")).json()["count"] == 0
+
+
+async def test_agents_are_found_by_a_part_of_their_id_or_name(client: httpx.AsyncClient) -> None:
+    for agent, name in (("wren", "Kitchen"), ("finch", "Garden")):
+        await client.put(f"/agents/{agent}", json={"name": name})
+    for part, expected in (("WR", ["wren"]), ("garden", ["finch"]), ("n", ["finch", "wren"]), ("%", []), ("_", [])):
+        found = (await client.get("/agents", params={"q": part})).json()["agents"]
+        assert [agent["agent_id"] for agent in found] == expected, part
+    assert code(await client.get("/agents", params={"q": ""})) == (422, "validation_error")

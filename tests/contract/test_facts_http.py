@@ -215,3 +215,18 @@ async def test_search_filters_facts_by_path_and_category(talk: Talk, http: httpx
     assert {result["tier"] for result in await found(path_prefix="sessions/")} == {"message"}
     assert {result["tier"] for result in await found(tags=["profile"])} == {"fact"}
     assert await found(path_prefix="facts/", tags=["preference"]) == []
+
+
+async def test_a_fact_has_those_that_it_replaced_and_what_replaced_it(talk: Talk, http: httpx.AsyncClient) -> None:
+    for year, text in ((2023, "= Rome"), (2024, ":= Bergen"), (2025, ":= Lund")):
+        await talk.put(f"memory/{year}-05-04.md", f"- home of user {text}.\n")
+    await read_facts(talk)
+    current = next(fact for fact in await facts(http, state="current") if fact["object"] == "Lund")
+    [old] = await facts(http, q="Bergen")
+    answer = (await http.get(f"{AGENT}/facts/{old['id']}", params={"owner_key": ADA})).json()
+    assert answer["fact"]["id"] == old["id"]
+    assert [fact["object"] for fact in answer["chain"]] == ["Rome", "Bergen", "Lund"]
+    assert answer["chain"][-1]["id"] == current["id"]
+    refused = await http.get(f"{AGENT}/facts/{old['id']}", params={"owner_key": "user:9"})
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+    assert (await http.get(f"{AGENT}/facts/fact-x", params={"owner_key": ADA})).status_code == 404

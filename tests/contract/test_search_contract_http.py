@@ -15,6 +15,7 @@ from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
+from reverie_server.app.pending_jobs import drain
 from reverie_server.files.files import Workspace
 from reverie_server.runtime import Runtime
 from reverie_server.search.memory_search import MemorySearch
@@ -263,3 +264,17 @@ async def test_without_a_model_search_goes_by_words_and_says_why(
         assert ready.json()["embedder"] == state
         assert len(ready.json()["reasons"]) == (0 if state == "none" else 1)
         assert (await client.get("/healthz")).status_code == 200
+
+
+async def test_a_result_names_the_passages_that_it_stands_for(client: httpx.AsyncClient, runtime: Runtime) -> None:
+    text = "Please remember: the lantern hangs in the east boathouse."
+    said = {"messages": [{"role": "user", "content": text}], "owner_key": "user:1"}
+    await client.post("/agents/wren/sessions/web:1/messages", json=said)
+    await client.post("/agents/wren/sessions/web:1/complete", json={"owner_key": "user:1"})
+    await drain(runtime)
+    body = {"query": "east boathouse lantern", "owner_key": "user:1", "explain": True}
+    results = (await client.post("/agents/wren/memory/search", json=body)).json()["results"]
+    copies = [(result["tier"], copy) for result in results for copy in result["explain"]["copies"]]
+    assert copies
+    shown = {result["id"] for result in results}
+    assert all(copy["id"] not in shown and copy["path"] and copy["start_line"] >= 1 for _, copy in copies)
