@@ -25,9 +25,9 @@ GOAL_CPU_MS = 60.0
 HEALTH = "GET /healthz"
 _AGENT, _OWNER = "bench", "user:bench"
 _API, _FILE_PASSAGES, _FILE_FACTS = f"/api/v1/agents/{_AGENT}", 50, 100
-_SENTENCES, _WARM_UP, _SETTLE_SECONDS = 4, 3, 600.0
-# Some of these state facts, too.
-_POOL = 600
+# A paragraph of so many sentences is a passage of its own; some sentences state facts, too.
+_POOL, _SENTENCES = 600, 9
+_WARM_UP, _SETTLE_SECONDS = 3, 600.0
 PAGES = (
     *("overview", "timeline", "memory", "memory/file?path=MEMORY.md", "memory/lines?path=notes/0.md", "facts"),
     *("contradictions", "conversations", "conversations/bench:1", "turns", "graph", "nights", "nights/next", "forget"),
@@ -127,20 +127,18 @@ def _fill(served: Served, options: PagesOptions) -> int:
     options.progress(f"writing {options.passages} passages")
     passages = 0
     for number in range(0, options.passages, _FILE_PASSAGES):
-        # A passage is at most a section.
-        part = enumerate(paragraphs[number : number + _FILE_PASSAGES])
-        text = "\n\n".join(f"## Note {index}\n\n{paragraph}" for index, paragraph in part)
+        text = "\n\n".join(paragraphs[number : number + _FILE_PASSAGES])
         passages += _write(served, f"notes/{number // _FILE_PASSAGES}.md", f"# Notes\n\n{text}\n")
     options.progress(f"writing {options.facts} facts")
     for number in range(0, options.facts, _FILE_FACTS):
         some = range(number, min(number + _FILE_FACTS, options.facts))
         lines = "\n".join(f"- The code of shelf {fact} is {draw.randint(1000, 9999)}." for fact in some)
         _write(served, f"memory/facts-{number // _FILE_FACTS}.md", f"# Shelves\n\n{lines}\n")
-    _write(served, "MEMORY.md", "# Long-term Memory\n\n" + "\n".join(f"- {text}" for text in paragraphs[:100]) + "\n")
+    _write(served, "MEMORY.md", "# Long-term Memory\n\n" + "\n".join(f"- {text}" for text in sentences[:100]) + "\n")
     options.progress(f"writing {options.sessions} conversations")
     for number in range(options.sessions):
         at = f"2026-{1 + number % 10:02}-{1 + number // 10 % 28:02}T09:00:00Z"
-        messages = [{"role": role, "content": draw.choice(paragraphs), "at": at} for role in ("user", "assistant") * 2]
+        messages = [{"role": role, "content": draw.choice(sentences), "at": at} for role in ("user", "assistant") * 2]
         _ask(served, "POST", f"{_API}/sessions/bench:{number}/messages", {"messages": messages, "owner_key": _OWNER})
     for number in range(100):
         _ask(

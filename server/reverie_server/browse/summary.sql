@@ -2,9 +2,9 @@
 WITH own AS MATERIALIZED (
     SELECT unnest(%(slice_ids)s::bigint[]) AS slice_id
 ), rated AS (
-    SELECT greatest(0, least(1, 0.5 + 0.1 * f.helpful - 0.2 * f.unhelpful))
-           * CASE WHEN %(half_life)s::float8 > 0 THEN power(2, -greatest(0, extract(epoch FROM %(now)s::timestamptz
-                 - greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at)) / 86400) / %(half_life)s::float8)
+    SELECT greatest(0, least(1, 0.5::float8 + 0.1::float8 * f.helpful - 0.2::float8 * f.unhelpful))
+           * CASE WHEN %(half_life)s::float8 > 0 THEN power(2::float8, -greatest(0, extract(epoch FROM %(now)s::timestamptz
+                 - greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at))::float8 / 86400) / %(half_life)s::float8)
                   ELSE 1 END AS trust,
            greatest(f.said_at, f.last_confirmed_at) AS known_at
     FROM facts f

@@ -1,7 +1,7 @@
 -- facts: facts of some slices by trust, the newest of equal ones first, after a cursor; with the newest source of each
 WITH rated AS (
-    SELECT f.*, greatest(0, least(1, 0.5 + 0.1 * f.helpful - 0.2 * f.unhelpful)) AS base,
-           extract(epoch FROM greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at)) / 86400 AS since,
+    SELECT f.*, greatest(0, least(1, 0.5::float8 + 0.1::float8 * f.helpful - 0.2::float8 * f.unhelpful)) AS base,
+           extract(epoch FROM greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at))::float8 / 86400 AS since,
            CASE WHEN f.state = 'current' AND f.valid_to <= %(now)s THEN 'superseded' ELSE f.state END AS state_now
     FROM facts f
     WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
@@ -9,7 +9,7 @@ WITH rated AS (
 ), ordered AS (
     SELECT r.*,
            CASE WHEN %(half_life)s::float8 > 0
-                THEN r.base * power(2, -greatest(0, extract(epoch FROM %(now)s::timestamptz) / 86400 - r.since)
+                THEN r.base * power(2, -greatest(0, extract(epoch FROM %(now)s::timestamptz)::float8 / 86400 - r.since)
                                         / %(half_life)s::float8)
                 ELSE r.base END::float8 AS trust,
            CASE WHEN r.base <= 0 THEN -1e9
@@ -17,8 +17,8 @@ WITH rated AS (
                 ELSE r.base END::float8 AS order_key
     FROM rated r
 ), page AS MATERIALIZED (
-    -- The sources are looked up for a page alone.
-    SELECT * FROM ordered o
+    -- Sources are looked up for a page alone. A fact whose sources are gone is not there; that is looked at in order.
+    SELECT o.* FROM (SELECT o.tenant_id, o.fact_id, o.trust, o.order_key, o.state_now FROM ordered o
     WHERE (%(category)s::text IS NULL OR o.category = %(category)s::text)
       AND (%(state)s::text IS NULL OR o.state_now = %(state)s::text)
       AND (%(min_trust)s::float8 IS NULL OR o.trust >= %(min_trust)s::float8)
@@ -30,16 +30,18 @@ WITH rated AS (
       AND (%(after_key)s::float8 IS NULL
            OR o.order_key < %(after_key)s::float8
            OR (o.order_key = %(after_key)s::float8 AND o.fact_id < %(after_id)s::bigint))
-      AND EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = o.tenant_id AND s.fact_id = o.fact_id)
+    ORDER BY o.order_key DESC, o.fact_id DESC OFFSET 0) o
+    WHERE (SELECT true FROM fact_sources s WHERE s.tenant_id = o.tenant_id AND s.fact_id = o.fact_id LIMIT 1)
     ORDER BY o.order_key DESC, o.fact_id DESC
     LIMIT %(limit)s
 )
-SELECT o.fact_id, o.slice_id, o.subject, o.predicate, o.object, o.text, o.category, o.confidence, o.trust, o.helpful,
-       o.unhelpful, o.use_count, o.last_used_at, o.last_confirmed_at, o.confirmed_by, o.said_at, o.valid_from, o.valid_to,
-       o.superseded_by, o.state_now AS state, o.method, o.prompt, o.prompt_version, o.model, o.order_key, l.agent_id,
+SELECT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, o.trust, f.helpful,
+       f.unhelpful, f.use_count, f.last_used_at, f.last_confirmed_at, f.confirmed_by, f.said_at, f.valid_from, f.valid_to,
+       f.superseded_by, o.state_now AS state, f.method, f.prompt, f.prompt_version, f.model, o.order_key, l.agent_id,
        l.owner_key, s.path, s.start_line, s.end_line, s.session_id, s.message_ids, s.seqs
 FROM page o
-JOIN slices l ON l.tenant_id = o.tenant_id AND l.slice_id = o.slice_id
+JOIN facts f ON f.tenant_id = o.tenant_id AND f.fact_id = o.fact_id
+JOIN slices l ON l.tenant_id = f.tenant_id AND l.slice_id = f.slice_id
 CROSS JOIN LATERAL (
     SELECT path, start_line, end_line, session_id, message_ids, seqs FROM fact_sources
     WHERE tenant_id = o.tenant_id AND fact_id = o.fact_id
