@@ -103,3 +103,14 @@ def test_a_pet_that_is_renamed_loses_its_name() -> None:
     assert found.change.old_object == "Canelo"
     walked = change("Al perro lo saco ahora por las mañanas.", "spanish")
     assert replacing_fact(walked, [dog], [0.7], LIMITS) is None
+
+
+def test_a_value_that_is_denied_is_the_one_that_held() -> None:
+    lesson = OpenFact(
+        "Thai lesson", "when", "on Sundays at 11:00", "My Thai lesson is on Sundays at 11:00.", THEN, is_functional=True
+    )
+    rehearsal = change("We rehearse on Mondays at 20:00 in the parish hall now, not at 19:30.")
+    assert replacing_fact(rehearsal, [lesson], [0.6], LIMITS) is None
+    assert replacing_fact(change("We meet on Thursdays now instead of Sundays."), [lesson], [0.6], LIMITS)
+    assert replacing_fact(change("We meet on Thursdays now instead of Fridays."), [lesson], [0.6], LIMITS) is None
+    assert replacing_fact(change("My Thai lesson has moved to Saturdays at 10:00."), [lesson], [0.6], LIMITS)

@@ -18,15 +18,15 @@ from reverie_bench.frame import Options, Start
 from reverie_bench.load.command import Served, cpu_of_family, environment_of, is_ready, serve
 from reverie_bench.report import Report, table
 from reverie_bench.scratch import reachable_directory
-from reverie_bench.synthetic.text import made_up_sentences
 from reverie_indexer.errors import SetupError, ValidationFailed
 
 GOAL_CPU_MS = 60.0
 HEALTH = "GET /healthz"
 _AGENT, _OWNER = "bench", "user:bench"
 _API, _FILE_PASSAGES, _FILE_FACTS = f"/api/v1/agents/{_AGENT}", 50, 100
-# A paragraph of so many sentences is a passage of its own; some sentences state facts, too.
-_POOL, _SENTENCES = 600, 9
+# A paragraph of so many words is a passage of its own.
+_VOCABULARY, _PARAGRAPH_WORDS = 5_000, 140
+_SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu"]
 _WARM_UP, _SETTLE_SECONDS = 3, 600.0
 PAGES = (
     *("overview", "timeline", "memory", "memory/file?path=MEMORY.md", "memory/lines?path=notes/0.md", "facts"),
@@ -122,8 +122,9 @@ def pages_content(report: Report) -> Iterator[RenderableType]:
 def _fill(served: Served, options: PagesOptions) -> int:
     """Write the memory, and wait for what follows from it; how many passages of notes it has."""
     draw = random.Random(options.seed)  # noqa: S311  # texts, no secrets
-    sentences = made_up_sentences(options.seed, _POOL)
-    paragraphs = [" ".join(draw.choices(sentences, k=_SENTENCES)) for _ in range(options.passages)]
+    # Words that state nothing: what is known of this memory is in the notes of shelves.
+    words = ["".join(draw.choices(_SYLLABLES, k=draw.randint(1, 4))) for _ in range(_VOCABULARY)]
+    paragraphs = [" ".join(draw.choices(words, k=_PARAGRAPH_WORDS)) for _ in range(options.passages)]
     options.progress(f"writing {options.passages} passages")
     passages = 0
     for number in range(0, options.passages, _FILE_PASSAGES):
@@ -134,11 +135,16 @@ def _fill(served: Served, options: PagesOptions) -> int:
         some = range(number, min(number + _FILE_FACTS, options.facts))
         lines = "\n".join(f"- The code of shelf {fact} is {draw.randint(1000, 9999)}." for fact in some)
         _write(served, f"memory/facts-{number // _FILE_FACTS}.md", f"# Shelves\n\n{lines}\n")
-    _write(served, "MEMORY.md", "# Long-term Memory\n\n" + "\n".join(f"- {text}" for text in sentences[:100]) + "\n")
+    _write(
+        served, "MEMORY.md", "# Long-term Memory\n\n" + "\n".join(f"- {text[:80]}" for text in paragraphs[:100]) + "\n"
+    )
     options.progress(f"writing {options.sessions} conversations")
     for number in range(options.sessions):
         at = f"2026-{1 + number % 10:02}-{1 + number // 10 % 28:02}T09:00:00Z"
-        messages = [{"role": role, "content": draw.choice(sentences), "at": at} for role in ("user", "assistant") * 2]
+        messages = [
+            {"role": role, "content": " ".join(draw.choices(words, k=20)), "at": at}
+            for role in ("user", "assistant") * 2
+        ]
         _ask(served, "POST", f"{_API}/sessions/bench:{number}/messages", {"messages": messages, "owner_key": _OWNER})
     for number in range(100):
         _ask(

@@ -70,6 +70,7 @@ _RENAMED = re.compile(
     r"(?<!\w)(?:re-?named|re-?christened|(?:is|are|goes) (?:now )?(?:called|by)|umgetauft|umbenannt|heißt|se llama"
     r"|rebautiz\w+|cambi\w+ (?:el|de) nombre)(?!\w)|改名|改叫|叫"
 )
+_CLAUSE_END = re.compile(r"[,;.!?](?!\d)|[，；。！？]")
 _DAY = re.compile(
     r"(?<!\w)(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|evenings?|nights?"
     r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|morgens|abends"
@@ -122,7 +123,7 @@ class ChangeSentence:
     """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing.
 
     One that does not say so (`tells`) has `values`, of which what was said before may have others. `names_old`: it
-    says in so many words how it was before.
+    says in so many words how it was before. `old_values` are those that it says are no more: `not at 19:30`.
     """
 
     utterance: int
@@ -133,6 +134,7 @@ class ChangeSentence:
     tells: bool
     values: Values
     names_old: bool = False
+    old_values: Values = NO_VALUES
 
 
 @cache
@@ -172,7 +174,17 @@ def change_sentences(
             other = _other(sentence, known, all_phrases()[cues.language])
             is_old_named = _words()[cues.language]["before"].search(folded(sentence)) is not None
             found.append(
-                ChangeSentence(index, sentence, utterance.said_at, cues.language, other, tells, values, is_old_named)
+                ChangeSentence(
+                    utterance=index,
+                    sentence=sentence,
+                    said_at=utterance.said_at,
+                    language=cues.language,
+                    of_other=other,
+                    tells=tells,
+                    values=values,
+                    names_old=is_old_named,
+                    old_values=_old_values(sentence, cues.language),
+                )
             )
             if len(found) == MAX_SENTENCES:
                 return found
@@ -195,6 +207,8 @@ def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -
 def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
     if fact.said_at >= change.said_at or fact.predicate in _NEVER or change.values.is_empty:
+        return False
+    if not _has_old_value(change, fact):
         return False
     # "My boss Detlef has put the delivery off to Friday" says of the boss no day.
     tells = change.tells or change.names_old
@@ -221,7 +235,7 @@ def replacing_fact(
         return None
     if best - second < limits.ahead or exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text)):
         return None
-    if not _is_about(change, fact) or not _has_value(change, fact):
+    if not _is_about(change, fact) or not _has_value(change, fact) or not _has_old_value(change, fact):
         return None
     return replacement(change, fact)
 
@@ -270,6 +284,19 @@ def _tells(sentence: str, cues: Cues) -> bool:
     if not words["tells"].search(plain) or words["hedged"].search(plain):
         return False
     return not (phrases["drop"].search(aligned(sentence)) or phrases["fiction"].search(aligned(sentence)))
+
+
+def _old_values(sentence: str, language: str) -> Values:
+    """The values that a sentence says are no more: those of what it denies, to the end of the clause."""
+    denied = _words()[language]["instead"].search(sentence)
+    return NO_VALUES if denied is None else values_of(_CLAUSE_END.split(sentence[denied.end() :], 1)[0], language)
+
+
+def _has_old_value(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a fact may be what a sentence denies: where both give a time or a day of a kind, it is the same."""
+    theirs, denied = values_of(fact.object, change.language), change.old_values
+    kinds = ((denied.days, theirs.days), (denied.weekdays, theirs.weekdays), (denied.times, theirs.times))
+    return all(old & own for old, own in kinds if old and own)
 
 
 def _is_long_enough(sentence: str, *, unspaced: bool) -> bool:

@@ -139,7 +139,8 @@ def subject_of_both(sentence: str, shared: frozenset[str]) -> str:
 def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
     """Whether the first has a value of a kind that the second has, and it is another one.
 
-    Where it `tells` a change it may name the old one as well: `the nets moved from Tuesday to Thursday`.
+    Where it `tells` a change it may name the old one as well: `the nets moved from Tuesday to Thursday`. Of the same
+    weekday the time says: `Mondays at 20:00 now, not at 19:30`.
     """
     kinds: Sequence[tuple[frozenset[object], frozenset[object]]] = (
         (new.days, old.days),
@@ -147,7 +148,8 @@ def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
         (new.times, old.times),
     )
     for mine, others in kinds:
-        if mine and others:
+        is_finer_known = others is old.weekdays and bool(new.times and old.times)
+        if mine and others and not (mine == others and is_finer_known):
             return not mine & others or (tells and others < mine)
     if new.days or old.days:
         return False
