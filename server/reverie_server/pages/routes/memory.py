@@ -36,7 +36,7 @@ async def show_file(visit: Visiting) -> Response:
 async def show_lines(visit: Visiting) -> Response:
     """The lines of a file, each with who or what wrote it, the messages it comes from, and whether it holds."""
     path = visit.request.query_params.get("path", "")
-    query = visit.asked(FileSourcesQuery, "from_line", lines=100)
+    query = visit.asked(FileSourcesQuery, "from_line", lines=50)
     found = await files.file_sources(visit.agent_id, path, visit.system, visit.who, query)
     return await visit.show("lines.html", file=found)
 
