@@ -143,7 +143,9 @@ CREATE TABLE IF NOT EXISTS messages (
     FOREIGN KEY (tenant_id, session_key, slice_id)
         REFERENCES sessions (tenant_id, session_key, slice_id) ON DELETE CASCADE
 );
-CREATE INDEX IF NOT EXISTS messages_by_time ON messages (tenant_id, slice_id, at);
+-- For the days of a memory alone, which ask for `tokens >= 0`, as all messages have it: without statistics the planner
+-- would take it for another way into a session.
+CREATE INDEX IF NOT EXISTS messages_by_time ON messages (tenant_id, slice_id, at) WHERE tokens >= 0;
 
 -- Each compaction of a session: which messages it marked, the summary it left, how and by which prompt and model
 -- that was made (null: without a model), and how many lines were added to the daily note in the same transaction.

@@ -13,9 +13,14 @@ def _session_token(text: str) -> object:
     return cookies.session_token({"headers": [(b"cookie", text.encode("utf-8", "replace"))]})
 
 
+def _theme_of(text: str) -> object:
+    return cookies.theme_of({"headers": [(b"cookie", text.encode("utf-8", "replace"))]})
+
+
 TABLE: Mapping[str, Reading] = {
     "reverie_server.pages.markdown.rendered": markdown.rendered,
     "reverie_server.pages.cookies.session_token": _session_token,
+    "reverie_server.pages.cookies.theme_of": _theme_of,
     "reverie_server.pages.cookies.form_token": lambda text: cookies.form_token(b"secret", text),
     "reverie_server.pages.charts.bar": lambda text: charts.bar(0.5, text),
     "reverie_server.pages.graph_drawing.drawing": lambda text: graph_drawing.drawing(
@@ -25,5 +30,6 @@ TABLE: Mapping[str, Reading] = {
 }
 EXEMPT: Mapping[str, str] = {
     "reverie_server.pages.cookies.set_session": "takes a token of 43 characters that the server made",
+    "reverie_server.pages.cookies.set_theme": "takes one of three words, which the form was checked for",
     "reverie_server.pages.cookies.drop_session": "takes no text",
 }

@@ -157,6 +157,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.rank.select": _NUMBERS,
     "reverie_server.search.copies.copies": "passages are bounded, and so is what is looked for in how many of them",
     "reverie_server.search.copies.scored_by": _NUMBERS,
+    "reverie_server.search.copies.copies_by_original": _NUMBERS,
     "reverie_server.search.copies.log_parts_of": "a passage, which is bounded, by daily_log.parts_of",
     "reverie_server.search.derived_files.is_derived": "the path of a passage",
     "reverie_server.search.derived_files.is_long_term": "the path of a passage",

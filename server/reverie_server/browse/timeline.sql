@@ -4,7 +4,7 @@
 WITH RECURSIVE talk AS (
     (SELECT m.at FROM messages m
      WHERE 'conversation' = ANY(%(kinds)s::text[])
-       AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint
+       AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
        AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
        AND (NOT %(is_shared)s::boolean OR EXISTS (
             SELECT FROM sessions s WHERE s.tenant_id = m.tenant_id AND s.session_key = m.session_key
@@ -13,7 +13,7 @@ WITH RECURSIVE talk AS (
     UNION ALL
     SELECT last.at FROM talk t, LATERAL (
         SELECT m.at FROM messages m
-        WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint
+        WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
           AND m.at >= %(since)s::timestamptz AND m.at < date_trunc('day', t.at, %(zone)s)
           AND (NOT %(is_shared)s::boolean OR EXISTS (
                SELECT FROM sessions s WHERE s.tenant_id = m.tenant_id AND s.session_key = m.session_key
@@ -52,7 +52,7 @@ WITH happened AS (
     SELECT 'conversation' AS kind, s.session_id AS id, min(m.at) AS at, count(*)::integer AS amount, NULL AS status,
            s.session_id, s.session_key, min(m.seq) FILTER (WHERE m.role = 'user') AS seq
     FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
-    WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint
+    WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
       AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
       AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
     GROUP BY s.session_id, s.session_key, date_trunc('day', m.at, %(zone)s)
