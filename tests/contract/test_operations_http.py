@@ -19,6 +19,7 @@ ROUTES = {
     ("PATCH", "/api/v1/agents/{a}/files/{path}"),
     ("DELETE", "/api/v1/agents/{a}/files/{path}"),
     ("POST", "/api/v1/agents/{a}/files/{path}/writes"),
+    ("GET", "/api/v1/agents/{a}/files/{path}/sources"),
     ("GET", "/api/v1/agents/{a}/files/{path}/versions"),
     ("POST", "/api/v1/agents/{a}/files/{path}/versions/{version}/restore"),
     ("POST", "/api/v1/agents/{a}/memory/search"),
