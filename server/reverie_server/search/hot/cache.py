@@ -82,7 +82,7 @@ class HotSlices:
 
         `connection` has a snapshot in which these slices are open.
         """
-        if not self._max_bytes:
+        if not self._max_bytes or not slices:
             return None
         found: list[HeldSlice] = []
         for slice_ in slices:
