@@ -90,7 +90,12 @@ def compared_rows(candidates: Candidates, score: Floats, limit: int) -> list[int
 
 def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int]:
     """The rows that may be copies, of those with a score that counts."""
-    derived = {row for row in range(candidates.proposed_count) if _may_be_copy(candidates, row)}
+    derived_paths = {path for path in set(candidates.path) if is_derived(path)}
+    derived = {
+        row
+        for row, (tier, path) in enumerate(zip(candidates.tier, candidates.path, strict=True))
+        if tier in ("episodic", "fact") or (tier == "document" and path in derived_paths)
+    }
     others = np.delete(score, list(derived))
     least = np.sort(others)[-_OTHERS_EACH * limit] if len(others) > _OTHERS_EACH * limit else 0.0
     return [row for row in sorted(derived) if score[row] >= least]
@@ -224,11 +229,6 @@ def log_parts_of(candidates: Candidates, row: int) -> tuple[str, str] | None:
     if candidates.tier[row] != "document" or note_date(candidates.path[row]) is None:
         return None
     return parts_of(candidates.text[row].strip())
-
-
-def _may_be_copy(candidates: Candidates, row: int) -> bool:
-    tier = candidates.tier[row]
-    return tier in ("episodic", "fact") or (tier == "document" and is_derived(candidates.path[row]))
 
 
 def _statements(candidates: Candidates, row: int) -> list[str]:
