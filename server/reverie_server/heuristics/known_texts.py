@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 
 
 class KnownTexts(Generic[Found]):
-    """The results of a function for the texts that it was last asked for, `size` at most; longer texts are read anew."""
+    """The results of a function for the last texts that it was asked for, `size` at most; longer ones are read anew."""
 
     def __init__(self, read: Callable[[str], Found], *, size: int, max_chars: int) -> None:
         self._read = read

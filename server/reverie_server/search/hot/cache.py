@@ -24,9 +24,8 @@ log = structlog.get_logger()
 SQL = Queries(__file__)
 # The slices that are remembered as asked for, held or not.
 _MAX_KNOWN = 4096
-# About what a passage takes, and each of its terms, before a slice is read.
-_PASSAGE_BYTES = 1200
-_TERM_BYTES = 10
+# What a passage takes at least: larger slices are not read.
+_LEAST_PASSAGE_BYTES = 300
 # What was forgotten is gone from memory after so many seconds at most, asked for or not.
 SWEEP_SECONDS = 5.0
 # What nobody asked for this long is not read anew when it changes, but let go.
@@ -47,12 +46,16 @@ class HotCounts:
 
 @dataclass(slots=True)
 class _Slot:
-    """A slice that was asked for: what is held of it, and whose it is. One reader at a time has the lock."""
+    """A slice that was asked for: what is held of it, and whose it is. One reader at a time has the lock.
+
+    `too_large` is a number of passages of it that did not fit.
+    """
 
     agent_id: str
     owner_key: str | None
     held: HeldSlice | None = None
     asked_at: float = 0.0
+    too_large: int | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -101,8 +104,8 @@ class HotSlices:
             self._forget(key)
 
     async def _one(self, connection: Connection, key: SliceKey, agent_id: str, slice_: Slice) -> HeldSlice | None:
-        estimate = slice_.chunk_count * _PASSAGE_BYTES + slice_.term_total * _TERM_BYTES
-        if slice_.partition_id or slice_.past or estimate > self._max_bytes:
+        least_bytes = slice_.chunk_count * _LEAST_PASSAGE_BYTES
+        if slice_.partition_id or slice_.past or least_bytes > self._max_bytes:
             self._forget(key)
             return None
         slot = self._slots.get(key)
@@ -115,6 +118,8 @@ class HotSlices:
         slot.asked_at = time.monotonic()
         if slot.held is None and slot.lock.locked():
             # Somebody reads all of it: to search meanwhile takes less time than to wait.
+            return None
+        if slot.too_large is not None and slice_.chunk_count >= slot.too_large:
             return None
         if slot.held is None or slot.held.revision != slice_.revision:
             async with slot.lock:
@@ -134,7 +139,7 @@ class HotSlices:
             self.counts.refreshes += 1
         if self._slots.get(key) is slot:
             self._bytes += held.size_bytes - (known.size_bytes if known is not None else 0)
-            slot.held = held
+            slot.held, slot.too_large = held, None
             self._make_room(key)
 
     def _make_room(self, but: SliceKey) -> None:
@@ -144,8 +149,10 @@ class HotSlices:
             if key != but and self._slots[key].held is not None:
                 self._forget(key)
                 self.counts.evictions += 1
-        if self._bytes > self._max_bytes:
-            self._forget(but)
+        slot = self._slots[but]
+        if self._bytes > self._max_bytes and slot.held is not None:
+            self._bytes -= slot.held.size_bytes
+            slot.too_large, slot.held = len(slot.held), None
             self.counts.evictions += 1
 
     def _forget(self, key: SliceKey) -> None:

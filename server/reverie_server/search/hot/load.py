@@ -98,8 +98,10 @@ async def refreshed(connection: Connection, key: SliceKey, known: HeldSlice | No
 
 async def _find(connection: Connection, params: Mapping[str, Any]) -> _Found:
     async with connection.pipeline():
+        await connection.execute(SQL["in_index_order"])
         places = await _columns(connection, "places", params)
         documents = await _columns(connection, "documents", params)
+        await connection.execute(SQL["in_any_order"])
         placed, documented = await places.fetchone(), await documents.fetchone()
     names = ("chunk_id", "document_id", "ordinal", "start_line", "end_line", "fact_id")
     columns = {name: _integers(placed, name) for name in names}

@@ -1,3 +1,10 @@
+-- in_index_order: read documents in the order of the index that has their slice, and do not sort them: without statistics
+-- the planner takes the index of the tenant's, and reads them all
+SELECT set_config('enable_sort', 'off', true);
+
+-- in_any_order: what follows in the transaction may be sorted again
+SELECT set_config('enable_sort', 'on', true);
+
 -- places: the passages of a slice, by id, and where they stand; `embedded`: it has a vector of the active model
 SELECT array_agg(chunk_id) AS chunk_id, array_agg(document_id) AS document_id, array_agg(ordinal) AS ordinal,
        array_agg(start_line) AS start_line, array_agg(end_line) AS end_line, array_agg(fact_id) AS fact_id,
@@ -5,12 +12,15 @@ SELECT array_agg(chunk_id) AS chunk_id, array_agg(document_id) AS document_id, a
 FROM (
     SELECT c.chunk_id, c.document_id, c.ordinal::bigint AS ordinal, c.start_line::bigint AS start_line,
            c.end_line::bigint AS end_line, 0::bigint AS fact_id, c.embedded::int::bigint AS embedded
-    FROM documents d
+    FROM (
+        SELECT document_id FROM documents WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
+        ORDER BY slice_id, path, session_key OFFSET 0
+    ) d
     CROSS JOIN LATERAL (
         SELECT chunk_id, slice_id, document_id, ordinal, start_line, end_line, embedded
         FROM chunks WHERE tenant_id = %(tenant_id)s AND document_id = d.document_id OFFSET 0
     ) c
-    WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND c.slice_id = %(slice_id)s
+    WHERE c.slice_id = %(slice_id)s
     UNION ALL
     SELECT c.chunk_id, -1, c.ordinal, c.start_line, c.end_line, f.fact_id, c.embedded::int
     FROM facts f
@@ -28,7 +38,12 @@ SELECT array_agg(document_id) AS document_id, array_agg(path) AS path, array_agg
 FROM (
     SELECT document_id, path, extract(epoch FROM updated_at)::float8 AS updated_at,
            extract(epoch FROM coalesce(expires_at, 'infinity'))::float8 AS expires_at
-    FROM documents WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s ORDER BY document_id
+    FROM (
+        SELECT document_id, path, updated_at, expires_at
+        FROM documents WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
+        ORDER BY slice_id, path, session_key OFFSET 0
+    ) AS of_slice
+    ORDER BY document_id
 ) AS d;
 
 -- traits: what some passages are made of, by id. The label is of LABEL_CHARS, as candidates have it.
