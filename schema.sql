@@ -63,6 +63,7 @@ CREATE TABLE IF NOT EXISTS agents (
 -- the slice's vectors are: 0 is shared by the small slices, which are searched exactly. Passages that are no longer
 -- in their file move to the slice's twin with `past` set, so that the present is searched as if they were not there,
 -- and `as_of` searches both. memory_writes counts the writes of memory files until SOUL.md is written anew.
+-- revision grows with the slice's lock, before anything of it changes: what is held of it in memory is compared with that.
 CREATE TABLE IF NOT EXISTS slices (
     tenant_id    text COLLATE "C" NOT NULL,
     slice_id     bigint GENERATED ALWAYS AS IDENTITY,
@@ -73,6 +74,7 @@ CREATE TABLE IF NOT EXISTS slices (
     term_total   bigint NOT NULL DEFAULT 0 CHECK (term_total >= 0),
     partition_id bigint NOT NULL DEFAULT 0,
     memory_writes integer NOT NULL DEFAULT 0,
+    revision     bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, slice_id),
     UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, owner_key, past),
     FOREIGN KEY (tenant_id, agent_id) REFERENCES agents (tenant_id, agent_id) ON DELETE CASCADE,

@@ -84,9 +84,14 @@ def server_conninfo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def template_database(server_conninfo: str) -> str:
-    """The name of a database with the schema, made once for all workers."""
+    """The name of a database with the schema, made once for all workers.
+
+    There, whoever changes what a search ranks by without a revision of its slice fails.
+    """
+    checks = (Path(__file__).parent / "revision_checks.sql").read_bytes()
     migrations = sorted(path.name for path in resource("migrations").glob("*.sql"))
-    sha256 = hashlib.sha256("\n".join([read_resource("schema.sql"), *migrations]).encode()).hexdigest()
+    made_of = [read_resource("schema.sql"), *migrations, checks.decode()]
+    sha256 = hashlib.sha256("\n".join(made_of).encode()).hexdigest()
     name = f"reverie_template_{sha256[:12]}"
     lock_name = hashlib.sha256(server_conninfo.encode()).hexdigest()[:16]
     with (Path(tempfile.gettempdir()) / f"reverie-template-{lock_name}.lock").open("w") as lock:
@@ -97,7 +102,10 @@ def template_database(server_conninfo: str) -> str:
                 building = f"{name}_building"
                 connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(building)))
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(building)))
-                asyncio.run(prepare_database(pg_conninfo.make_conninfo(server_conninfo, dbname=building)))
+                building_conninfo = pg_conninfo.make_conninfo(server_conninfo, dbname=building)
+                asyncio.run(prepare_database(building_conninfo))
+                with psycopg.connect(building_conninfo) as building_connection:
+                    building_connection.execute(checks)
                 connection.execute(
                     sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(building), sql.Identifier(name))
                 )

@@ -57,6 +57,7 @@ from reverie_server.prompt.turn import Turns
 from reverie_server.prompt.turn_log import TurnLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
+from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import Search
@@ -115,6 +116,7 @@ class Runtime:
     models: ModelSlot
     pipeline: Pipeline
     search: Search
+    hot_slices: HotSlices
     memory_search: MemorySearch
     expansion: Expansion
     workspace: Workspace

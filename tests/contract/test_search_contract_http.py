@@ -114,6 +114,13 @@ async def test_explain_adds_how_the_score_came_about(wren: Any) -> None:
     assert result["score"] == pytest.approx(why["base_score"] * 1.2)
 
 
+def _rounded(result: dict[str, Any]) -> dict[str, Any]:
+    """A result that was ranked in memory, or in PostgreSQL, which adds up cosines in another order."""
+    return {
+        name: pytest.approx(value, abs=1e-6) if isinstance(value, float) else value for name, value in result.items()
+    }
+
+
 async def test_results_come_in_the_order_of_their_score_and_the_same_each_time(wren: Any) -> None:
     for number in range(12):
         await wren.put(f"{number}.md", f"quagga {'and okapi ' * number}number {number}")
@@ -121,8 +128,10 @@ async def test_results_come_in_the_order_of_their_score_and_the_same_each_time(w
     scores = [result["score"] for result in first["results"]]
     assert scores == sorted(scores, reverse=True)
     assert first["count"] == len(first["results"])
-    assert (await wren.search("quagga and okapi", max_results=100))["results"] == first["results"]
-    assert (await wren.search("quagga and okapi", max_results=3))["results"] == first["results"][:3]
+    again = (await wren.search("quagga and okapi", max_results=100))["results"]
+    assert [_rounded(result) for result in again] == [_rounded(result) for result in first["results"]]
+    best = (await wren.search("quagga and okapi", max_results=3))["results"]
+    assert [_rounded(result) for result in best] == [_rounded(result) for result in first["results"][:3]]
     assert (await wren.search("quagga and okapi"))["count"] == 6, "six unless told"
 
 

@@ -56,7 +56,8 @@ async def test_since_and_until_go_by_the_day_of_a_note_and_the_time_of_what_was_
 async def test_what_is_less_relevant_than_asked_for_is_left_out(wren: Any) -> None:
     await wren.put("a.md", "The quagga grazes by the river.\n\nAn okapi sleeps.\n\nWe bought paint.")
     everything = (await wren.search("Where does the quagga graze?", max_results=100))["results"]
-    bound = everything[0]["relevance"]
+    # Ranked in memory or in PostgreSQL, a cosine differs in the eighth place.
+    bound = everything[0]["relevance"] - 1e-6
     assert min(result["relevance"] for result in everything) < bound
     kept = (await wren.search("Where does the quagga graze?", max_results=100, min_relevance=bound))["results"]
     assert [result["id"] for result in kept] == [r["id"] for r in everything if r["relevance"] >= bound]

@@ -152,6 +152,7 @@ async def test_an_agent_made_shortly_before_its_night_has_that_night(
     """*(Found)*: the first look at a slice came with its night, and only marked it."""
     await write(runtime, "user:1")
     async with database.maintenance() as connection:
+        await connection.execute("SET LOCAL reverie_checks.off = 'on'")
         await connection.execute("UPDATE documents SET created_at = '2026-04-02T23:58Z'")
     clock.now = datetime(2026, 4, 3, 0, 0, tzinfo=UTC)
     assert await cron.defer_nightly() > 0

@@ -297,6 +297,7 @@ _OF_A_SENTENCE = "takes a sentence of at most 500 characters, as read_facts give
 _OF_A_NAME = "looks a name up"
 _BY_RESOLVE = "measured with resolve"
 EXEMPT: Mapping[str, str] = {
+    "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
     "reverie_server.heuristics.changes.fact_ledger.Ledger.add": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.Ledger.close": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.Ledger.doubt": _BY_RESOLVE,

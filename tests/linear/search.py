@@ -87,6 +87,7 @@ TABLE: Mapping[str, Reading] = {
         text, "document"
     ),
     "reverie_server.search.evidence.speakers_of": lambda text: evidence.speakers_of([text, text[1:]]),
+    "reverie_server.search.evidence.speaker_of": evidence.speaker_of,
     "reverie_server.search.evidence.named_speakers": lambda text: evidence.named_speakers(
         text, ["ada", "ada", text, text]
     ),
@@ -149,6 +150,18 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.evidence.context_evidence": _NUMBERS,
     "reverie_server.search.evidence.speaker_match": "one look into a set",
     "reverie_server.search.candidates.term_matrix": _NUMBERS,
+    "reverie_server.search.copies.compared_rows": _NUMBERS,
+    "reverie_server.search.hot.held.joined": _NUMBERS,
+    "reverie_server.search.hot.held.kept": _NUMBERS,
+    "reverie_server.search.hot.held.norms_of": _NUMBERS,
+    "reverie_server.search.hot.held.postings_joined": _NUMBERS,
+    "reverie_server.search.hot.held.postings_of": _NUMBERS,
+    "reverie_server.search.hot.held.postings_without": _NUMBERS,
+    "reverie_server.search.hot.held.widened": _NUMBERS,
+    "reverie_server.search.hot.propose.cosines": _NUMBERS,
+    "reverie_server.search.hot.propose.frequencies": _NUMBERS,
+    "reverie_server.search.hot.propose.propose_held": _NUMBERS,
+    "reverie_server.search.hot.propose.wanted": _NUMBERS,
     "reverie_server.search.rank.effective_weights": _NUMBERS,
     "reverie_server.search.rank.producing_terms": "counts of terms, one pass",
     "reverie_server.search.rank.relevance": _NUMBERS,

@@ -40,7 +40,10 @@ ALL_OWNERS = "*"
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One owner's, one agent's or the tenant's shared memory, with the statistics BM25 needs."""
+    """One owner's, one agent's or the tenant's shared memory, with the statistics BM25 needs.
+
+    `revision` has grown with every change of its passages.
+    """
 
     slice_id: int
     agent_id: str | None
@@ -49,6 +52,7 @@ class Slice:
     chunk_count: int
     term_total: int
     partition_id: int
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,14 +91,14 @@ SELECT set_config('reverie.agent', %(agent_id)s, true), set_config('reverie.owne
 -- visible_slices: the slices of (agent, owner; `*`: every owner) and what the tenant shares, with their past ones if
 -- asked for; opens them to this transaction
 WITH visible AS MATERIALIZED (
-    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id
+    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision
     FROM slices
     WHERE tenant_id = %(tenant_id)s AND (NOT past OR %(with_past)s)
       AND ((agent_id = %(agent_id)s AND (owner_key = %(owner_key)s OR %(owner_key)s = '*'))
         OR (agent_id = %(agent_id)s AND owner_key IS NULL)
         OR (agent_id IS NULL AND owner_key IS NULL))
 )
-SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id
+SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision
 FROM visible, (SELECT set_config('reverie.slices', coalesce(string_agg(slice_id::text, ','), ''), true)
                FROM visible) AS opened
 ORDER BY slice_id;

@@ -100,9 +100,10 @@ async def purge_chunks(connection: Connection, tenant_id: str, rows: Sequence[Ma
     for row in rows:
         by_slice[row["slice_id"]].append(row)
     for slice_id, of_slice in sorted(by_slice.items()):
-        await remove_chunks(connection, tenant_id, slice_id, [row["chunk_id"] for row in of_slice])
+        # First, because it is the lock of the past twin, too.
         terms = sum(row["term_count"] for row in of_slice)
         await count_chunks(connection, tenant_id, slice_id, -len(of_slice), -terms)
+        await remove_chunks(connection, tenant_id, slice_id, [row["chunk_id"] for row in of_slice])
     await forget_embeddings(connection, tenant_id, {row["passage_sha256"] for row in rows})
 
 
@@ -124,7 +125,7 @@ async def purge_documents(connection: Connection, tenant_id: str, document_ids: 
 
 
 async def count_chunks(connection: Connection, tenant_id: str, slice_id: int, chunks: int, terms: int) -> None:
-    """Add to a slice's number of chunks and of their terms."""
+    """Add to a slice's number of chunks and of their terms; it gets its next revision."""
     await connection.execute(
         SQL["count_slice"], {"tenant_id": tenant_id, "slice_id": slice_id, "chunks": chunks, "terms": terms}
     )

@@ -82,6 +82,6 @@ SELECT %(tenant_id)s, %(slice_id)s, p.chunk_id, %(document_id)s::bigint, p.term,
 FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(tfs)s::int[], %(lengths)s::int[])
      AS p(chunk_id, term, tf, length);
 
--- count_slice: keep N and the total length of the slice
-UPDATE slices SET chunk_count = chunk_count + %(chunks)s, term_total = term_total + %(terms)s
+-- count_slice: keep N and the total length of the slice, at its next revision
+UPDATE slices SET chunk_count = chunk_count + %(chunks)s, term_total = term_total + %(terms)s, revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s;

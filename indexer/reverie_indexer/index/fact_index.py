@@ -109,8 +109,8 @@ class FactIndex:
         rows = await (await self.connection.execute(SQL["chunks"], params)).fetchall()
         for slice_id in sorted({row["slice_id"] for row in rows}):
             of_slice = [row for row in rows if row["slice_id"] == slice_id]
+            terms = sum(row["term_count"] for row in of_slice)
+            await document_index.count_chunks(self.connection, self.place.tenant_id, slice_id, -len(of_slice), -terms)
             await document_index.remove_chunks(
                 self.connection, self.place.tenant_id, slice_id, [row["chunk_id"] for row in of_slice]
             )
-            terms = sum(row["term_count"] for row in of_slice)
-            await document_index.count_chunks(self.connection, self.place.tenant_id, slice_id, -len(of_slice), -terms)

@@ -18,7 +18,7 @@ def scope_of(agent_id: str | None, owner_key: str | None) -> Scope:
 
 
 async def lock_slice(connection: Connection, place: Place) -> Slice:
-    """The slice of a place, made where new, locked against other writers; opens it to the transaction."""
+    """The slice of a place at its next revision, made where new; opens it to the transaction, and locks out writers."""
     await act_for(connection, place.agent_id, place.owner_key)
     return await _locked(connection, place, past=False)
 

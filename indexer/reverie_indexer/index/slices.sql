@@ -3,9 +3,8 @@ INSERT INTO slices (tenant_id, agent_id, owner_key, past)
 VALUES (%(tenant_id)s, %(agent_id)s, %(owner_key)s, %(past)s)
 ON CONFLICT (tenant_id, agent_id, owner_key, past) DO NOTHING;
 
--- lock_slice: order the writers of one slice until the transaction ends
-SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id
-FROM slices
+-- lock_slice: order the writers of one slice until the transaction ends, and give it its next revision
+UPDATE slices SET revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND past = %(past)s
   AND agent_id IS NOT DISTINCT FROM %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s
-FOR NO KEY UPDATE;
+RETURNING slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision;

@@ -125,12 +125,16 @@ async def attach_pending(
 ) -> None:
     """Back-fill: vectors from the cache for chunks that were stored without, under their slices' locks.
 
+    A chunk that moved to the past meanwhile, and so to another slice, is left for the next time.
+
     For a model that is not active yet (a migration) the chunks' `embedded` mark is left alone.
     """
     async with database.maintenance() as connection:
         slice_ids = sorted({chunk.slice_id for chunk in pending})
         await connection.execute(SQL["lock_slices_by_id"], {"tenant_id": tenant_id, "slice_ids": slice_ids})
-        chunk_ids = [chunk.chunk_id for chunk in pending]
+        params = {"tenant_id": tenant_id, "slice_ids": slice_ids, "chunk_ids": [chunk.chunk_id for chunk in pending]}
+        rows = await (await connection.execute(SQL["chunks_of_slices"], params)).fetchall()
+        chunk_ids = [row["chunk_id"] for row in rows]
         if active:
             await attach(connection, tenant_id, model_id, chunk_ids)
             return
@@ -189,12 +193,14 @@ async def switch_model(database: Database, model_id: int, *, tolerated: int = 0)
     async with database.maintenance() as connection:
         await connection.execute(SQL["no_limits"])
         await connection.execute(SQL["lock_models"])
+        await connection.execute(SQL["block_lockers"])
         await connection.execute(SQL["block_writers"])
         missing = await (
             await connection.execute(SQL["chunks_without"], {"after": 0, "limit": 1000, "model_id": model_id})
         ).fetchall()
         if len(missing) > tolerated:
             return len(missing)
+        await connection.execute(SQL["next_revisions"])
         await connection.execute(SQL["deactivate_models"])
         await connection.execute(SQL["activate_model"], {"model_id": model_id})
         await connection.execute(SQL["remark_embedded"], {"model_id": model_id})

@@ -63,10 +63,20 @@ WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(ARRAY(
     SELECT chunk_id FROM chunks WHERE tenant_id = %(tenant_id)s AND passage_sha256 = %(sha256)s
     FOR NO KEY UPDATE SKIP LOCKED));
 
--- lock_slices_by_id: the same for several slices, in id order so that two callers never wait for each other
-SELECT slice_id, partition_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-ORDER BY slice_id FOR NO KEY UPDATE;
+-- lock_slices_by_id: lock several slices and give them their next revisions, in id order so that two callers never wait for
+-- each other
+WITH locked AS MATERIALIZED (
+    SELECT slice_id FROM slices
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+    ORDER BY slice_id FOR NO KEY UPDATE
+)
+UPDATE slices s SET revision = s.revision + 1 FROM locked l
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = l.slice_id;
+
+-- chunks_of_slices: those of some chunks that are in some slices; others have moved to the past meanwhile
+SELECT chunk_id FROM chunks
+WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]) AND slice_id = ANY(%(slice_ids)s::bigint[])
+ORDER BY chunk_id;
 
 -- chunks_to_embed: what waits for the back-fill, oldest first, after a cursor; nothing for a model that is not active
 SELECT tenant_id, slice_id, chunk_id, context, text, passage_sha256 FROM chunks
@@ -102,6 +112,13 @@ UPDATE models SET active = true WHERE model_id = %(model_id)s;
 -- deactivate_models: before another is made active; the unique index never allows two
 UPDATE models SET active = false WHERE active;
 
+-- block_lockers: nobody takes the lock of a slice until the transaction ends. Before `block_writers`, because writers lock
+-- in this order.
+LOCK TABLE slices IN EXCLUSIVE MODE;
+
+-- next_revisions: what is held in memory of any slice has the vectors of another model
+UPDATE slices SET revision = revision + 1;
+
 -- block_writers: nobody writes chunks until the transaction ends
 LOCK TABLE chunks IN SHARE ROW EXCLUSIVE MODE;
 
@@ -124,8 +141,13 @@ ORDER BY chunk_count DESC, slice_id LIMIT %(limit)s;
 -- count_partitions: how many slices have a partition of their own
 SELECT count(*) AS count FROM slices WHERE partition_id > 0;
 
--- lock_slice_by_id: keep writers of one slice out while it moves
-SELECT partition_id FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s FOR UPDATE;
+-- lock_slice_by_id: keep writers of one slice out while it moves, and give it its next revision
+WITH locked AS MATERIALIZED (
+    SELECT slice_id FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s FOR UPDATE
+)
+UPDATE slices s SET revision = s.revision + 1 FROM locked l
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = l.slice_id
+RETURNING s.partition_id;
 
 -- move_slice: where the slice's vectors are from now on
 UPDATE slices SET partition_id = %(partition_id)s WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s;

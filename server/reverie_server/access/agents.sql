@@ -18,8 +18,13 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s;
 SELECT agent_id FROM agents WHERE tenant_id = %(tenant_id)s AND leader_agent_id = %(agent_id)s ORDER BY agent_id;
 
 -- lock_agent_slices: keep all writers out while the agent is deleted
-SELECT slice_id, partition_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s ORDER BY slice_id FOR UPDATE;
+WITH locked AS MATERIALIZED (
+    SELECT slice_id FROM slices
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s ORDER BY slice_id FOR UPDATE
+)
+UPDATE slices s SET revision = s.revision + 1 FROM locked l
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = l.slice_id
+RETURNING s.slice_id, s.partition_id;
 
 -- forget_cache: delete the cached vectors of texts that no other agent of the tenant has
 DELETE FROM embedding_cache e

@@ -52,6 +52,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnownFacts, Runtime
+from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
 from reverie_server.search.recall_log import RecallLog
@@ -106,7 +107,9 @@ def assemble(
     `read_facts` for what understands sentences.
     """
     pipeline = Pipeline(database, models, _index_rules(settings, embed_wait_seconds), waiting=long_wait)
-    core = _core(settings, pipeline, Search(database, models, _search_rules(settings), now=now), database, llm, now)
+    hot = HotSlices(database, settings.hot_slices_bytes)
+    search = Search(database, models, _search_rules(settings), hot=hot, now=now)
+    core = _core(settings, pipeline, search, database, llm, now)
     injector = Injector(core.search, core.count_tokens, core.recalls)
     turns = _turns(settings, database, core, injector, now)
     consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
@@ -119,6 +122,7 @@ def assemble(
         models=models,
         pipeline=pipeline,
         search=core.search,
+        hot_slices=hot,
         memory_search=MemorySearch(core.gate, core.search, core.recalls),
         workspace=core.workspace,
         long_term=core.long_term,
@@ -296,9 +300,12 @@ async def open_runtime(
                 asyncio.create_task(runtime.audit.run(), name="record-audit"),
                 asyncio.create_task(runtime.turn_log.run(), name="record-turns"),
             ]
+            sweeping = asyncio.create_task(runtime.hot_slices.run(), name="compare-hot-slices")
             try:
                 yield runtime
             finally:
+                sweeping.cancel()
+                await asyncio.gather(sweeping, return_exceptions=True)
                 # The proxy and the compactions write recalls and audit rows until they have ended.
                 if runtime.proxy is not None:
                     await runtime.proxy.aclose()

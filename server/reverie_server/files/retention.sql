@@ -10,7 +10,7 @@ WHERE NOT s.past
 ORDER BY s.tenant_id, s.slice_id;
 
 -- lock_slice: keep its writers out, as they keep each other out
-SELECT slice_id FROM slices WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s FOR NO KEY UPDATE;
+UPDATE slices SET revision = revision + 1 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s;
 
 -- prune_versions: versions of a slice's files that were replaced too long ago, or are too many; never the present one
 WITH history AS (

@@ -42,14 +42,24 @@ WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_ke
   AND EXISTS (SELECT FROM jsonb_array_elements(d.sources) source WHERE source ->> 'session_id' = s.session_id);
 
 -- lock_slices: lock an owner's memory with all agents; writers wait until the transaction ends
-SELECT slice_id, agent_id, partition_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND NOT past ORDER BY slice_id FOR UPDATE;
+WITH locked AS MATERIALIZED (
+    SELECT slice_id FROM slices
+    WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND NOT past ORDER BY slice_id FOR UPDATE
+)
+UPDATE slices s SET revision = s.revision + 1 FROM locked l
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = l.slice_id
+RETURNING s.slice_id, s.agent_id, s.partition_id;
 
 -- lock_past_slices: the past twins of locked slices. By a statement of their own: a writer for whom the lock above waited
 -- may have made one that the snapshot above does not show.
-SELECT slice_id, agent_id, partition_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND past AND agent_id = ANY(%(agent_ids)s::text[])
-ORDER BY slice_id FOR UPDATE;
+WITH locked AS MATERIALIZED (
+    SELECT slice_id FROM slices
+    WHERE tenant_id = %(tenant_id)s AND owner_key = %(owner_key)s AND past AND agent_id = ANY(%(agent_ids)s::text[])
+    ORDER BY slice_id FOR UPDATE
+)
+UPDATE slices s SET revision = s.revision + 1 FROM locked l
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = l.slice_id
+RETURNING s.slice_id, s.agent_id, s.partition_id;
 
 -- without_limit: no statement of the transaction is ended by the clock: a person may have more than one has time for
 SELECT set_config('statement_timeout', '0', true);

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from reverie_indexer.text.analyse import fold
+from reverie_server.heuristics.known_texts import KnownTexts
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.spoken_sentences import DATED, MARKS, label_end, spoken_sentences
 from reverie_server.sessions.daily_log import ASSISTANT_CHARS, USER_CHARS, excerpt
@@ -45,13 +46,21 @@ def sentence_key(sentence: str, *, names: Collection[str] = ()) -> bytes:
 def keyed_sentences(text: str, *, names: Collection[str] = ()) -> list[SentenceSpan]:
     """The sentences of a text in order. The label of a line belongs to none; days in brackets belong to the one before.
 
-    Takes time linear in the text.
+    Takes time linear in the text. What a passage was found to say is remembered: a search reads those of its results.
     """
-    return [
+    return list(_keyed(text, names) if names else _KNOWN.of(text))
+
+
+def _keyed(text: str, names: Collection[str] = ()) -> tuple[SentenceSpan, ...]:
+    return tuple(
         SentenceSpan(span.start, span.end, _key(said))
         for span in spoken_sentences(text, names)
         if (said := essence(text[span.start : span.end], names=names))
-    ]
+    )
+
+
+# Some 300 bytes a passage.
+_KNOWN = KnownTexts(_keyed, size=20_000, max_chars=2_000)
 
 
 def copy_keys(sentence: str, message: str) -> frozenset[bytes]:

@@ -62,6 +62,7 @@ class LoadMetrics(Collector):
             paused.add_metric([name], float(breaker.state != "closed"))
             pauses.add_metric([name], breaker.opened)
         yield from (paused, pauses)
+        yield from self._hot_slices()
         if self.connections is not None:
             yield GaugeMetricFamily("reverie_connections", "Open connections", value=len(self.connections))
             closed = CounterMetricFamily(
@@ -70,3 +71,19 @@ class LoadMetrics(Collector):
             for reason in CLOSED:
                 closed.add_metric([reason], self.connections.closed[reason])
             yield closed
+
+    def _hot_slices(self) -> Iterator[Metric]:
+        """What the process holds of slices, and how often that was enough."""
+        hot = self._runtime.hot_slices
+        yield GaugeMetricFamily(
+            "reverie_hot_slices_bytes", "Memory of slices that are held for search", value=hot.used_bytes
+        )
+        yield GaugeMetricFamily("reverie_hot_slices", "Slices that are held for search", value=len(hot))
+        searches = CounterMetricFamily("reverie_hot_slices_searches", "Searches by slices held", labels=["outcome"])
+        searches.add_metric(["hit"], hot.counts.hits)
+        searches.add_metric(["miss"], hot.counts.misses)
+        yield searches
+        changes = CounterMetricFamily("reverie_hot_slices_changes", "What became of slices held", labels=["change"])
+        for change in ("loads", "refreshes", "evictions", "mismatches"):
+            changes.add_metric([change.removesuffix("s")], getattr(hot.counts, change))
+        yield changes

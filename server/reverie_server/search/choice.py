@@ -10,6 +10,7 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.past import asks_about_past
 from reverie_server.search.candidates import Booleans, Candidates
 from reverie_server.search.derived_files import is_diary
+from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.log_lines import log_rows, rows_of_messages
 from reverie_server.search.rank import Scores, select
 from reverie_server.search.request import SearchRequest
@@ -67,6 +68,7 @@ class Choice:
             rows = await self._select(scores, is_exact, excluded)
         superseded: dict[bytes, Superseded] = {}
         for _ in range(_ROUNDS):
+            await self._need(rows)
             keys = {row: [each.key for each in keyed_sentences(self.candidates.text[row])] for row in rows}
             found = await self._superseded(key for of_row in keys.values() for key in of_row)
             if found.keys() <= superseded.keys():
@@ -84,6 +86,9 @@ class Choice:
             rows = await self._select(scores, is_exact, excluded)
         return Chosen(rows, scores, superseded)
 
+    async def _need(self, rows: Iterable[int]) -> None:
+        await need_texts(self.connection, self.request, self.candidates, rows)
+
     async def _select(self, scores: Scores, is_exact: Booleans, excluded: set[int]) -> list[int]:
         """The best rows; lines of the log whose messages are indexed join `excluded`."""
         while True:
@@ -97,6 +102,7 @@ class Choice:
                     limit=self.request.max_results,
                     excluded=excluded,
                 )
+            await self._need(rows)
             log_lines = log_rows(self.candidates, rows)
             logged = await rows_of_messages(self.connection, self.request, self.candidates, log_lines)
             if not logged:
@@ -113,6 +119,7 @@ class Choice:
         found = await preceding_sentences(self.connection, self.request.tenant_id, slice_ids, results_of)
         if not found:
             return []
+        await self._need(range(self.candidates.proposed_count))
         replaced_by = dict(reversed(found))
         return [
             (row, results_of[replaced_by[sentence.key]])
@@ -143,6 +150,7 @@ class Choice:
         fact_of = await replacing_sentences(self.connection, self.request.tenant_id, fact_ids)
         if not fact_of:
             return []
+        await self._need(range(self.candidates.proposed_count))
         rows_of: dict[int, list[int]] = {}
         for row in range(self.candidates.proposed_count):
             if row not in excluded:

@@ -53,15 +53,13 @@ def copies(candidates: Candidates, score: Floats, limit: int) -> dict[int, list[
     its sentences. A passage of an episode whose sentences lines of the log have is a copy of these lines' rows. Copies
     whose score is too low for a list of `limit` results are left out.
     """
-    derived = {row for row in range(candidates.proposed_count) if _may_be_copy(candidates, row)}
-    others = np.delete(score, list(derived))
-    least = np.sort(others)[-_OTHERS_EACH * limit] if len(others) > _OTHERS_EACH * limit else 0.0
-    rows = [row for row in sorted(derived) if score[row] >= least]
+    rows = _derived_rows(candidates, score, limit)
     found: dict[int, list[int]] = {}
     if not rows:
         return found
+    read = compared_rows(candidates, score, limit)
     log_parts = {row: parts for row in rows if (parts := log_parts_of(candidates, row)) is not None}
-    said = [(row, candidates.text[row]) for row, tier in enumerate(candidates.tier) if tier == "message"]
+    said = [(row, candidates.text[row]) for row in read if candidates.tier[row] == "message"]
     messages = _Texts(said, candidates)
     for row, parts in log_parts.items():
         if sources := messages.having_any(parts, row):
@@ -75,6 +73,32 @@ def copies(candidates: Candidates, score: Floats, limit: int) -> dict[int, list[
         if sources:
             found[row] = sources
     return found
+
+
+def compared_rows(candidates: Candidates, score: Floats, limit: int) -> list[int]:
+    """The rows whose texts `copies` reads: what may be a copy, and the messages of the same memories."""
+    rows = _derived_rows(candidates, score, limit)
+    memories = set(candidates.slice_id[rows].tolist())
+    of_memories = candidates.slice_id[: candidates.proposed_count].tolist()
+    messages = [
+        row
+        for row, (tier, memory) in enumerate(zip(candidates.tier, of_memories, strict=True))
+        if tier == "message" and memory in memories
+    ]
+    return rows + messages
+
+
+def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int]:
+    """The rows that may be copies, of those with a score that counts."""
+    derived_paths = {path for path in set(candidates.path) if is_derived(path)}
+    derived = {
+        row
+        for row, (tier, path) in enumerate(zip(candidates.tier, candidates.path, strict=True))
+        if tier in ("episodic", "fact") or (tier == "document" and path in derived_paths)
+    }
+    others = np.delete(score, list(derived))
+    least = np.sort(others)[-_OTHERS_EACH * limit] if len(others) > _OTHERS_EACH * limit else 0.0
+    return [row for row in sorted(derived) if score[row] >= least]
 
 
 def copies_by_original(copies_of: Mapping[int, Sequence[int]], rows: Collection[int]) -> dict[int, list[int]]:
@@ -205,11 +229,6 @@ def log_parts_of(candidates: Candidates, row: int) -> tuple[str, str] | None:
     if candidates.tier[row] != "document" or note_date(candidates.path[row]) is None:
         return None
     return parts_of(candidates.text[row].strip())
-
-
-def _may_be_copy(candidates: Candidates, row: int) -> bool:
-    tier = candidates.tier[row]
-    return tier in ("episodic", "fact") or (tier == "document" and is_derived(candidates.path[row]))
 
 
 def _statements(candidates: Candidates, row: int) -> list[str]:

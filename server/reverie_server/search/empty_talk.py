@@ -19,6 +19,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.analyse import fold
 from reverie_server.heuristics.small_talk import is_small_talk, outside_code, read
 from reverie_server.search.candidates import Booleans, Candidates, Floats
+from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.rank import Query, Scores
 from reverie_server.search.request import SearchRequest
 
@@ -74,6 +75,7 @@ async def empty_messages(
     rows = _best_messages(candidates, scores.score, request.max_results)
     if request.mode == "vector" or not rows:
         return [], []
+    await need_texts(connection, request, candidates, rows)
     shares = _shares_meaning(candidates, query)
     silent = {row for row in rows if not shares[row] and says_nothing(candidates.text[row], language)}
     others = [row for row in rows if row not in silent]

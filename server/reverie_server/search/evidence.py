@@ -73,6 +73,12 @@ def _neighbours(candidates: Candidates) -> Iterator[tuple[int, Integers]]:
             yield distance, np.where((ordered[index] == sought) & has_document, order[index], -1)
 
 
+def speaker_of(label: str) -> str | None:
+    """The name of the speaker of a passage as its label has it, or None. `f"{name}: "` is a label with the same."""
+    match = _SPEAKER.match(label)
+    return match[1] if match else None
+
+
 def speakers_of(labels: Sequence[str]) -> list[str | None]:
     """The folded name of the speaker of each passage, by its label; None for a passage without a speaker."""
     matches = [_SPEAKER.match(label) for label in labels]

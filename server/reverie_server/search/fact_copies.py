@@ -15,6 +15,8 @@ from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.derived_files import is_long_term
+from reverie_server.search.hot.answer import need_texts
+from reverie_server.search.request import SearchRequest
 from reverie_server.text.redact import body_of
 
 SQL = Queries(__file__)
@@ -34,17 +36,21 @@ async def fact_copies(connection: Connection, tenant_id: str, candidates: Candid
     return {row: _messages_first(candidates, rows) for row, rows in found.items() if rows}
 
 
-async def composed_copies(connection: Connection, tenant_id: str, candidates: Candidates) -> dict[int, list[int]]:
+async def composed_copies(
+    connection: Connection, request: SearchRequest, candidates: Candidates
+) -> dict[int, list[int]]:
     """For each row of the long-term memory that states facts alone, the rows of the messages that state all of them."""
-    keys_of = {
-        row: {each.key for each in keyed_sentences(body_of(candidates.text[row]))}
+    rows = [
+        row
         for row, path in enumerate(candidates.path[: candidates.proposed_count])
         if candidates.tier[row] == "document" and is_long_term(path)
-    }
-    if not keys_of:
+    ]
+    if not rows:
         return {}
+    await need_texts(connection, request, candidates, rows)
+    keys_of = {row: {each.key for each in keyed_sentences(body_of(candidates.text[row]))} for row in rows}
     params = {
-        "tenant_id": tenant_id,
+        "tenant_id": request.tenant_id,
         "slice_ids": sorted({int(candidates.slice_id[row]) for row in keys_of}),
         "keys": sorted(set[bytes]().union(*keys_of.values())),
     }

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
+import structlog
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection, Database
@@ -21,9 +22,11 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.own_question import asks_about_self
 from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice
-from reverie_server.search.copies import copies, copies_by_original, scored_by
+from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
 from reverie_server.search.empty_talk import empty_messages, without_empty
 from reverie_server.search.fact_copies import composed_copies, fact_copies
+from reverie_server.search.hot.answer import OutOfStepError, candidates_held, check_passage, need_texts
+from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.rank import (
@@ -50,22 +53,26 @@ from reverie_server.search.superseded_text import Superseded
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
+log = structlog.get_logger()
 # The vector of a less familiar query says nothing, and would outweigh its words. Scripts lie far to either side.
 MIN_FAMILIARITY = 0.5
 _MAX_COPIES = 10
+# The candidates for each result whose texts are fetched at once: the best messages are read, and some drop out.
+_LIKELY_EACH = 5
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 MODEL_MOVED = "the index has moved to another embedding model: restart this server; searched by words"
 
 
 @dataclass(frozen=True, slots=True)
 class _AnalysedRequest:
-    """A request with the terms and the vector of its query; no vector: it is searched by words alone."""
+    """A request at a time, with the terms and the vector of its query; no vector: it is searched by words alone."""
 
     request: SearchRequest
     rules: SearchRules
     query: str
     terms: QueryTerms
     vector: QueryVector | None
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,10 @@ class _ScoredCandidates:
 
 
 class Search:
-    """Finds passages of the memory that an owner sees with an agent. `now` gives the time, by which episodes expire."""
+    """Finds passages of the memory that an owner sees with an agent.
+
+    `now` gives the time, by which episodes expire. Slices that `hot` holds are ranked in memory.
+    """
 
     def __init__(
         self,
@@ -104,11 +114,13 @@ class Search:
         models: ModelSlot,
         rules: SearchRules,
         *,
+        hot: HotSlices | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._models = models
         self.rules = rules
+        self._hot = hot
         self._now = now
 
     async def search(self, request: SearchRequest, rules: SearchRules | None = None) -> SearchOutcome:
@@ -137,14 +149,11 @@ class Search:
             text = request.vector_query or query
             vector = None if request.mode == "text" else await self._embed(request, text, warnings)
         embedded = time.perf_counter()
-        async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
-            with span("scope"):
-                corpus = await open_corpus(connection, request, terms, now=self._now())
-            if vector is not None and vector.model_id != corpus.active_model_id:
-                warnings.append(MODEL_MOVED)
-                vector = None
-            analysed = _AnalysedRequest(request, rules, query, terms, vector)
-            ranked = await _find(connection, analysed, corpus)
+        analysed = _AnalysedRequest(request, rules, query, terms, vector, self._now())
+        try:
+            ranked = await self._ranked(analysed, self._hot, warnings)
+        except OutOfStepError:
+            ranked = await self._ranked(analysed, None, warnings)
         finished = time.perf_counter()
         return SearchOutcome(
             results=ranked.results,
@@ -157,6 +166,23 @@ class Search:
             database_ms=(finished - embedded - ranked.scoring_seconds) * 1000,
             total_ms=(finished - started) * 1000,
         )
+
+    async def _ranked(self, analysed: _AnalysedRequest, hot: HotSlices | None, warnings: list[str]) -> _RankedResults:
+        """The results from one snapshot. OutOfStepError where they are not as `hot` has them; it holds them no more."""
+        request = analysed.request
+        async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
+            with span("scope"):
+                corpus = await open_corpus(connection, request, analysed.terms, now=analysed.at, hot=hot)
+            if analysed.vector is not None and analysed.vector.model_id != corpus.active_model_id:
+                warnings += [] if MODEL_MOVED in warnings else [MODEL_MOVED]
+                analysed = replace(analysed, vector=None)
+            try:
+                return await _find(connection, analysed, corpus)
+            except OutOfStepError:
+                log.error("held_slice_out_of_step", tenant=request.tenant_id, agent=request.agent_id)
+                if hot is not None:
+                    hot.drop(request.tenant_id, [slice_.slice_id for slice_ in corpus.slices])
+                raise
 
     async def _embed(self, request: SearchRequest, text: str, warnings: list[str]) -> QueryVector | None:
         """The vector of `text`; None, with a warning added to `warnings`, where there is none."""
@@ -184,15 +210,21 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
     """Fetch candidates, score them, and fetch the texts of the best alone."""
     request, vector = analysed.request, analysed.vector
     with span("candidates"):
-        candidates, hnsw_slice_ids = await propose(connection, request, analysed.rules, corpus, vector)
+        if corpus.held is not None:
+            candidates = await candidates_held(request, analysed.rules, corpus, vector, analysed.at)
+            hnsw_slice_ids: Collection[int] = ()
+        else:
+            candidates, hnsw_slice_ids = await propose(connection, request, analysed.rules, corpus, vector)
     of_facts = await fact_copies(connection, request.tenant_id, candidates)
-    of_facts |= await composed_copies(connection, request.tenant_id, candidates)
+    of_facts |= await composed_copies(connection, request, candidates)
     started = time.perf_counter()
     with span("rank"):
         has_text = bool(corpus.frequencies) and (request.mode != "vector" or vector is None)
         weights = effective_weights(analysed.rules.weights, has_text=has_text, has_vector=vector is not None)
         query = _scoring_query(analysed, corpus)
         scores = score(candidates, query, weights)
+        compared = compared_rows(candidates, scores.score, request.max_results)
+        await need_texts(connection, request, candidates, {*compared, *_likely_rows(scores, request)})
         copied = copies(candidates, scores.score, request.max_results) | of_facts
         standing = scored_by(candidates.proposed_count, copied, scores.score)
         scores = scores.standing_for(standing)
@@ -201,16 +233,29 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
         language = analysed.rules.language
         scores = without_empty(scores, *await empty_messages(connection, request, candidates, scores, query, language))
     choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates)
-    chosen = await choice.best(scores, _exact_finds(analysed, candidates, scores), copied)
+    chosen = await choice.best(scores, await _exact_finds(connection, analysed, candidates, scores), copied)
     best = chosen.rows
-    with span("passages"):
-        passage_rows = await passages(connection, request, candidates.chunk_id[best].tolist(), is_last=True)
     stands_for = copies_by_original(copied, best)
+    with span("passages"):
+        shown = set(best)
+        if corpus.held is not None:
+            shown.update(row for rows in stands_for.values() for row in rows[:_MAX_COPIES])
+        chunk_ids = candidates.chunk_id[sorted(shown)].tolist()
+        passage_rows = await passages(connection, request, chunk_ids, is_last=True)
+        if corpus.held is not None:
+            for row in shown:
+                check_passage(candidates, row, passage_rows.get(int(candidates.chunk_id[row])))
     scored = _ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids, stands_for)
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
     return _RankedResults(results, weights, has_text, vector is not None, finished - started)
+
+
+def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:
+    """The rows whose texts are looked at, as far as scores say: fetched together."""
+    order: list[int] = np.argsort(-scores.score, kind="stable").tolist()
+    return order[: _LIKELY_EACH * request.max_results]
 
 
 def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
@@ -231,11 +276,15 @@ def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
     )
 
 
-def _exact_finds(analysed: _AnalysedRequest, candidates: Candidates, scores: Scores) -> Booleans:
+async def _exact_finds(
+    connection: Connection, analysed: _AnalysedRequest, candidates: Candidates, scores: Scores
+) -> Booleans:
     """Which of the candidates below the threshold have an exact part of the query to the letter."""
     is_exact = np.zeros(candidates.proposed_count, np.bool_)
     if analysed.terms.exact:
-        for row in np.flatnonzero(scores.base_score < analysed.request.min_score).tolist():
+        below = np.flatnonzero(scores.base_score < analysed.request.min_score).tolist()
+        await need_texts(connection, analysed.request, candidates, below)
+        for row in below:
             is_exact[row] = holds_exact(candidates.path[row], candidates.text[row], analysed.terms.exact)
     return is_exact
 

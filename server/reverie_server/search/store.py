@@ -12,7 +12,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.rows import DictRow, tuple_row
 
-from reverie_indexer.database.database import Connection, Slice, visible_slices
+from reverie_indexer.database.database import ALL_OWNERS, Connection, Slice, visible_slices
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import NotFound
@@ -23,7 +23,11 @@ from reverie_indexer.model import ModelIdentity, Scope
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.candidates import NO_DOCUMENT, Candidates, term_matrix
 from reverie_server.search.evidence import LABEL_CHARS
-from reverie_server.search.filters import day_of, passages_within
+from reverie_server.search.filters import day_of, filters_passages, passages_within
+from reverie_server.search.hot.cache import HotSlices
+from reverie_server.search.hot.held import HeldSlice
+from reverie_server.search.hot.load import term_key
+from reverie_server.search.hot.propose import frequencies
 from reverie_server.search.rank import idf, producing_terms
 from reverie_server.search.request import SearchRequest, SearchRules
 
@@ -50,13 +54,15 @@ class Corpus:
     """The slices that a search sees, with the statistics that BM25 needs.
 
     `frequencies` has each known term of the query, in the query's order, with the number of passages that have it.
-    `active_model_id` is the model whose vectors the index has. `expired` are the ids of the expired documents.
+    `active_model_id` is the model whose vectors the index has. `expired` are the ids of the expired documents. `held`
+    is what this process holds of each slice, None where PostgreSQL is to be asked; then `expired` is empty.
     """
 
     slices: Sequence[Slice]
     frequencies: Mapping[str, int]
     active_model_id: int | None
     expired: Sequence[int] = ()
+    held: Sequence[HeldSlice] | None = None
 
     @property
     def chunk_count(self) -> int:
@@ -73,22 +79,31 @@ class Corpus:
         return next(s for s in self.slices if s.slice_id == slice_id)
 
 
-async def open_corpus(connection: Connection, request: SearchRequest, terms: QueryTerms, *, now: datetime) -> Corpus:
+async def open_corpus(
+    connection: Connection, request: SearchRequest, terms: QueryTerms, *, now: datetime, hot: HotSlices | None = None
+) -> Corpus:
     """Open the slices that the request may see to this transaction. NotFound for an unknown agent.
 
-    Documents that have expired at `now` are listed in the corpus and not counted in its frequencies.
+    Documents that have expired at `now` are listed in the corpus and not counted in its frequencies. `hot` None: what
+    this process holds of the slices is not asked for.
     """
-    slices = await visible_slices(
-        connection,
-        request.tenant_id,
-        request.agent_id,
-        request.owner_key,
-        with_past=request.with_past or request.as_of is not None,
-    )
+    with_past = request.with_past or request.as_of is not None
+    async with connection.pipeline():
+        model_cursor = await connection.execute(SQL["active_model_id"])
+        slices = await visible_slices(
+            connection, request.tenant_id, request.agent_id, request.owner_key, with_past=with_past
+        )
+        model = await model_cursor.fetchone()
+    model_id = model["model_id"] if model else None
     # A slice of its own proves that an agent exists; an agent without one may exist too.
     is_known = request.is_new_agent or any(s.agent_id == request.agent_id for s in slices)
     if not is_known and not await store.agent_exists(connection, request.tenant_id, request.agent_id):
         raise NotFound(f"there is no agent {request.agent_id!r}")
+    if hot is not None and not with_past and not filters_passages(request) and request.owner_key != ALL_OWNERS:
+        held = await hot.of(connection, request.tenant_id, request.agent_id, slices, model_id)
+        if held is not None:
+            keys = {term: term_key(term) for term in terms.terms}
+            return Corpus(slices, frequencies(held, keys, expired_at=now.timestamp()), model_id, held=held)
     params = {
         "tenant_id": request.tenant_id,
         "slice_ids": [s.slice_id for s in slices],
@@ -96,14 +111,11 @@ async def open_corpus(connection: Connection, request: SearchRequest, terms: Que
         "now": now,
     }
     async with connection.pipeline():
-        model_cursor = await connection.execute(SQL["active_model_id"])
         expired_cursor = await connection.execute(SQL["expired"], params)
         frequency_cursor = await connection.execute(SQL["term_frequencies"], params)
-        model = await model_cursor.fetchone()
         df_of = {row["term"]: row["df"] for row in await frequency_cursor.fetchall()}
         expired = [row["document_id"] for row in await expired_cursor.fetchall()]
-    frequencies = {term: df_of[term] for term in terms.terms if term in df_of}
-    return Corpus(slices, frequencies, model["model_id"] if model else None, expired)
+    return Corpus(slices, {term: df_of[term] for term in terms.terms if term in df_of}, model_id, expired)
 
 
 async def propose(
@@ -131,7 +143,8 @@ async def propose(
         await connection.execute(SQL["join_by_hash"])
         await cursor.execute(SQL["candidates"], {**params, "nearest_of_large": nearest_of_large})
         rows = await cursor.fetchall()
-    # Proposed passages have a path, and come first.
+    # Proposed passages have a path, and come first; each in the order of their ids.
+    rows.sort()
     proposed = [row for row in rows if row[_PATH] is not None]
     neighbours = [row for row in rows if row[_PATH] is None]
     return _candidates([*proposed, *neighbours], len(proposed), request, corpus), hnsw_slice_ids
@@ -140,7 +153,7 @@ async def propose(
 async def passages(
     connection: Connection, request: SearchRequest, chunk_ids: Sequence[int], *, is_last: bool = False
 ) -> dict[int, DictRow]:
-    """The rows of passages by chunk id: text, updated_at, and the episode if one has it.
+    """The rows of passages by chunk id: where they stand, text, updated_at, and the episode if one has it.
 
     With `is_last` the transaction ends here.
     """
@@ -155,24 +168,40 @@ async def passages(
         return {row["chunk_id"]: row for row in await cursor.fetchall()}
 
 
+def producers_of(rules: SearchRules, corpus: Corpus) -> list[str]:
+    """The terms of the query that yield candidates."""
+    frequent_from = max(rules.frequent_df, int(rules.frequent_share * corpus.chunk_count))
+    return producing_terms(corpus.frequencies, frequent_from=frequent_from)
+
+
+def channel_limits(request: SearchRequest, vector: QueryVector | None) -> tuple[int, int]:
+    """How many candidates the words and the vector of a query propose."""
+    limit = max(CHANNEL_LIMIT, 5 * request.max_results)
+    by_text = request.mode != "vector" or vector is None
+    return limit if by_text else 0, limit if vector else 0
+
+
+def specificities(slices: Sequence[Slice]) -> dict[int, int]:
+    """How personal each slice is, by its id, as `Candidates.specificity` has it."""
+    return {s.slice_id: _SPECIFICITY[scope_of(s.agent_id, s.owner_key)] for s in slices}
+
+
 def _parameters(
     request: SearchRequest, rules: SearchRules, corpus: Corpus, vector: QueryVector | None
 ) -> dict[str, Any]:
     """The parameters of the statement `candidates`."""
-    limit = max(CHANNEL_LIMIT, 5 * request.max_results)
-    by_text = request.mode != "vector" or vector is None
-    frequencies, slices = corpus.frequencies, corpus.slices
-    frequent_from = max(rules.frequent_df, int(rules.frequent_share * corpus.chunk_count))
-    producers = producing_terms(frequencies, frequent_from=frequent_from)
+    slices = corpus.slices
+    producers = producers_of(rules, corpus)
+    text_limit, vector_limit = channel_limits(request, vector)
     return {
         "tenant_id": request.tenant_id,
         "slice_ids": [s.slice_id for s in slices],
         "exact_slice_ids": [s.slice_id for s in slices if s.partition_id == 0],
         "partition_ids": [s.partition_id for s in slices if s.partition_id != 0],
-        "terms": list(frequencies),
-        "idfs": [idf(df, corpus.chunk_count) for df in frequencies.values()],
+        "terms": list(corpus.frequencies),
+        "idfs": [idf(df, corpus.chunk_count) for df in corpus.frequencies.values()],
         "producers": producers,
-        "others": sorted(set(frequencies) - set(producers)),
+        "others": sorted(set(corpus.frequencies) - set(producers)),
         "tiers": list(request.tiers),
         "expired": list(corpus.expired),
         "path_prefix": request.path_prefix,
@@ -183,8 +212,8 @@ def _parameters(
         "b": rules.bm25_b,
         "with_context": rules.weights.context > 0,
         "label_chars": LABEL_CHARS,
-        "text_limit": limit if by_text else 0,
-        "vector_limit": limit if vector else 0,
+        "text_limit": text_limit,
+        "vector_limit": vector_limit,
         "embedding": HalfVector(vector.vector) if vector else None,
         "model_id": vector.model_id if vector else None,
         "covered": vector is not None and vector.identity.dimension <= MAX_COVERED_DIMENSION,
@@ -249,7 +278,7 @@ _PATH = _COLUMNS.index("path")
 def _candidates(rows: Sequence[tuple[Any, ...]], proposed: int, request: SearchRequest, corpus: Corpus) -> Candidates:
     """The rows of the statement `candidates` as columns; the first `proposed` rows may be results."""
     columns = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(_COLUMNS, ())
-    specificity = {s.slice_id: _SPECIFICITY[scope_of(s.agent_id, s.owner_key)] for s in corpus.slices}
+    specificity = specificities(corpus.slices)
     owners = {s.slice_id for s in corpus.slices if s.owner_key is not None and s.owner_key == request.owner_key}
     slice_ids = columns["slice_id"]
     return Candidates(

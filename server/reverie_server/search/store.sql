@@ -154,19 +154,24 @@ LEFT JOIN LATERAL (
       AND o.term = ANY(%(others)s::text[]) AND o.chunk_id = k.chunk_id
 ) f ON cardinality(%(others)s::text[]) > 0;
 
--- passages: the text and the time of passages, and the episode of each passage of a summary
-SELECT c.chunk_id, c.text, e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
+-- passages: where passages stand, their text and time, and the episode of each passage of a summary
+SELECT c.chunk_id, c.slice_id, c.tier::text AS tier, c.start_line, c.end_line,
+       coalesce(d.path, 'facts/fact-' || f.fact_id) AS path, c.text, e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
        CASE WHEN c.tier = 'document' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
             THEN d.updated_at ELSE c.valid_from END AS updated_at
 FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
 CROSS JOIN LATERAL (
-    SELECT chunk_id, document_id, tier, text, valid_from
+    SELECT chunk_id, slice_id, document_id, tier, start_line, end_line, text, valid_from
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
 LEFT JOIN LATERAL (
-    SELECT note_day, updated_at, episode_id FROM documents
+    SELECT path, note_day, updated_at, episode_id FROM documents
     WHERE tenant_id = %(tenant_id)s AND document_id = c.document_id LIMIT 1
 ) d ON true
+LEFT JOIN LATERAL (
+    SELECT fact_id FROM facts
+    WHERE c.tier = 'fact' AND tenant_id = %(tenant_id)s AND chunk_id = c.chunk_id LIMIT 1
+) f ON true
 LEFT JOIN LATERAL (
     SELECT episode_id, abstract, session_id, from_seq, through_seq FROM episodes
     WHERE tenant_id = %(tenant_id)s AND episode_id = d.episode_id LIMIT 1

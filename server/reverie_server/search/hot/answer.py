@@ -1,0 +1,123 @@
+"""The candidates of a request from what is held of its slices, and their texts from the database as needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import overload
+
+from psycopg.rows import DictRow, tuple_row
+
+from reverie_indexer.database.database import Connection
+from reverie_indexer.database.queries import Queries
+from reverie_server.search.candidates import Candidates, Integers
+from reverie_server.search.hot.load import OFF_LOOP_FROM, term_key
+from reverie_server.search.hot.propose import Asked, HeldPart, propose_held, wanted
+from reverie_server.search.rank import idf
+from reverie_server.search.request import SearchRequest, SearchRules
+from reverie_server.search.store import Corpus, QueryVector, channel_limits, producers_of, specificities
+
+SQL = Queries(__file__)
+
+
+class OutOfStepError(Exception):
+    """What is held of a slice is not what the database has of it."""
+
+
+class HeldTexts(Sequence[str]):
+    """The texts of candidates that come from memory: those that `need_texts` fetched. Another one is a LookupError."""
+
+    def __init__(self, chunk_id: Integers, slice_id: Integers) -> None:
+        self._chunk_id = chunk_id
+        self._slice_id = slice_id
+        self._texts: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._chunk_id)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        if isinstance(row, slice):
+            return [self._texts[each] for each in range(*row.indices(len(self)))]
+        return self._texts[row]
+
+    async def fetch(self, connection: Connection, tenant_id: str, rows: Iterable[int]) -> None:
+        """Fetch the texts of some rows, as row-level security lets this transaction see them."""
+        missing = {int(self._chunk_id[row]): row for row in rows if row not in self._texts}
+        if not missing:
+            return
+        params = {"tenant_id": tenant_id, "chunk_ids": list(missing)}
+        async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
+            await cursor.execute(SQL["texts"], params)
+            for chunk_id, slice_id, text in await cursor.fetchall():
+                row = missing.pop(chunk_id)
+                if slice_id != self._slice_id[row]:
+                    raise OutOfStepError
+                self._texts[row] = text
+        if missing:
+            raise OutOfStepError
+
+
+async def need_texts(
+    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Iterable[int]
+) -> None:
+    """Have the texts of some candidates at hand. OutOfStepError where one is not as it is held."""
+    if isinstance(candidates.text, HeldTexts):
+        await candidates.text.fetch(connection, request.tenant_id, rows)
+
+
+async def candidates_held(
+    request: SearchRequest, rules: SearchRules, corpus: Corpus, vector: QueryVector | None, now: datetime
+) -> Candidates:
+    """The candidates of a request from what is held of the slices of its corpus, without texts."""
+    held = corpus.held or ()
+    specificity = specificities(corpus.slices)
+    producers = set(producers_of(rules, corpus))
+    text_limit, vector_limit = channel_limits(request, vector)
+    asked = Asked(
+        keys=[term_key(term) for term in corpus.frequencies],
+        idfs=[idf(df, corpus.chunk_count) for df in corpus.frequencies.values()],
+        produces=[term in producers for term in corpus.frequencies],
+        vector=vector.vector if vector is not None else None,
+        mean_length=corpus.mean_length,
+        k1=rules.bm25_k1,
+        b=rules.bm25_b,
+        text_limit=text_limit,
+        vector_limit=vector_limit,
+        with_context=rules.weights.context > 0,
+    )
+
+    def propose() -> Candidates:
+        parts = [
+            HeldPart(
+                slice_.slice_id,
+                each,
+                specificity[slice_.slice_id],
+                slice_.owner_key is not None and slice_.owner_key == request.owner_key,
+                wanted(each, tiers=request.tiers, path_prefix=request.path_prefix, expired_at=now.timestamp()),
+            )
+            for slice_, each in zip(corpus.slices, held, strict=True)
+        ]
+        return propose_held(parts, asked)
+
+    many = sum(len(each) for each in held) > OFF_LOOP_FROM
+    found = await asyncio.to_thread(propose) if many else propose()
+    count = found.proposed_count
+    return replace(found, text=HeldTexts(found.chunk_id[:count], found.slice_id[:count]))
+
+
+def check_passage(candidates: Candidates, row: int, passage: DictRow | None) -> None:
+    """OutOfStepError where a candidate does not stand where the database has it."""
+    held = (candidates.path[row], candidates.tier[row], candidates.start_line[row], candidates.end_line[row])
+    names = ("path", "tier", "start_line", "end_line")
+    if (
+        passage is None
+        or tuple(passage[name] for name in names) != held
+        or passage["slice_id"] != candidates.slice_id[row]
+    ):
+        raise OutOfStepError
