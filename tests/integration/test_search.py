@@ -17,7 +17,8 @@ from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.rank import MIN_RELEVANCE, Weights
+from reverie_server.search.rank import Weights
+from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
 from reverie_server.search.search import Search
 

@@ -12,18 +12,16 @@ from hypothesis import strategies as st
 from tests.unit.search_candidates import candidates_of
 
 from reverie_server.search.rank import (
-    MIN_RELEVANCE,
     Query,
     Weights,
     effective_weights,
     holds_exact,
     idf,
     producing_terms,
-    relevance,
     score,
     select,
-    usual_similarity,
 )
+from reverie_server.search.relevance import MIN_RELEVANCE, MINILM, relevance, usual_similarity
 
 NOON = datetime(2026, 4, 3, 12, tzinfo=UTC)
 Passage = dict[str, Any]
@@ -76,6 +74,10 @@ def ranked(
         meaning_idfs=meaning_idfs,
         name_idfs=name_idfs,
         meaning_idf=query.get("meaning_idf", query_idf),
+        plane=query.get("plane", MINILM),
+        usual_similarity=0.1,
+        personal=query.get("personal", 0.0),
+        has_unknown_name=query.get("has_unknown_name", False),
     )
     scores = score(candidates, scoring_query, query.get("weights", ALONE))
     exact = query.get("exact", ())
@@ -193,7 +195,7 @@ def test_a_passage_without_its_vector_yet_counts_as_an_average_one() -> None:
 def of(contrast: float | None, idf_share: float, named: float = 0.0) -> float:
     """The relevance of one passage."""
     columns = [np.array([np.nan if value is None else value]) for value in (contrast, idf_share, named)]
-    return float(relevance(*columns)[0])
+    return float(relevance(*columns, MINILM)[0])
 
 
 def test_relevance_by_hand() -> None:
@@ -232,8 +234,8 @@ def test_relevance_grows_with_each_and_stays_between_0_and_1(
 
 def test_what_similarity_is_usual_by_hand() -> None:
     """Median 0.4 of 5, and 0.1 of 10 more: (2 + 1) / 15 = 0.2. Nothing known: 0.1. A vector that is missing is none."""
-    assert usual_similarity(np.array([0.3, 0.4, 0.9, np.nan, 0.4, 0.1])) == pytest.approx(0.2)
-    assert usual_similarity(np.array([np.nan])) == usual_similarity(np.array([])) == 0.1
+    assert usual_similarity(np.array([0.3, 0.4, 0.9, np.nan, 0.4, 0.1]), 0.1) == pytest.approx(0.2)
+    assert usual_similarity(np.array([np.nan]), 0.1) == usual_similarity(np.array([]), 0.1) == 0.1
 
 
 def test_a_passage_that_is_as_near_as_all_the_others_does_not_stand_out() -> None:

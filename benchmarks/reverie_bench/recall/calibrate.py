@@ -20,7 +20,7 @@ from reverie_bench.recall.variant import default_variant
 from reverie_bench.report import Report
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.inject.query_expansion import salient_sentences
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import Mode, SearchResult
 
 WITH_VECTOR, WITHOUT_VECTOR = "with_vector", "without_vector"

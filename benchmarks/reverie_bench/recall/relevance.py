@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reverie_bench.data import Corpus
 from reverie_bench.recall.memory import Memory
 from reverie_bench.recall.metrics import Bucket, bucketed
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 
 RESULTS_JUDGED = 10
 """The results of a question that are judged: about as many as a caller asks for or a prompt takes."""

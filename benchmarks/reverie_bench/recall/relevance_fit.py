@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reverie_bench.recall.logistic import Flags, Floats, auc, fit, logit, sigmoid
 from reverie_bench.recall.metrics import Bucket, bucketed
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 
 Group = Literal["own", "elsewhere", "swapped", "should", "unrelated", "near miss"]
 """Questions of a conversation: to it, to another, to that one with its people's names. Turns: memory has something for

@@ -11,7 +11,7 @@ from reverie_bench.recall.metrics import Bucket, Difference, Scores
 from reverie_bench.recall.relevance_fit import Calibration, Formula
 from reverie_bench.recall.run import SYSTEM
 from reverie_bench.report import Report, table
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 
 # A table has no room for these; the result file has them.
 _ONLY_IN_JSON = ("any@5", "all@5", "any@20", "all@20")

@@ -22,7 +22,7 @@ from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.search.episode_passages import statement_text
 from reverie_server.search.query_terms import meaning_of
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.lookup import Key, look_up

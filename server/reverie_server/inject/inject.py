@@ -215,7 +215,7 @@ class Injector:
         rules = rules_for(grant, self._search.rules)
 
         async def search(query: str, vector_query: str | None = None) -> SearchOutcome:
-            request = request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query)
+            request = request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query, is_unasked=True)
             outcome = await self._search.search(request, rules)
             warnings.update(dict.fromkeys(outcome.warnings))
             for result in outcome.results:

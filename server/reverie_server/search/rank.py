@@ -27,26 +27,15 @@ from reverie_indexer.text.analyse import holds_exactly
 from reverie_server.search.candidates import NO_DOCUMENT, Booleans, Candidates, Floats, Integers
 from reverie_server.search.derived_files import is_derived
 from reverie_server.search.evidence import context_evidence, named_speakers, speaker_match, speakers_of
+from reverie_server.search.relevance import (
+    MIN_RELEVANCE,
+    OWN_PRIOR,
+    Plane,
+    named_score,
+    relevance,
+    usual_similarity,
+)
 
-# A passage of at least this relevance helps with the query: see `relevance`.
-MIN_RELEVANCE = 0.3
-# Fitted by `reverie bench relevance` with all-MiniLM-L6-v2: benchmarks/results/relevance.json.
-CONTRAST_SLOPE = 4.4
-IDF_SHARE_SLOPE = 4.34
-NAMED_SLOPE = 1.32
-OFFSET = -3.64
-# The same for a passage without a vector, on searches by words alone.
-IDF_SHARE_SLOPE_ALONE = 5.69
-NAMED_SLOPE_ALONE = 1.81
-OFFSET_ALONE = -3.65
-# Added for what the one who searches owns, where the query asks about their own life: memory alone can answer it.
-OWN_PRIOR = 1.2
-# A memory of few passages says little of its usual similarity: a prior of USUAL_COUNT passages of USUAL_SIMILARITY is
-# added to it.
-USUAL_SIMILARITY = 0.1
-USUAL_COUNT = 10
-# The IDF of the names that a passage has, in nats, at which they count 1 - 1/e.
-NAMED_IDF = 3.0
 # The weight of coverage in the sum: to cover the query matters more than to repeat its words, which BM25 rewards.
 COVERAGE_WEIGHT = 0.2
 # The weight of `speaker_match` in the sum.
@@ -75,7 +64,7 @@ class Query:
 
     `meaning_idfs` and `name_idfs` are the same IDFs, 0 for the terms that carry no meaning or name nothing (see
     `query_terms`). `meaning_idf` is the sum of the IDFs of all terms that carry a meaning, known or not. With
-    `about_self` it asks about the life of the one who searches.
+    `about_self` it asks about the life of the one who searches. `plane` and the fields after it: see `relevance`.
     """
 
     text: str
@@ -84,6 +73,10 @@ class Query:
     meaning_idfs: Floats
     name_idfs: Floats
     meaning_idf: float
+    plane: Plane
+    usual_similarity: float
+    personal: float = 0.0
+    has_unknown_name: bool = False
     about_self: bool = False
 
 
@@ -169,34 +162,6 @@ def producing_terms(frequencies: Mapping[str, int], *, frequent_from: int) -> li
     return rare or sorted(known, key=lambda term: (frequencies[term], term))[:1]
 
 
-def relevance(contrast: Floats, idf_share: Floats, named: Floats, prior: Floats | float = 0.0) -> Floats:
-    """How far a passage helps with a query, between 0 and 1, on the same scale for every query.
-
-    σ(CONTRAST_SLOPE · contrast + IDF_SHARE_SLOPE · idf_share + NAMED_SLOPE · named + OFFSET), or, where `contrast` is
-    NaN, σ(IDF_SHARE_SLOPE_ALONE · idf_share + NAMED_SLOPE_ALONE · named + OFFSET_ALONE), with σ(z) = 1 / (1 + e^−z).
-    `prior` is added to either sum: OWN_PRIOR for a passage of the one whom the query asks about.
-    It is no probability. At MIN_RELEVANCE (0.3), one in twenty of the messages that have nothing to do with the memory
-    finds something.
-    """
-    both = CONTRAST_SLOPE * contrast + IDF_SHARE_SLOPE * idf_share + NAMED_SLOPE * named + OFFSET
-    alone = IDF_SHARE_SLOPE_ALONE * idf_share + NAMED_SLOPE_ALONE * named + OFFSET_ALONE
-    return np.asarray(1 / (1 + np.exp(-(np.where(np.isnan(contrast), alone, both) + prior))))
-
-
-def usual_similarity(similarity: Floats) -> float:
-    """The similarity to the query of a passage that has nothing to do with it.
-
-    The median of the candidates' known cosines, drawn to USUAL_SIMILARITY by a prior of USUAL_COUNT passages. All texts
-    in a language that a model hardly knows, or about the same few things, are near to each other and to any query in
-    it. Only a passage that stands out from them is near.
-    """
-    known = similarity[~np.isnan(similarity)]
-    if not len(known):
-        return USUAL_SIMILARITY
-    total = USUAL_COUNT * USUAL_SIMILARITY + len(known) * float(np.median(known))
-    return total / (USUAL_COUNT + len(known))
-
-
 def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
     """The scores of the proposed candidates, in their order. `weights` are the effective ones."""
     count = candidates.proposed_count
@@ -211,11 +176,12 @@ def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
     best = _best_of_document(candidates.document_id[:count], weighted.total)
     base = (weighted.total + weights.context * best) / (1 + weights.context)
     boost = np.where(candidates.is_owners, weights.user_boost, 1.0)
-    contrast = np.clip(similarity, 0.0, 1.0) - usual_similarity(similarity)
+    contrast = np.clip(similarity, 0.0, 1.0) - usual_similarity(similarity, query.usual_similarity)
     has_term = candidates.has_term[:count]
     idf_share = has_term @ query.meaning_idfs / query.meaning_idf if query.meaning_idf > 0 else np.zeros(count)
-    named = 1 - np.exp(-(has_term @ query.name_idfs) / NAMED_IDF)
-    prior = OWN_PRIOR * (candidates.is_owners & (candidates.asks == 0)) if query.about_self else 0.0
+    named = named_score(has_term @ query.name_idfs)
+    own = OWN_PRIOR * (candidates.is_owners & (candidates.asks == 0)) if query.about_self else 0.0
+    prior = query.plane.prior(query.personal, has_unknown_name=query.has_unknown_name) + own
     return Scores(
         text_score=text_score,
         vector_score=vector_score,
@@ -231,7 +197,7 @@ def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
         contrast=contrast,
         idf_share=idf_share,
         named=named,
-        relevance=relevance(contrast, idf_share, named, prior),
+        relevance=relevance(contrast, idf_share, named, query.plane, prior),
     )
 
 

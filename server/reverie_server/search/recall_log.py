@@ -22,7 +22,7 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, DatabaseUnavailable, ReverieError
 from reverie_indexer.text.analyse import fold
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 
 log = structlog.get_logger()
 SQL = Queries(__file__)

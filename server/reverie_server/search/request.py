@@ -40,12 +40,13 @@ class SearchRules:
 class SearchRequest:
     """A search: whose memory, the query, the filters and the limits.
 
-    `with_past` also searches former versions of files. `as_of` searches files as they were then, and daily notes up to
-    that day in the agent's time zone, as they are now. `vector_query` is embedded in place of the query, such as the
-    query with the messages before it; only the words of the query itself are looked for. With `is_new_agent`, an agent
-    that does not exist is no error: it has no memory of its own. Each result has all `tags` (as `normal_tag` gives
-    them), a relevance of `min_relevance` at least, and a time from `since` on and not after `until`, both included;
-    daily notes have those of their day in the agent's time zone.
+    `with_past` also searches former versions of files. `as_of` searches files as they were then, and daily notes up
+    to that day in the agent's time zone, as they are now. `vector_query` is embedded in place of the query, such as
+    the query with the messages before it; only the words of the query itself are looked for. `is_unasked` says that
+    the query is a message to an assistant, which may have nothing to do with memory: relevance then counts how
+    personal it is. With `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. Each
+    result has all `tags` (as `normal_tag` gives them), a relevance of `min_relevance` at least, and a time from
+    `since` on and not after `until`, both included; daily notes have those of their day in the agent's time zone.
     """
 
     tenant_id: str
@@ -65,6 +66,7 @@ class SearchRequest:
     as_of: datetime | None = None
     with_past: bool = False
     vector_query: str | None = None
+    is_unasked: bool = False
     is_new_agent: bool = False
 
 
@@ -146,7 +148,10 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The results of a search, best first, and how they came about. Times are in milliseconds."""
+    """The results of a search, best first, and how they came about. Times are in milliseconds.
+
+    `personal` and `has_unknown_name` are what relevance takes from the query itself: see `search/relevance`.
+    """
 
     results: Sequence[SearchResult]
     mode: Mode
@@ -154,6 +159,8 @@ class SearchOutcome:
     warnings: Sequence[str]
     weights: Weights
     terms: QueryTerms
+    personal: float
+    has_unknown_name: bool
     embed_ms: float
     database_ms: float
     total_ms: float

@@ -19,6 +19,7 @@ from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.text.analyse import QueryTerms, analyse_query
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.heuristics.grounding_names import capitalises_nouns
 from reverie_server.heuristics.own_question import asks_about_self
 from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice
@@ -30,7 +31,6 @@ from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.rank import (
-    MIN_RELEVANCE,
     Query,
     Scores,
     Weights,
@@ -39,6 +39,7 @@ from reverie_server.search.rank import (
     idf,
     score,
 )
+from reverie_server.search.relevance import MIN_RELEVANCE, built_in_directions, personal_score, scale_of
 from reverie_server.search.request import (
     Copy,
     Mode,
@@ -84,6 +85,7 @@ class _RankedResults:
     has_text: bool
     has_vector: bool
     scoring_seconds: float
+    query: Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,8 @@ class Search:
             warnings=warnings,
             weights=ranked.weights,
             terms=terms,
+            personal=ranked.query.personal,
+            has_unknown_name=ranked.query.has_unknown_name,
             embed_ms=(embedded - started) * 1000,
             database_ms=(finished - embedded - ranked.scoring_seconds) * 1000,
             total_ms=(finished - started) * 1000,
@@ -249,7 +253,7 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
-    return _RankedResults(results, weights, has_text, vector is not None, finished - started)
+    return _RankedResults(results, weights, has_text, vector is not None, finished - started, query)
 
 
 def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:
@@ -264,6 +268,11 @@ def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
     idfs = np.array([idf(df, count) for df in corpus.frequencies.values()], np.float64)
     unknown = set(analysed.terms.terms) - set(corpus.frequencies)
     meaning = meaning_of(analysed.query, analysed.rules.language)
+    vector = analysed.vector
+    scale = scale_of(None if vector is None else vector.identity.name)
+    plane = scale.unasked if analysed.request.is_unasked else scale.asked
+    # Where every noun has a capital, a word that is unknown is no name.
+    has_unknown_name = bool(unknown & meaning.names) and not capitalises_nouns(analysed.query)
     meaning_idfs = idfs * [term in meaning.terms for term in corpus.frequencies]
     return Query(
         analysed.query,
@@ -272,8 +281,18 @@ def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
         meaning_idfs=meaning_idfs,
         name_idfs=idfs * [term in meaning.names for term in corpus.frequencies],
         meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
+        plane=plane,
+        usual_similarity=scale.usual_similarity,
+        personal=_personal(vector),
+        has_unknown_name=has_unknown_name,
         about_self=asks_about_self(analysed.query),
     )
+
+
+def _personal(vector: QueryVector | None) -> float:
+    if vector is None:
+        return 0.0
+    return personal_score(built_in_directions().get(vector.identity.name), vector.vector)
 
 
 async def _exact_finds(

@@ -31,7 +31,7 @@ from reverie_server.nights.emergence.collect import (
 )
 from reverie_server.provenance import record as derive
 from reverie_server.provenance.tombstones import tombstone_mark
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.text.redact import essence
 
 SQL = Queries(__file__)

@@ -43,7 +43,7 @@ from reverie_server.nights.emergence.write import Conclusion, write_conclusion
 from reverie_server.nights.reported_run import NightDone, ReportedRuns, Run
 from reverie_server.nights.reports import Mode
 from reverie_server.provenance.tombstones import Tombstones
-from reverie_server.search.rank import MIN_RELEVANCE
+from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.search.search import Search
 
