@@ -9,7 +9,7 @@ from tests.facts import read_facts, rows
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.embed.built_in import MINILM
+from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
@@ -21,15 +21,15 @@ from reverie_server.settings.server import Settings
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
 
 
-@pytest.fixture(scope="module")
-def minilm(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
-    return load_local(tmp_path_factory.mktemp("graphs"), MINILM)
+@pytest.fixture(scope="module", params=[E5, MINILM], ids=lambda model: model.name)
+def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
+    return load_local(tmp_path_factory.mktemp("graphs"), request.param)
 
 
 @pytest.fixture
-async def reader(database: Database, minilm: LocalEmbedder) -> Runtime:
+async def reader(database: Database, embedder: LocalEmbedder) -> Runtime:
     async def load() -> LocalEmbedder:
-        return minilm
+        return embedder
 
     slot = ModelSlot(load)
     await slot.fill(database)

@@ -14,8 +14,7 @@ import structlog
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.embed.protocol import Vector
-from reverie_indexer.embed.query_cache import CachedQueries
+from reverie_indexer.embed.protocol import Embedder, Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
@@ -45,11 +44,21 @@ log = structlog.get_logger()
 SQL = Queries(__file__)
 # A sentence is compared with this many facts at most, the newest; with this many that give another value.
 MAX_FACTS, MAX_COMPARED = 300, 8
+# Of the facts that are nearest by their stored vectors, as many are compared by their text.
+MAX_NEAREST = 12
 # By the name of the model; without these nothing is read by meaning. In the talk of the ten speakers of LoCoMo's
 # development half, in which nothing of the kind changes, no sentence is taken for a change.
 LIMITS: Mapping[str, SimilarityLimits] = {
     "all-MiniLM-L6-v2": SimilarityLimits(
         alone=0.42, shared=0.36, choice=0.55, ahead=0.08, valued=0.42, known=frozenset({"english"})
+    ),
+    "multilingual-e5-small": SimilarityLimits(
+        alone=0.44,
+        shared=0.43,
+        choice=0.55,
+        ahead=0.05,
+        valued=0.43,
+        known=frozenset({"english", "german", "spanish", "chinese"}),
     ),
 }
 
@@ -95,7 +104,7 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
     found, opened = await isolated(_not_told, found, opened, given, chars=chars)
     unread = await unread_statements(database, given, [change for _, change in found])
     vectors = await _vectors(database, given.place.tenant_id, ready.model_id, [each.sha256 for each in opened])
-    comparison = _Comparison(ready.queries, limits, opened, vectors, unread)
+    comparison = _Comparison(ready.embedder, limits, opened, vectors, unread)
     readings: list[Reading] = []
     replaced: list[Unread] = []
     for session, change in found:
@@ -116,15 +125,19 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
 
 @dataclass(slots=True)
 class _Comparison:
-    """Compares sentences with the facts that hold, and with statements in which no fact was read."""
+    """Compares sentences with the facts that hold, and with statements in which no fact was read.
 
-    queries: CachedQueries
+    `embedded` has the vectors of a round, of which MAX_SENTENCES and a few facts each bound the number.
+    """
+
+    embedder: Embedder
     limits: SimilarityLimits
     opened: Sequence[_Open]
     vectors: Mapping[bytes, Vector]
     unread: Sequence[Unread]
     # The facts that were made of statements, by their messages and sentences.
     made: dict[tuple[int, int, str], OpenFact] = field(default_factory=dict)
+    embedded: dict[str, Vector] = field(default_factory=dict)
 
     async def replacing(
         self, change: ChangeSentence, message: tuple[int, int]
@@ -137,8 +150,8 @@ class _Comparison:
         others = await isolated(partial(_with_other_values, change, facts, self.unread, self.made), chars=0)
         if not others:
             return await self._by_meaning(change), None
-        vector = await self.queries.embed(change.sentence)
-        compared = [(float(vector @ await self.queries.embed(fact.text)), fact, unread) for fact, unread in others]
+        vector = await self._vector(change.sentence)
+        compared = [(float(vector @ await self._vector(fact.text)), fact, unread) for fact, unread in others]
         similarity, fact, unread = max(compared, key=lambda each: (each[0], each[1].said_at))
         if similarity < self.limits.valued:
             return await self._by_meaning(change), None
@@ -149,13 +162,24 @@ class _Comparison:
         self.made[unread.key] = fact
         return stated, (unread, fact)
 
+    async def _vector(self, text: str) -> Vector:
+        """The vector of a sentence in the role of a passage, as the facts have theirs: neither asks for the other."""
+        if text not in self.embedded:
+            [answer] = await self.embedder.embed([text])
+            if isinstance(answer, EmbeddingRejected):
+                raise answer
+            self.embedded[text] = answer
+        return self.embedded[text]
+
     async def _by_meaning(self, change: ChangeSentence) -> StatedFact | None:
         able = [each for each in self.opened if each.sha256 in self.vectors and each.can_be_replaced_by(change)]
         if not change.tells or not able:
             return None
-        vector = await self.queries.embed(change.sentence)
-        similarities = [float(vector @ self.vectors[each.sha256]) for each in able]
-        facts = [each.fact for each in able]
+        vector = await self._vector(change.sentence)
+        # A stored vector is of the fact with the words by which it is searched. The nearest are compared by their text.
+        able.sort(key=lambda each: -float(vector @ self.vectors[each.sha256]))
+        facts = [each.fact for each in able[:MAX_NEAREST]]
+        similarities = [float(vector @ await self._vector(fact.text)) for fact in facts]
         return await isolated(partial(replacing_fact, limits=self.limits), change, facts, similarities, chars=0)
 
 
