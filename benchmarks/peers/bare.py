@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 from pathlib import Path
 
+from reverie_indexer.embed.built_in import MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 
 _BATCH = 256
@@ -19,7 +20,7 @@ class Bare:
     """As many embedders as there are CPUs, of one thread each: what the machine can do and nothing else."""
 
     def __init__(self, model_dir: Path) -> None:
-        self._embedders = [load_local(model_dir, weights_dir=model_dir) for _ in range(os.cpu_count() or 1)]
+        self._embedders = [load_local(model_dir, MINILM, weights_dir=model_dir) for _ in range(os.cpu_count() or 1)]
         self._loop = asyncio.new_event_loop()
         self.query_seconds("warm")
 

@@ -18,7 +18,7 @@ from tests.scripted_model import ScriptedModel, hangs
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.embed.protocol import Embedding, Role
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
@@ -294,9 +294,9 @@ class HangingEmbedder(HashingEmbedder):
         super().__init__(64)
         self.released = asyncio.Event()
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         await self.released.wait()
-        return await super().embed(texts)
+        return await super().embed(texts, role)
 
 
 async def test_who_waits_for_vectors_leaves_room_for_others_and_does_not_wait_for_long(

@@ -16,7 +16,7 @@ from reverie_bench.recall.run import RecallOptions, run_recall
 from reverie_bench.recall.sessions import ALL_WAY, MESSAGES_WAY, SessionsOptions, run_sessions, sessions_content
 from reverie_bench.report import write_result
 from reverie_bench.scratch import scratch_database
-from reverie_indexer.embed import Embedding
+from reverie_indexer.embed import Embedding, Role
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import DatabaseUnavailable, EmbedderUnavailable, SetupError
 
@@ -184,7 +184,7 @@ async def test_an_unreachable_server_is_an_expected_error(data: Path) -> None:
 
 
 class UnreachableEmbedder(HashingEmbedder):
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:  # noqa: ARG002  # it never looks
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:  # noqa: ARG002  # it never looks
         raise EmbedderUnavailable("the endpoint does not answer")
 
 

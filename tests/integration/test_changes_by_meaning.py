@@ -9,6 +9,7 @@ from tests.facts import read_facts, rows
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
+from reverie_indexer.embed.built_in import MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
@@ -22,7 +23,7 @@ MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
-    return load_local(tmp_path_factory.mktemp("graphs"))
+    return load_local(tmp_path_factory.mktemp("graphs"), MINILM)
 
 
 @pytest.fixture

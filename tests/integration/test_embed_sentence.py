@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.sentence_models import minilm_directory
 
-from reverie_indexer.embed.local import find_weights, load_local
+from reverie_indexer.embed.built_in import MINILM
+from reverie_indexer.embed.local import load_local
 from reverie_indexer.embed.sentence import directory_digest, load_sentence
 from reverie_indexer.errors import SetupError
 
@@ -54,7 +56,10 @@ VARIED_TEXTS = [frame.replace("{}", subject) for subject in SUBJECTS for frame i
 
 @pytest.mark.models
 async def test_the_default_embedder_gives_the_vectors_of_sentence_transformers(tmp_path: Path) -> None:
-    local, reference = load_local(tmp_path), load_sentence(str(find_weights()), device="cpu", threads=1)
+    local, reference = (
+        load_local(tmp_path / "graphs", MINILM),
+        load_sentence(str(minilm_directory(tmp_path / "minilm")), device="cpu", threads=1),
+    )
     ours, theirs = await local.embed(VARIED_TEXTS), await reference.embed(VARIED_TEXTS)
     cosines = np.sum(np.stack(ours) * np.stack(theirs), axis=1)
     assert len(cosines) == 200
@@ -67,10 +72,7 @@ async def test_the_default_embedder_gives_the_vectors_of_sentence_transformers(t
 async def test_a_model_in_a_directory_is_known_by_its_content_not_its_place(tmp_path: Path) -> None:
     identities = []
     for place in ("one", "two"):
-        directory = tmp_path / place / "minilm"
-        directory.mkdir(parents=True)
-        for file in find_weights().iterdir():
-            (directory / file.name).symlink_to(file)
+        directory = minilm_directory(tmp_path / place / "minilm")
         embedder = load_sentence(str(directory), device="cpu", threads=1)
         identities.append(embedder.identity)
         await embedder.aclose()
@@ -110,7 +112,7 @@ def test_a_model_in_the_hubs_cache_loads_offline_with_its_commit_as_revision(tmp
     (repository / "refs").mkdir(parents=True)
     (repository / "refs" / "main").write_text(COMMIT)
     snapshot.parent.mkdir()
-    snapshot.symlink_to(find_weights(), target_is_directory=True)
+    minilm_directory(snapshot)
     assert load_offline("acme/tiny", tmp_path) == f"sentence-transformers:acme/tiny@{COMMIT} (384-d)"
 
 

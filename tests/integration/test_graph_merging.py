@@ -10,6 +10,7 @@ from tests.graphs import Graph, answer, answers, day, thing
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.database.database import Database
+from reverie_indexer.embed import Role
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import Conflict, EmbeddingRejected, NotFound, ValidationFailed
 from reverie_indexer.index.slices import lock_slice
@@ -201,9 +202,9 @@ class Moody(HashingEmbedder):
         super().__init__(dimension)
         self.asked: list[str] = []
 
-    async def embed(self, texts: Any) -> Any:
+    async def embed(self, texts: Any, role: Role = "passage") -> Any:
         self.asked += texts
-        found = await super().embed(texts)
+        found = await super().embed(texts, role)
         return [EmbeddingRejected("no") if "swordfish" in t else v for t, v in zip(texts, found, strict=True)]
 
 

@@ -13,6 +13,7 @@ from tests.talks import Talk
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
+from reverie_indexer.embed.built_in import MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.errors import NotFound
 from reverie_indexer.model import Place
@@ -271,7 +272,7 @@ async def test_with_the_default_model_what_answers_is_injected_and_other_questio
     """With the default model: what answers has a word of the question, and others have none of its meaning."""
 
     async def load() -> LocalEmbedder:
-        return await asyncio.to_thread(load_local, tmp_path)
+        return await asyncio.to_thread(load_local, tmp_path, MINILM)
 
     slot = ModelSlot(load)
     await slot.fill(database)

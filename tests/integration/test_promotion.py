@@ -14,7 +14,7 @@ from tests.consistency import assert_index_consistent
 
 from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Database
-from reverie_indexer.embed import Embedding
+from reverie_indexer.embed import Embedding, Role
 from reverie_indexer.index import vectors
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot
@@ -37,7 +37,8 @@ class ClusteredEmbedder:
     def __init__(self) -> None:
         self._centres = np.random.default_rng(1).normal(size=(CLUSTERS, DIMENSION))
 
-    async def embed(self, texts: list[str]) -> list[Embedding]:
+    async def embed(self, texts: list[str], role: Role = "passage") -> list[Embedding]:
+        del role
         return [self.vector(text) for text in texts]
 
     def vector(self, text: str) -> NDArray[np.float32]:

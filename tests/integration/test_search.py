@@ -10,7 +10,7 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
-from reverie_indexer.embed import Embedder, Embedding
+from reverie_indexer.embed import Embedder, Embedding, Role
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import EmbedderUnavailable, NotFound, ValidationFailed
 from reverie_indexer.model import ModelIdentity, Place
@@ -238,7 +238,8 @@ class Broken:
     def __init__(self) -> None:
         self.identity = ModelIdentity("hashing", "hashing", "1", 64, True)
 
-    async def embed(self, texts: list[str]) -> list[Embedding]:
+    async def embed(self, texts: list[str], role: Role = "passage") -> list[Embedding]:
+        del role
         raise EmbedderUnavailable(f"the endpoint does not answer for {len(texts)} texts")
 
     def familiarity(self, text: str) -> float:

@@ -15,7 +15,7 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.embed.protocol import Embedding, Role
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
@@ -89,11 +89,11 @@ class Waiting(MoodyEmbedder):
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         if any("zebra" in text for text in texts):
             self.begun.set()
             await self.may_go_on.wait()
-        return await super().embed(texts)
+        return await super().embed(texts, role)
 
 
 async def test_what_is_forgotten_while_an_import_waits_for_vectors_does_not_come_back(

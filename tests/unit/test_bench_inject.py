@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from reverie_bench.inject.figures import Injected, Message, curve, figures, share, trivial_confusion
-from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Kind, load_turns
+from reverie_bench.recall.turns import NEAR_MISS, UNANSWERED, Kind, Turn, TurnSet, load_turns
 from reverie_indexer.errors import ValidationFailed
+from reverie_indexer.text.analyse import analyse
 
 SHIPPED = Path(__file__).parents[2] / "benchmarks/inject"
+MEANING = SHIPPED / "meaning"
+HALVES = (MEANING, MEANING / "held")
+UNRELATED = {"greeting", "acknowledgement", "small talk", "general", "code", "arithmetic", "translation"}
 
 
 def message(kind: Kind, *injected: tuple[float, int], evidence: int = 0, trivial: bool = False) -> Message:
@@ -94,6 +99,80 @@ def test_no_turn_of_the_held_ones_is_among_the_others() -> None:
     assert not known & {turn.message for each in load_turns(SHIPPED / "held") for turn in each.turns}
 
 
+@pytest.mark.parametrize("half", HALVES, ids=lambda half: half.name)
+def test_each_half_of_the_turns_about_meaning_has_the_same_mix_in_six_languages(half: Path) -> None:
+    sets = load_turns(half)
+    assert [each.language for each in sets] == ["arabic", "chinese", "english", "german", "japanese", "spanish"]
+    for each in sets:
+        counts = Counter("unrelated" if turn.category in UNRELATED else turn.category for turn in each.turns)
+        identified = counts.pop("identifier", 0) + counts.pop("name", 0)
+        assert identified == 1
+        assert counts == {
+            "direct": 2, "paraphrase": 4, "statement": 3, "follow-up": 3, "long": 1, "mixed": 1, "short": 1,
+            NEAR_MISS: 4, "unrelated": 3,
+        }  # fmt: skip
+        assert all(bool(turn.recent) == (turn.category == "follow-up") for turn in each.turns)
+        assert all(bool(turn.evidence) == (turn.kind == "should") for turn in each.turns)
+        assert sum(bool(turn.names) for turn in each.turns) >= 4
+
+
+@pytest.mark.parametrize("half", HALVES, ids=lambda half: half.name)
+def test_a_paraphrase_shares_no_content_word_with_its_evidence(half: Path) -> None:
+    """Nor do two statements of three in each language."""
+    for each in load_turns(half):
+        paraphrases = [turn for turn in each.turns if turn.category == "paraphrase"]
+        statements = [turn for turn in each.turns if turn.category == "statement"]
+        assert not any(shared_terms(each, turn) for turn in paraphrases)
+        assert sum(not shared_terms(each, turn) for turn in statements) >= 2
+
+
+def shared_terms(each: TurnSet, turn: Turn) -> set[str]:
+    """The terms that a message shares with the lines of its evidence."""
+    lines = [line for text in each.files.values() for line in text.split("\n")]
+    evidence = " \n".join(line for line in lines if any(quote in line for quote in turn.evidence))
+    return set(analyse(turn.message, each.language)) & set(analyse(evidence, each.language))
+
+
+def test_the_halves_of_the_turns_about_meaning_share_no_line_and_no_message() -> None:
+    ours, held = (load_turns(half) for half in HALVES)
+    assert not {turn.message for each in ours for turn in each.turns} & {
+        turn.message for each in held for turn in each.turns
+    }
+    assert not facts(ours) & facts(held)
+    assert not facts([*ours, *held]) & facts(load_turns(SHIPPED))
+
+
+def facts(sets: list[TurnSet]) -> set[str]:
+    """The lines of the memories, but headings."""
+    lines = (line for each in sets for text in each.files.values() for line in text.split("\n"))
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def test_stand_ins_replace_names_and_make_a_near_miss_of_a_turn_that_depends_on_them() -> None:
+    turn = Turn("follow-up", "Is Ada in?", ("I ring Ada.", "No, Bo."), ("Ada is away",), (("Ada", "Kim"), ("Bo", "Lu")))
+    assert turn.with_stand_ins() == Turn("follow-up", "Is Kim in?", ("I ring Kim.", "No, Lu."), ("Ada is away",))
+    depending = Turn("name", "who is Ada", evidence=("Ada is away",), names=(("Ada", "Kim"),), depends_on_names=True)
+    assert depending.with_stand_ins() == Turn(NEAR_MISS, "who is Kim")
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        ({"Bo": "Kim"}, "does not stand in"),
+        ({"Cy": "Kim"}, "no name of the memory"),
+        ({"Ada": "bo"}, "cannot replace"),
+    ],
+)
+def test_a_name_without_a_place_and_a_stand_in_of_the_memory_are_refused(
+    tmp_path: Path, names: dict[str, str], problem: str
+) -> None:
+    turn = {"category": "direct", "message": "Do Ada and Cy know?", "names": names}
+    raw = {"language": "english", "memory": {"a.md": ["Ada knows Bo"]}, "turns": [turn]}
+    (tmp_path / "english.json").write_text(json.dumps(raw))
+    with pytest.raises(ValidationFailed, match=problem):
+        load_turns(tmp_path)
+
+
 @pytest.mark.parametrize(
     "raw",
     [
@@ -102,6 +181,13 @@ def test_no_turn_of_the_held_ones_is_among_the_others() -> None:
         json.dumps({"language": "english"}),
         json.dumps({"language": "english", "memory": {"a.md": 3}, "turns": []}),
         json.dumps({"language": "english", "memory": {"a.md": ["x"]}, "turns": [{"message": "x"}]}),
+        json.dumps(
+            {
+                "language": "english",
+                "memory": {"a.md": ["x"]},
+                "turns": [{"category": "direct", "message": "x", "names": 3}],
+            }
+        ),
     ],
 )
 def test_what_is_no_set_of_turns_is_refused(tmp_path: Path, raw: str) -> None:

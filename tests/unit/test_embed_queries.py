@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from reverie_indexer.embed import Embedding
+from reverie_indexer.embed import Embedding, Role
 from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
@@ -25,7 +25,8 @@ class GatedEmbedder:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
+        assert role == "query"
         self.calls.append(list(texts))
         await self.gate.wait()
         if self.planned:

@@ -54,6 +54,7 @@ class Others(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f'No module named {name!r}', name=name)
 
 sys.meta_path.insert(0, Others())
+from reverie_indexer.embed.built_in import MINILM
 from reverie_indexer.embed.local import load_local
 import onnxruntime, tokenizers
 """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_indexer.embed.local import TOKENIZER_FILE, find_weights
+from reverie_indexer.embed.built_in import MINILM
 from reverie_indexer.errors import SetupError
 from reverie_server.text.tokens import MESSAGE_OVERHEAD, estimate_tokens, load_tokenizer, message_tokens
 
@@ -46,14 +46,14 @@ def test_a_message_has_its_overhead_and_what_its_role_carries() -> None:
 
 
 def test_a_tokenizer_file_counts_all_of_a_long_text_and_no_special_tokens() -> None:
-    count = load_tokenizer(find_weights() / TOKENIZER_FILE)
+    count = load_tokenizer(MINILM.find_weights() / "tokenizer.json")
     assert count("hello world") == 2
     assert count("hello world " * 1000) == 2000
     assert count("") == 0
 
 
 def test_a_tokenizer_counts_half_of_a_surrogate_pair_too() -> None:
-    count = load_tokenizer(find_weights() / TOKENIZER_FILE)
+    count = load_tokenizer(MINILM.find_weights() / "tokenizer.json")
     assert count("a \ud83d b") == count("a ? b")
 
 

@@ -55,10 +55,11 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 @cache
 def _model() -> LocalEmbedder:
+    from reverie_indexer.embed.built_in import MINILM
     from reverie_indexer.embed.local import load_local
 
     directory = Path(os.environ["PEERS_MODEL_DIR"])
-    return load_local(directory, weights_dir=directory)
+    return load_local(directory, MINILM, weights_dir=directory)
 
 
 def warm_up() -> None:

@@ -111,7 +111,7 @@ class Reverie(Adapter):
         given = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
         self._process = subprocess.Popen(  # noqa: S603  # this project's own command
             [sys.executable, "-m", "reverie_server.cli.main", "serve", "--port", "0", "--data-dir", str(data)],
-            env={**given, "REVERIE_DATABASE_URL": opening.dsn},
+            env={**given, "REVERIE_DATABASE_URL": opening.dsn, "REVERIE_EMBEDDER": "local:all-MiniLM-L6-v2"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -33,7 +33,7 @@ from reverie_bench.report import Report, table
 from reverie_bench.scratch import scratch_database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
-from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.embed.protocol import Embedding, Role
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.text.passages import Rules
@@ -63,10 +63,10 @@ class NotingEmbedder:
         """Of the embedder behind it."""
         return self._inner.identity
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         """See `Embedder.embed`."""
         self.calls.append(list(texts))
-        return await self._inner.embed(texts)
+        return await self._inner.embed(texts, role)
 
     def familiarity(self, text: str) -> float:
         """See `Embedder.familiarity`."""

@@ -39,6 +39,8 @@ def inject_content(report: Report) -> Iterator[RenderableType]:
     yield _LEGEND
     yield _figures_table("at the default threshold (intervals are in the JSON)", rows)
     yield _figures_table("by category", report["by_category"])
+    if report["names"] is not None:
+        yield _figures_table("by what remains when other names stand in for those of the memory", report["names"])
     kept = ", ".join(f"{kind} {_share(share)}" for kind, share in report["trivial"].items())
     yield f"not even looked up, as trivial: {kept}"
     tenths = [point for point in report["curve"] if round(point.threshold * 100) % 10 == 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from reverie_bench.inject.figures import Injected, Message, curve, figures, triv
 from reverie_bench.recall.conversations import Crossing, crossed_questions
 from reverie_bench.recall.memory import TENANT, UnitsByLine, check_warnings
 from reverie_bench.recall.run import QUERY_CACHE_SIZE
-from reverie_bench.recall.turns import Kind, TurnSet, load_turns, turn_digests
+from reverie_bench.recall.turns import Kind, Turn, TurnSet, load_turns, turn_digests
 from reverie_bench.recall.variant import default_variant
 from reverie_bench.report import Report, file_name
 from reverie_indexer.database.queries import Queries
@@ -60,12 +60,16 @@ async def run_inject(options: InjectOptions) -> Report:
     """Write the memories through the pipeline of every write, and ask the injector of every turn.
 
     `overall`, `by_language` and `by_category` are of the turns at the default threshold, `conversations` of LoCoMo;
-    each curve is over all thresholds; `trivial` is what the trivial filter did to each kind of turn.
+    each curve is over all thresholds; `trivial` is what the trivial filter did to each kind of turn. `names` are of the
+    turns that have stand-ins for names, by what remains with these, as written and swapped; None without such turns.
     ValidationFailed for data that is none, SetupError when the model or the database cannot be used.
     """
     sets = load_turns(options.turns)
     async with open_bench(options, query_cache_size=QUERY_CACHE_SIZE) as bench:
-        messages = [message for each in sets for message in await _say_turns(bench, each, options)]
+        heard = _Heard()
+        for each in sets:
+            await _say_turns(bench, each, options, heard)
+        messages = heard.messages
         questions = await _say_conversations(bench, options) if options.data else []
         settings = AgentSettings()
         threshold = settings.auto_inject_threshold
@@ -94,6 +98,7 @@ async def run_inject(options: InjectOptions) -> Report:
                     for group in sorted({message.group for message in messages})
                 },
                 "by_category": {c: figures(each, threshold) for c, each in _by_category(messages).items()},
+                "names": {group: figures(each, threshold) for group, each in heard.by_names.items()} or None,
                 "trivial": trivial_confusion(messages),
                 "curve": curve(messages),
                 "conversations": figures(questions, threshold) if questions else None,
@@ -103,10 +108,12 @@ async def run_inject(options: InjectOptions) -> Report:
 
 
 def _name(options: InjectOptions) -> str:
-    folder = options.turns.resolve().name
-    stem = ("turns" if folder == "inject" else folder) + (
-        "" if options.language == "english" else f"-{options.language or 'own'}"
-    )
+    folder = options.turns.resolve()
+    stem = "turns" if folder.name == "inject" else folder.name
+    if folder.name == "held" and folder.parent.name != "inject":
+        stem = f"{folder.parent.name}-held"
+    if options.language != "english":
+        stem += f"-{options.language or 'own'}"
     return file_name("inject", options.name or stem)
 
 
@@ -116,6 +123,23 @@ def _by_category(messages: Sequence[Message]) -> dict[str, list[Message]]:
     for message in messages:
         found.setdefault(message.category, []).append(message)
     return found
+
+
+@dataclass(slots=True)
+class _Heard:
+    """The turns of all sets; those with stand-ins for names also by group, as they are written and swapped."""
+
+    messages: list[Message] = field(default_factory=list)
+    by_names: dict[str, list[Message]] = field(default_factory=dict)
+
+    def add_swap(self, written: Message, swapped: Message) -> None:
+        """Add a turn as it is written and with the stand-ins."""
+        if written.kind != "should":
+            group = "never any evidence"
+        else:
+            group = "evidence remains" if swapped.kind == "should" else "evidence gone"
+        self.by_names.setdefault(group, []).append(written)
+        self.by_names.setdefault(f"{group}, swapped", []).append(swapped)
 
 
 class _Listener:
@@ -148,21 +172,26 @@ class _Listener:
         return injection
 
 
-async def _say_turns(bench: Bench, each: TurnSet, options: InjectOptions) -> list[Message]:
+async def _say_turns(bench: Bench, each: TurnSet, options: InjectOptions, heard: _Heard) -> None:
     options.progress(f"saying the turns in {each.language}")
     language = language_name(options.language or each.language)
     listener = _Listener(bench, f"turns-{each.language}", language, _IN_PROMPT)
     texts = {str(row["chunk_id"]): row["text"] for row in await listener.load(each.files)}
     await settle(bench.connection)
-    messages = []
-    for turn in each.turns:
+
+    async def say(turn: Turn) -> Message:
         injection = await listener.hear(turn.message, turn.recent)
         pieces = {
             m.id: frozenset(i for i, quote in enumerate(turn.evidence) if quote in texts[m.id])
             for m in injection.memories
         }
-        messages.append(_message((each.language, turn.category, turn.kind), injection, pieces, len(turn.evidence)))
-    return messages
+        return _message((each.language, turn.category, turn.kind), injection, pieces, len(turn.evidence))
+
+    for turn in each.turns:
+        message = await say(turn)
+        heard.messages.append(message)
+        if turn.names:
+            heard.add_swap(message, await say(turn.with_stand_ins()))
 
 
 async def _say_conversations(bench: Bench, options: InjectOptions) -> list[Message]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reverie_bench.synthetic.vectors import Halves
-from reverie_indexer.embed import Embedding
+from reverie_indexer.embed import Embedding, Role
 from reverie_indexer.model import ModelIdentity
 
 
@@ -28,8 +28,9 @@ class ChosenVectors:
         # Search strips a query.
         self._vectors |= {text.strip(): vector.astype(np.float32) for text, vector in vectors.items()}
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """The vectors that were chosen."""
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
+        """The vectors that were chosen, in any role."""
+        del role
         return [self._vectors[text] for text in texts]
 
     def familiarity(self, text: str) -> float:

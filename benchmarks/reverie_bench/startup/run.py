@@ -16,7 +16,7 @@ from reverie_bench.frame import Options, Start
 from reverie_bench.load.command import REVERIE, Served, Usage, environment_of, run_command, serve
 from reverie_bench.report import Report, table
 from reverie_bench.scratch import reachable_directory
-from reverie_indexer.embed.local import MODEL_NAME
+from reverie_indexer.embed.built_in import DEFAULT_MODEL
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.app.embedders import weights_dir_of
 from reverie_server.settings.server import Settings
@@ -69,7 +69,7 @@ def run_startup(options: StartupOptions) -> Report:
     return Report(
         name="startup",
         settings={"rounds": options.rounds, "embedder_threads": settings.embedder_threads},
-        origin=start.origin(MODEL_NAME),
+        origin=start.origin(DEFAULT_MODEL.name),
         figures={"took": figures(measured)},
     )
 

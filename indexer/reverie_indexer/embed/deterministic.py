@@ -12,7 +12,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_indexer.embed.protocol import Embedding
+from reverie_indexer.embed.protocol import Embedding, Role
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker
 from reverie_indexer.model import ModelIdentity
 
@@ -42,8 +42,9 @@ class HashingEmbedder:
         """Provider `hashing`; nothing to install, nothing to load."""
         return ModelIdentity("hashing", "words-pairs-trigrams", _REVISION, self._dimension, True)
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """See `Embedder.embed`. Never rejects a text; all texts without a word have the same vector."""
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
+        """See `Embedder.embed`. Never rejects a text; all texts without a word have the same vector, in any role."""
+        del role
         return list(await self._worker.embed(texts))
 
     def familiarity(self, text: str) -> float:

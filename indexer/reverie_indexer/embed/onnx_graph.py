@@ -1,4 +1,4 @@
-"""The ONNX graph of a BERT sentence encoder, built from its published weights, and its cache on disk.
+"""The ONNX graph of a BERT sentence encoder, built from its published weights.
 
 The graph maps `input_ids` and `attention_mask` (both int64, `[batch, tokens]`) to `embedding` (float32,
 `[batch, hidden]`): BERT encoder, mean over the attended tokens, division by the L2 norm.
@@ -6,32 +6,23 @@ The graph maps `input_ids` and `attention_mask` (both int64, `[batch, tokens]`) 
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_indexer.errors import SetupError
-
 if TYPE_CHECKING:
     import onnx
+
+from reverie_indexer.embed.packed_e5 import QuantisedRows
 
 BUILDER_VERSION = 1
 """Part of the cached file's name: raise it with every change of the graph."""
 
 _OPSET = 20  # the first with Gelu
 _IR_VERSION = 10  # not the newest: older releases of onnxruntime must be able to read the file
-_SEAL_KEY = "sealed_sha256"
-_SEAL_LENGTH = 2 + 2 + len(_SEAL_KEY) + 2 + 64
-_ABANDONED_AFTER_SECONDS = 3600.0
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -47,107 +38,18 @@ class EncoderShape:
     max_tokens: int
 
 
-def cached_graph(cache_dir: Path, name: str, weights_file: Path, weights_sha256: str, shape: EncoderShape) -> Path:
-    """Return the graph's file in `cache_dir`, building it first where it is missing or damaged.
-
-    Several processes may do this at once: each writes a file of its own and renames it into place. A graph in
-    the cache is checked against the digest it carries; the weights are read, and checked against
-    `weights_sha256`, only when there is something to build.
-
-    Raises `SetupError` when the weights are not the expected ones or the cache cannot be written.
-    """
-    key = hashlib.sha256(f"{weights_sha256}:{BUILDER_VERSION}:{shape}".encode()).hexdigest()[:16]
-    target = cache_dir / f"{name}-{key}.onnx"
-    if is_sealed(target):
-        return target
-    body, tail = seal(build_graph(read_verified(weights_file, weights_sha256), shape))
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(cache_dir, name)
-        replace_file(target, body, tail)
-    except OSError as error:
-        # Windows refuses to replace a file that another process has open: that file is then the same graph.
-        if not is_sealed(target):
-            raise SetupError(
-                f"The converted embedding model cannot be written to the cache directory ({error.strerror}): "
-                "make it writable, with about 100 MB free, or configure another one."
-            ) from error
-    return target
-
-
-def read_verified(path: Path, expected_sha256: str) -> bytes:
-    """Read a file whole; `SetupError` naming both digests unless its SHA-256 is the expected one."""
-    raw = path.read_bytes()
-    actual = hashlib.sha256(raw).hexdigest()
-    if actual != expected_sha256:
-        raise SetupError(
-            f"{path.name} of the embedding model has sha256 {actual}, expected {expected_sha256}: it is "
-            "damaged or not the published file. Delete it and run `reverie models fetch`."
-        )
-    return raw
-
-
-def replace_file(target: Path, *parts: bytes) -> None:
-    """Put `parts`, joined, at `target` in one step; a reader sees the old file or the new one, whole."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=".partial", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines(parts)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def seal(model: onnx.ModelProto) -> tuple[bytes, bytes]:
-    """Serialise `model`, and a tail for the same file: a metadata property with the SHA-256 of these bytes.
-
-    Serialised protobuf messages merge when concatenated, so the two parts together are an ordinary ONNX file
-    that can be checked for damage by itself.
-    """
-    import onnx
-
-    body = model.SerializeToString(deterministic=True)
-    digest = hashlib.sha256(body).hexdigest()
-    tail = onnx.ModelProto(metadata_props=[onnx.StringStringEntryProto(key=_SEAL_KEY, value=digest)])
-    return body, tail.SerializeToString(deterministic=True)
-
-
-def is_sealed(path: Path) -> bool:
-    """Whether `path` is a file that `seal` made, undamaged. False when there is none."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            digest = hashlib.sha256()
-            remaining = size - _SEAL_LENGTH
-            while remaining > 0 and (piece := stream.read(min(remaining, 1 << 20))):
-                digest.update(piece)
-                remaining -= len(piece)
-            return remaining == 0 and stream.read().endswith(digest.hexdigest().encode())
-    except OSError:
-        return False
-
-
-def build_graph(safetensors: bytes, shape: EncoderShape) -> onnx.ModelProto:
-    """Build the encoder from the bytes of a `model.safetensors` in the naming of Hugging Face's BERT."""
-    from safetensors.numpy import load
-
-    return _GraphBuilder(load(safetensors), shape).model()
-
-
-def _remove_abandoned(cache_dir: Path, name: str) -> None:
-    # A process killed while writing leaves 90 MB behind; one that is alive needs seconds.
-    for path in cache_dir.glob(f".{name}-*.partial"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
-                path.unlink()
+def build_graph(weights: Weights, shape: EncoderShape, words: QuantisedRows | None = None) -> onnx.ModelProto:
+    """Build the encoder from weights in the naming of Hugging Face's BERT; `words` are the word embeddings, where they
+    are not among the weights."""
+    return _GraphBuilder(weights, shape, words).model()
 
 
 class _GraphBuilder:
     """Collects nodes and constants; every method returns the name of the value it adds."""
 
-    def __init__(self, weights: Weights, shape: EncoderShape) -> None:
+    def __init__(self, weights: Weights, shape: EncoderShape, words: QuantisedRows | None) -> None:
         self._weights = weights
+        self._words = words
         self._shape = shape
         self._nodes: list[onnx.NodeProto] = []
         self._constants: dict[str, onnx.TensorProto] = {}
@@ -174,12 +76,30 @@ class _GraphBuilder:
         prefix = "embeddings"
         kinds = self._weights[f"{prefix}.token_type_embeddings.weight"]
         places = self._weights[f"{prefix}.position_embeddings.weight"][: self._shape.max_tokens] + kinds[0]
-        words = self._constant("words", self._weights[f"{prefix}.word_embeddings.weight"])
-        looked_up = self._add("Gather", words, "input_ids")
+        looked_up = self._looked_up()
         length = self._add("Shape", "input_ids", start=1, end=2)
         start = self._constant("zero", np.array([0], np.int64))
         position = self._add("Slice", self._constant("places", places), start, length)
         return self._norm(f"{prefix}.LayerNorm", self._add("Add", looked_up, position))
+
+    def _looked_up(self) -> str:
+        """The word embeddings of the ids, `[batch, tokens, hidden]`."""
+        if self._words is None:
+            words = self._constant("words", self._weights["embeddings.word_embeddings.weight"])
+            return self._add("Gather", words, "input_ids")
+        # Of 4-bit rows the looked-up ones alone are widened: `[batch, tokens, blocks, 32]`.
+        packed = self._add("Gather", self._constant("words", self._words.packed), "input_ids")
+        blocks = self._constant("blocks", np.array([0, 0, self._words.scales.shape[1], -1], np.int64))
+        packed = self._add("Reshape", packed, blocks)
+        upper = self._add("BitShift", packed, self._constant("four", np.array(4, np.uint8)), direction="RIGHT")
+        lower = self._add("BitwiseAnd", packed, self._constant("fifteen", np.array(15, np.uint8)))
+        quantised = self._add("Cast", self._add("Concat", lower, upper, axis=-1), to=1)
+        centred = self._add("Sub", quantised, self._constant("eight", np.array(8, np.float32)))
+        scales = self._add("Gather", self._constant("word_scales", self._words.scales), "input_ids")
+        last = self._constant("last", np.array([-1], np.int64))
+        scaled = self._add("Mul", centred, self._add("Unsqueeze", self._add("Cast", scales, to=1), last))
+        joined = self._constant("joined", np.array([0, 0, self._shape.hidden], np.int64))
+        return self._add("Reshape", scaled, joined)
 
     def _attention_bias(self) -> str:
         """0 where a token is, a large negative number where padding is; shape `[batch, 1, 1, tokens]`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from reverie_indexer.model import ModelIdentity
 
 Vector: TypeAlias = NDArray[np.float32]
 """One embedding: shape `(dimension,)`, float32, length 1 within rounding."""
+
+Role: TypeAlias = Literal["query", "passage"]
+"""What a text is to be: some models embed what is looked for otherwise than what is found."""
 
 Embedding: TypeAlias = Vector | EmbeddingRejected
 """What becomes of one text: its vector, or, as a value and not raised, why it can never have one."""
@@ -43,12 +46,12 @@ class Embedder(Protocol):
         """The model whose vectors these are. Constant for the life of the embedder."""
         ...
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embed `texts`; the i'th item belongs to the i'th text. Empty in, empty out.
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
+        """Embed `texts` of one role; the i'th item belongs to the i'th text. Empty in, empty out.
 
-        Equal texts get equal vectors, alone or in any batch, within 1e-5 per component. A text longer than
-        the model reads is cut by the model. A vector may be a view into a batch: copy it before writing to
-        it.
+        Equal texts of the same role get equal vectors, alone or in any batch, within 1e-5 per component. A text
+        longer than the model reads is cut by the model. A vector may be a view into a batch: copy it before
+        writing to it.
 
         Raises `EmbedderUnavailable` when the provider cannot be used at all now; nothing is then returned,
         not even for texts that were done.

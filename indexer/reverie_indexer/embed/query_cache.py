@@ -62,7 +62,7 @@ class CachedQueries:
         self._vectors.clear()
 
     async def _ask(self, text: str) -> Vector:
-        [answer] = await self._embedder.embed([text])
+        [answer] = await self._embedder.embed([text], "query")
         if isinstance(answer, EmbeddingRejected):
             raise answer
         vector = answer.copy()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_indexer.embed.protocol import Embedding, unit_vector
+from reverie_indexer.embed.protocol import Embedding, Role, unit_vector
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected, SetupError
 from reverie_indexer.model import ModelIdentity
@@ -20,6 +20,8 @@ from reverie_indexer.model import ModelIdentity
 UNKNOWN_REVISION = "unknown"
 
 _DEFAULT_MAX_TOKENS = 512
+# The names by which models have a prompt for each role.
+_PROMPTS: Mapping[Role, Sequence[str]] = {"query": ("query",), "passage": ("document", "passage", "corpus")}
 # What decides the vectors in a model's directory: weights, configuration, vocabulary.
 _DECIDING_SUFFIXES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 
@@ -30,6 +32,8 @@ class SentenceEmbedder:
     def __init__(self, model: Any, identity: ModelIdentity, *, max_workers: int = 1) -> None:
         self._model = model
         self._identity = identity
+        prompts: Mapping[str, str] = model.prompts or {}
+        self._prefixes = {role: _first(prompts, names) for role, names in _PROMPTS.items()}
         max_tokens = int(model.max_seq_length or _DEFAULT_MAX_TOKENS)
         if model.device.type == "cpu":
             limits = BatchLimits(max_tokens=max_tokens)
@@ -42,9 +46,10 @@ class SentenceEmbedder:
         """The model's name, without the directories of a path, and its revision where known."""
         return self._identity
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         """See `Embedder.embed`. A text is rejected when the model's vector for it is no direction."""
-        units = map(unit_vector, await self._worker.embed(texts))
+        prefix = self._prefixes[role]
+        units = map(unit_vector, await self._worker.embed([prefix + text for text in texts]))
         return [EmbeddingRejected("The model gives no usable vector for this text.") if u is None else u for u in units]
 
     def familiarity(self, text: str) -> float:
@@ -58,10 +63,17 @@ class SentenceEmbedder:
 
     def _encode(self, texts: list[str]) -> NDArray[np.float32]:
         try:
-            rows = self._model.encode(texts, batch_size=len(texts), convert_to_numpy=True, show_progress_bar=False)
+            # An empty prompt, since the model's own stands before the text already.
+            rows = self._model.encode(
+                texts, prompt="", batch_size=len(texts), convert_to_numpy=True, show_progress_bar=False
+            )
         except RuntimeError as error:  # torch's, out of memory included
             raise EmbedderUnavailable("The embedding model failed on its device; the log says why.") from error
         return np.asarray(rows, np.float32)
+
+
+def _first(prompts: Mapping[str, str], names: Sequence[str]) -> str:
+    return next((prompts[name] for name in names if prompts.get(name)), "")
 
 
 def load_sentence(

@@ -13,7 +13,7 @@ from reverie_indexer.postgres.embedded import default_data_dir
 from reverie_server.settings.server import Settings
 
 if TYPE_CHECKING:
-    pass
+    from reverie_indexer.embed.built_in import BuiltInModel
 
 
 def data_dir_of(settings: Settings) -> Path:
@@ -22,7 +22,7 @@ def data_dir_of(settings: Settings) -> Path:
 
 
 def weights_dir_of(settings: Settings) -> Path:
-    """Where `reverie models fetch` puts the default model's weights."""
+    """Where `reverie models fetch` puts the weights of built-in models."""
     return settings.embedder_weights_dir or data_dir_of(settings) / "models" / "weights"
 
 
@@ -31,7 +31,7 @@ def embedder_loader(settings: Settings) -> Callable[[], Awaitable[Embedder]] | N
     match settings.embedder:
         case "none":
             return None
-        case "local":
+        case "local" | "local:multilingual-e5-small" | "local:all-MiniLM-L6-v2":
             return lambda: _load_local(settings)
         case "hashing":
             return lambda: _load_hashing(settings)
@@ -43,12 +43,20 @@ def embedder_loader(settings: Settings) -> Callable[[], Awaitable[Embedder]] | N
             assert_never(settings.embedder)
 
 
+def built_in_model(settings: Settings) -> BuiltInModel:
+    """The built-in model that is configured; the default one where it is another embedder."""
+    from reverie_indexer.embed.built_in import BUILT_IN, DEFAULT_MODEL
+
+    return BUILT_IN.get(settings.embedder.removeprefix("local:"), DEFAULT_MODEL)
+
+
 async def _load_local(settings: Settings) -> Embedder:
     from reverie_indexer.embed.local import load_local
 
     return await asyncio.to_thread(
         load_local,
         data_dir_of(settings) / "models",
+        built_in_model(settings),
         weights_dir=weights_dir_of(settings),
         threads=settings.embedder_threads,
     )

