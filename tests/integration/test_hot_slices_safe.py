@@ -7,6 +7,7 @@ import multiprocessing
 import random
 from multiprocessing.connection import Connection as Pipe
 
+import psycopg
 import pytest
 from tests.forgetting import forget_all
 from tests.hot import Both, assert_held_as_in_full, assert_same
@@ -118,6 +119,17 @@ async def test_what_nobody_asked_for_lately_is_let_go_when_it_changes(both: Both
     assert both.hot.used_bytes == sum(
         slot.held.size_bytes for slot in both.hot._slots.values() if slot.held is not None
     )
+
+
+async def test_what_is_ahead_of_the_database_is_let_go(both: Both, ada: Talk, conninfo: str) -> None:
+    """A restored database counts its revisions anew: the same number would stand for something else."""
+    await ada.put("mine.md", MINE)
+    await both.warm(ask())
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("UPDATE slices SET revision = 0")
+    await both.hot.sweep()
+    assert len(both.hot) == 0
+    await both.compare(ask())
 
 
 async def test_the_least_recently_asked_go_first(database: Database, models: ModelSlot, runtime: Runtime) -> None:

@@ -59,8 +59,8 @@ def _keyed(text: str, names: Collection[str] = ()) -> tuple[SentenceSpan, ...]:
     )
 
 
-# Some 300 bytes a passage.
-_KNOWN = KnownTexts(_keyed, size=20_000, max_chars=2_000)
+# Some 200 bytes for each text and each sentence.
+_KNOWN = KnownTexts(_keyed, size=100_000, max_chars=2_000)
 
 
 def copy_keys(sentence: str, message: str) -> frozenset[bytes]:

@@ -27,7 +27,7 @@ from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fi
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
-from reverie_server.search.request import SearchOutcome, SearchResult, request_for, rules_for
+from reverie_server.search.request import SearchResult, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.search.superseded_text import current_text, without_said
 from reverie_server.settings.agent import AgentSettings
@@ -210,26 +210,24 @@ class Injector:
 
     async def _search_all(self, grant: Grant, queries: _Queries) -> _FoundResults:
         """The results of all queries, each passage with its highest relevance; in the order in which they came."""
+        asked: list[tuple[str, str | None]] = [(queries.message, None)]
+        if queries.with_recent is not None:
+            asked.append((queries.message, queries.with_recent))
+        asked += [(sentence, None) for sentence in queries.sentences]
+        requests = [
+            request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query, is_unasked=True)
+            for query, vector_query in asked
+        ]
+        outcomes = await self._search.search_together(requests, rules_for(grant, self._search.rules))
+        if queries.with_recent is not None and outcomes[0].mode == "text":
+            # By words it is the same search.
+            del outcomes[1]
         best: dict[int, SearchResult] = {}
-        warnings: dict[str, None] = {}
-        rules = rules_for(grant, self._search.rules)
-
-        async def search(query: str, vector_query: str | None = None) -> SearchOutcome:
-            request = request_for(grant, query, max_results=MAX_RESULTS, vector_query=vector_query, is_unasked=True)
-            outcome = await self._search.search(request, rules)
-            warnings.update(dict.fromkeys(outcome.warnings))
-            for result in outcome.results:
-                known = best.get(result.chunk_id)
-                if known is None or result.relevance > known.relevance:
-                    best[result.chunk_id] = result
-            return outcome
-
-        # One after the other: a turn takes one connection at a time.
-        first = await search(queries.message)
-        if queries.with_recent is not None and first.mode != "text":
-            await search(queries.message, queries.with_recent)
-        for sentence in queries.sentences:
-            await search(sentence)
+        for result in (result for outcome in outcomes for result in outcome.results):
+            known = best.get(result.chunk_id)
+            if known is None or result.relevance > known.relevance:
+                best[result.chunk_id] = result
+        warnings = dict.fromkeys(warning for outcome in outcomes for warning in outcome.warnings)
         return _FoundResults(list(best.values()), list(warnings))
 
     def _select(self, settings: AgentSettings, request: InjectRequest, results: Sequence[SearchResult]) -> _Selection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -49,7 +50,7 @@ from reverie_server.search.request import (
     SearchResult,
     SearchRules,
 )
-from reverie_server.search.store import Corpus, QueryVector, open_corpus, passages, propose
+from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
 from reverie_server.search.superseded_text import Superseded
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
@@ -74,16 +75,18 @@ class _AnalysedRequest:
     terms: QueryTerms
     vector: QueryVector | None
     at: datetime
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _RankedResults:
-    """The results, the weights of their scores, which channels had a say, and the seconds that scoring took."""
+    """The results, the weights of their scores, which channels had a say, warnings, and how long scoring took."""
 
     results: Sequence[SearchResult]
     weights: Weights
     has_text: bool
     has_vector: bool
+    warnings: Sequence[str]
     scoring_seconds: float
     query: Query
 
@@ -132,87 +135,128 @@ class Search:
         fails, the search goes by words and a warning says so. Raises ValidationFailed for an empty or overlong query,
         NotFound for an unknown agent.
         """
+        return (await self.search_together([request], rules))[0]
+
+    async def search_together(
+        self, requests: Sequence[SearchRequest], rules: SearchRules | None = None
+    ) -> list[SearchOutcome]:
+        """The outcome of each request, as `search` gives it, from one snapshot and one connection.
+
+        The requests differ in what they ask for alone: in `query` and `vector_query`.
+        """
+        rules = rules or self.rules
         with span("search"):
-            outcome = await self._search(request, rules or self.rules)
-            if request.leader_agent_id is None or any(r.relevance >= MIN_RELEVANCE for r in outcome.results):
-                return outcome
+            outcomes = await self._search(requests, rules)
+            lacking = [
+                number
+                for number, (request, outcome) in enumerate(zip(requests, outcomes, strict=True))
+                if request.leader_agent_id is not None
+                and not any(result.relevance >= MIN_RELEVANCE for result in outcome.results)
+            ]
             # What the leader shares; never what is personal there.
-            leader = replace(request, agent_id=request.leader_agent_id, owner_key=None, leader_agent_id=None)
-            shared = await self._search(leader, rules or self.rules)
-            return replace(shared, fallback="leader") if shared.results else outcome
+            leaders = [_of_leader(requests[number]) for number in lacking]
+            for number, shared in zip(lacking, await self._search(leaders, rules) if leaders else (), strict=True):
+                if shared.results:
+                    outcomes[number] = replace(shared, fallback="leader")
+            return outcomes
 
-    async def _search(self, request: SearchRequest, rules: SearchRules) -> SearchOutcome:
+    async def _search(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
         started = time.perf_counter()
-        query = check_query(request.query)
-        warnings: list[str] = []
+        queries = [check_query(request.query) for request in requests]
         with span("analyse"):
-            terms = analyse_query(query, rules.language)
+            terms = [analyse_query(query, rules.language) for query in queries]
         with span("embed"):
-            text = request.vector_query or query
-            vector = None if request.mode == "text" else await self._embed(request, text, warnings)
+            vectors = await asyncio.gather(
+                *(self._embed(request, query) for request, query in zip(requests, queries, strict=True))
+            )
         embedded = time.perf_counter()
-        analysed = _AnalysedRequest(request, rules, query, terms, vector, self._now())
+        now = self._now()
+        analysed = [
+            _AnalysedRequest(request, rules, query, of_query, vector, now, warnings)
+            for request, query, of_query, (vector, warnings) in zip(requests, queries, terms, vectors, strict=True)
+        ]
         try:
-            ranked = await self._ranked(analysed, self._hot, warnings)
+            ranked = await self._ranked(analysed, self._hot)
         except OutOfStepError:
-            ranked = await self._ranked(analysed, None, warnings)
+            ranked = await self._ranked(analysed, None)
         finished = time.perf_counter()
-        return SearchOutcome(
-            results=ranked.results,
-            mode=_effective_mode(request.mode, ranked),
-            fallback=_fallback(ranked.results, request.owner_key),
-            warnings=warnings,
-            weights=ranked.weights,
-            terms=terms,
-            personal=ranked.query.personal,
-            has_unknown_name=ranked.query.has_unknown_name,
-            embed_ms=(embedded - started) * 1000,
-            database_ms=(finished - embedded - ranked.scoring_seconds) * 1000,
-            total_ms=(finished - started) * 1000,
-        )
+        scoring_seconds = sum(each.scoring_seconds for each in ranked)
+        return [
+            SearchOutcome(
+                results=each.results,
+                mode=_effective_mode(request.mode, each),
+                fallback=_fallback(each.results, request.owner_key),
+                warnings=each.warnings,
+                weights=each.weights,
+                terms=of_query,
+                personal=each.query.personal,
+                has_unknown_name=each.query.has_unknown_name,
+                embed_ms=(embedded - started) * 1000,
+                database_ms=(finished - embedded - scoring_seconds) * 1000,
+                total_ms=(finished - started) * 1000,
+            )
+            for request, of_query, each in zip(requests, terms, ranked, strict=True)
+        ]
 
-    async def _ranked(self, analysed: _AnalysedRequest, hot: HotSlices | None, warnings: list[str]) -> _RankedResults:
-        """The results from one snapshot. OutOfStepError where they are not as `hot` has them; it holds them no more."""
-        request = analysed.request
-        async with self._database.tenant(request.tenant_id, snapshot=True) as connection:
+    async def _ranked(self, requests: Sequence[_AnalysedRequest], hot: HotSlices | None) -> list[_RankedResults]:
+        """The results of each, from one snapshot. OutOfStepError where `hot` has other ones; it holds them no more."""
+        first = requests[0].request
+        async with self._database.tenant(first.tenant_id, snapshot=True) as connection:
             with span("scope"):
-                corpus = await open_corpus(connection, request, analysed.terms, now=analysed.at, hot=hot)
-            if analysed.vector is not None and analysed.vector.model_id != corpus.active_model_id:
-                warnings += [] if MODEL_MOVED in warnings else [MODEL_MOVED]
-                analysed = replace(analysed, vector=None)
+                scope = await open_scope(connection, first, hot=hot)
+            ranked: list[_RankedResults] = []
             try:
-                return await _find(connection, analysed, corpus)
+                for number, analysed in enumerate(requests, 1):
+                    comparable = _comparable(analysed, scope)
+                    ranked.append(await _find(connection, comparable, scope, is_last=number == len(requests)))
             except OutOfStepError:
-                log.error("held_slice_out_of_step", tenant=request.tenant_id, agent=request.agent_id)
+                log.error("held_slice_out_of_step", tenant=first.tenant_id, agent=first.agent_id)
                 if hot is not None:
-                    hot.drop(request.tenant_id, [slice_.slice_id for slice_ in corpus.slices])
+                    hot.drop(first.tenant_id, [slice_.slice_id for slice_ in scope.slices])
                 raise
+            return ranked
 
-    async def _embed(self, request: SearchRequest, text: str, warnings: list[str]) -> QueryVector | None:
-        """The vector of `text`; None, with a warning added to `warnings`, where there is none."""
-        ready = self._models.ready
+    async def _embed(self, request: SearchRequest, query: str) -> tuple[QueryVector | None, list[str]]:
+        """The vector of a request, and warnings; None, with a warning, where there is none."""
+        if request.mode == "text":
+            return None, []
+        text, ready = request.vector_query or query, self._models.ready
         if ready is None:
             reason = {
                 "loading": "the embedding model is still loading",
                 "failed": f"the embedding model could not be loaded ({self._models.error})",
                 "none": "no embedding model is configured",
             }[self._models.state]
-            warnings.append(f"{reason}: searched by words")
-            return None
+            return None, [f"{reason}: searched by words"]
         try:
             if request.mode == "hybrid" and ready.embedder.familiarity(text) < MIN_FAMILIARITY:
-                warnings.append(UNFAMILIAR_SCRIPT)
-                return None
+                return None, [UNFAMILIAR_SCRIPT]
             vector = await query_vector(ready, text)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
-            warnings.append(f"the query could not be embedded ({error.detail}): searched by words")
-            return None
-        return QueryVector(vector, ready.model_id, ready.embedder.identity)
+            return None, [f"the query could not be embedded ({error.detail}): searched by words"]
+        return QueryVector(vector, ready.model_id, ready.embedder.identity), []
 
 
-async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corpus) -> _RankedResults:
-    """Fetch candidates, score them, and fetch the texts of the best alone."""
+def _of_leader(request: SearchRequest) -> SearchRequest:
+    """The same request of what an agent's leader shares."""
+    assert request.leader_agent_id is not None
+    return replace(request, agent_id=request.leader_agent_id, owner_key=None, leader_agent_id=None)
+
+
+def _comparable(analysed: _AnalysedRequest, scope: OpenSlices) -> _AnalysedRequest:
+    """The request, by words alone where the index has moved to another model."""
+    if analysed.vector is None or analysed.vector.model_id == scope.active_model_id:
+        return analysed
+    return replace(analysed, vector=None, warnings=[*analysed.warnings, MODEL_MOVED])
+
+
+async def _find(
+    connection: Connection, analysed: _AnalysedRequest, scope: OpenSlices, *, is_last: bool
+) -> _RankedResults:
+    """Fetch candidates, score them, and fetch the texts of the best alone. With `is_last` the transaction ends."""
     request, vector = analysed.request, analysed.vector
+    with span("scope"):
+        corpus = await corpus_of(connection, scope, request, analysed.terms, now=analysed.at)
     with span("candidates"):
         if corpus.held is not None:
             candidates = await candidates_held(request, analysed.rules, corpus, vector, analysed.at)
@@ -245,7 +289,7 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
         if corpus.held is not None:
             shown.update(row for rows in stands_for.values() for row in rows[:_MAX_COPIES])
         chunk_ids = candidates.chunk_id[sorted(shown)].tolist()
-        passage_rows = await passages(connection, request, chunk_ids, is_last=True)
+        passage_rows = await passages(connection, request, chunk_ids, is_last=is_last)
         if corpus.held is not None:
             for row in shown:
                 check_passage(candidates, row, passage_rows.get(int(candidates.chunk_id[row])))
@@ -253,7 +297,7 @@ async def _find(connection: Connection, analysed: _AnalysedRequest, corpus: Corp
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
-    return _RankedResults(results, weights, has_text, vector is not None, finished - started, query)
+    return _RankedResults(results, weights, has_text, vector is not None, analysed.warnings, finished - started, query)
 
 
 def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:

@@ -79,13 +79,19 @@ class Corpus:
         return next(s for s in self.slices if s.slice_id == slice_id)
 
 
-async def open_corpus(
-    connection: Connection, request: SearchRequest, terms: QueryTerms, *, now: datetime, hot: HotSlices | None = None
-) -> Corpus:
+@dataclass(frozen=True, slots=True)
+class OpenSlices:
+    """The slices that are open to a transaction, the active model, and what is held of each slice (see `Corpus`)."""
+
+    slices: Sequence[Slice]
+    active_model_id: int | None
+    held: Sequence[HeldSlice] | None
+
+
+async def open_scope(connection: Connection, request: SearchRequest, *, hot: HotSlices | None = None) -> OpenSlices:
     """Open the slices that the request may see to this transaction. NotFound for an unknown agent.
 
-    Documents that have expired at `now` are listed in the corpus and not counted in its frequencies. `hot` None: what
-    this process holds of the slices is not asked for.
+    `hot` None: what this process holds of the slices is not asked for.
     """
     with_past = request.with_past or request.as_of is not None
     async with connection.pipeline():
@@ -99,14 +105,26 @@ async def open_corpus(
     is_known = request.is_new_agent or any(s.agent_id == request.agent_id for s in slices)
     if not is_known and not await store.agent_exists(connection, request.tenant_id, request.agent_id):
         raise NotFound(f"there is no agent {request.agent_id!r}")
+    held = None
     if hot is not None and not with_past and not filters_passages(request) and request.owner_key != ALL_OWNERS:
         held = await hot.of(connection, request.tenant_id, request.agent_id, slices, model_id)
-        if held is not None:
-            keys = {term: term_key(term) for term in terms.terms}
-            return Corpus(slices, frequencies(held, keys, expired_at=now.timestamp()), model_id, held=held)
+    return OpenSlices(slices, model_id, held)
+
+
+async def corpus_of(
+    connection: Connection, scope: OpenSlices, request: SearchRequest, terms: QueryTerms, *, now: datetime
+) -> Corpus:
+    """The statistics of a query in a scope.
+
+    Documents that have expired at `now` are listed in the corpus and not counted in its frequencies.
+    """
+    if scope.held is not None:
+        keys = {term: term_key(term) for term in terms.terms}
+        df_of = frequencies(scope.held, keys, expired_at=now.timestamp())
+        return Corpus(scope.slices, df_of, scope.active_model_id, held=scope.held)
     params = {
         "tenant_id": request.tenant_id,
-        "slice_ids": [s.slice_id for s in slices],
+        "slice_ids": [s.slice_id for s in scope.slices],
         "terms": list(terms.terms),
         "now": now,
     }
@@ -115,7 +133,13 @@ async def open_corpus(
         frequency_cursor = await connection.execute(SQL["term_frequencies"], params)
         df_of = {row["term"]: row["df"] for row in await frequency_cursor.fetchall()}
         expired = [row["document_id"] for row in await expired_cursor.fetchall()]
-    return Corpus(slices, {term: df_of[term] for term in terms.terms if term in df_of}, model_id, expired)
+    known = {term: df_of[term] for term in terms.terms if term in df_of}
+    return Corpus(scope.slices, known, scope.active_model_id, expired)
+
+
+async def open_corpus(connection: Connection, request: SearchRequest, terms: QueryTerms, *, now: datetime) -> Corpus:
+    """The corpus of one request, from PostgreSQL: see `open_scope` and `corpus_of`."""
+    return await corpus_of(connection, await open_scope(connection, request), request, terms, now=now)
 
 
 async def propose(

@@ -83,6 +83,7 @@ async def candidates_held(
         keys=[term_key(term) for term in corpus.frequencies],
         idfs=[idf(df, corpus.chunk_count) for df in corpus.frequencies.values()],
         produces=[term in producers for term in corpus.frequencies],
+        in_order=[number for _, number in sorted((term.encode(), n) for n, term in enumerate(corpus.frequencies))],
         vector=vector.vector if vector is not None else None,
         mean_length=corpus.mean_length,
         k1=rules.bm25_k1,

@@ -170,22 +170,28 @@ class HotSlices:
             except ReverieError as error:
                 log.warning("hot_slices_not_compared", code=error.code)
                 self._let_all_go()
+            except Exception:  # the next round may do better; until then nothing is held that was not compared
+                log.exception("hot_slices_not_compared")
+                self._let_all_go()
 
     async def sweep(self) -> None:
         """Bring what has changed up to date, or let it go; so nothing that was forgotten stays in memory.
 
-        Raises ReverieError where the database does not answer.
+        What is held at a later revision than the database has, as after a restore, is let go. Raises ReverieError where
+        the database does not answer.
         """
-        held = {key: slot for key, slot in self._slots.items() if slot.held is not None}
+        held = {key: slot.held.revision for key, slot in self._slots.items() if slot.held is not None}
         if not held:
             return
         params = {"tenant_ids": [key.tenant_id for key in held], "slice_ids": [key.slice_id for key in held]}
         rows = await self._database.maintenance_query(SQL["revisions"], params)
         revisions = {(row["tenant_id"], row["slice_id"]): row["revision"] for row in rows}
-        for key, slot in held.items():
-            if slot.held is None or slot.held.revision >= revisions.get((key.tenant_id, key.slice_id), 1 << 62):
+        for key, known in held.items():
+            now, slot = revisions.get((key.tenant_id, key.slice_id)), self._slots.get(key)
+            if slot is None or now == known:
                 continue
-            if time.monotonic() - slot.asked_at > _IDLE_SECONDS or not await self._renewed(key, slot):
+            is_idle = time.monotonic() - slot.asked_at > _IDLE_SECONDS
+            if now is None or now < known or is_idle or not await self._renewed(key, slot):
                 self._forget(key)
 
     async def _renewed(self, key: SliceKey, slot: _Slot) -> bool:

@@ -37,13 +37,15 @@ class HeldPart:
 class Asked:
     """The query of a request: the keys of its known terms with their IDFs, and the rules of the two channels.
 
-    `produces` are the terms that yield candidates. `vector` None: none is compared. A limit of 0: the channel proposes
-    nothing.
+    `produces` are the terms that yield candidates. `in_order` are the numbers of the terms in the order in which
+    PostgreSQL sums BM25: what is equal there is equal here. `vector` None: none is compared. A limit of 0: the channel
+    proposes nothing.
     """
 
     keys: Sequence[int]
     idfs: Sequence[float]
     produces: Sequence[bool]
+    in_order: Sequence[int]
     vector: NDArray[np.float32] | None
     mean_length: float
     k1: float
@@ -117,11 +119,11 @@ def _scored(part: HeldPart, asked: Asked) -> _Scored:
     produced, other = np.zeros(count), np.zeros(count)
     is_produced = np.zeros(count, np.bool_)
     discounted = asked.k1 * (1 - asked.b + asked.b * held.traits.length / asked.mean_length)
-    for key, idf, produces in zip(asked.keys, asked.idfs, asked.produces, strict=True):
-        start, end = _list_of(held, key)
+    for term in asked.in_order:
+        start, end = _list_of(held, asked.keys[term])
         rows, tf = held.postings.row[start:end], held.postings.tf[start:end]
-        weight = idf * tf * (1 + asked.k1) / (tf + discounted[rows])
-        if produces:
+        weight = asked.idfs[term] * tf * (1 + asked.k1) / (tf + discounted[rows])
+        if asked.produces[term]:
             produced[rows] += weight
             is_produced[rows] = True
         else:
