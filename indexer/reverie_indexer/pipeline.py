@@ -11,6 +11,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import structlog
@@ -19,7 +20,6 @@ from psycopg.rows import DictRow
 from reverie_indexer import file_rules
 from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Connection, Database, Slice
-from reverie_indexer.embed import Vector
 from reverie_indexer.errors import (
     Conflict,
     EmbedderUnavailable,
@@ -34,6 +34,9 @@ from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Passage, Place, Written
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_indexer.text.passages import Rules, passages_of
+
+if TYPE_CHECKING:
+    from reverie_indexer.embed import Vector
 
 log = structlog.get_logger()
 MAX_ATTEMPTS = 50

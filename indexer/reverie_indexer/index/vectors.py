@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from pgvector import HalfVector
 from psycopg import sql
 
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.embed import Vector
 from reverie_indexer.errors import ModelMismatch
 from reverie_indexer.model import ModelIdentity, embedded_text
+
+if TYPE_CHECKING:
+    from reverie_indexer.embed import Vector
 
 SQL = Queries(__file__)
 # A B-tree entry ends at 2,704 bytes: two bytes a dimension beside the keys.
