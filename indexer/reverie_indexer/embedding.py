@@ -21,13 +21,18 @@ PAGE = 256
 
 
 async def embed_passages(
-    database: Database, tenant_id: str, ready: Ready, texts: dict[bytes, str], batch_size: int = 64
+    database: Database,
+    tenant_id: str,
+    ready: Ready,
+    texts: dict[bytes, str],
+    batch_size: int = 64,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Bring the vectors of passages (hash → text) into the tenant's cache, batch by batch, each kept at once.
 
     A passage that is there costs nothing. One that the model refuses is marked and left out. Short ones come first:
-    a model fills up each batch to its longest text, and of what time allows, most is done. Raises
-    EmbedderUnavailable.
+    a model fills up each batch to its longest text, and of what time allows, most is done. `progress` is called with
+    the number of passages of each batch. Raises EmbedderUnavailable.
     """
     known = await vectors.cached(database, tenant_id, ready.model_id, texts)
     missing = [(sha256, text) for sha256, text in texts.items() if sha256 not in known]
@@ -42,6 +47,7 @@ async def embed_passages(
             else:
                 found[sha256] = answer
         await vectors.remember(database, tenant_id, ready.model_id, found)
+        progress(len(batch))
 
 
 async def embed_pending(

@@ -74,7 +74,8 @@ class Pipeline:
 
     `waiting` is entered around each wait for vectors or for another writer of the same file. `on_change` runs in each
     transaction that writes or deletes files of a place, with the changes that were written and under the lock of the
-    place's slice; what appends messages calls it, too.
+    place's slice; what appends messages calls it, too. `on_embedded` is called with the number of passages of each
+    batch that the model has embedded.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Pipeline:
         self._cutter = FileCutter()
         self._editing: WeakValueDictionary[tuple[Place, str], asyncio.Lock] = WeakValueDictionary()
         self.backfill_wanted = asyncio.Event()
+        self.on_embedded: Callable[[int], None] = lambda _: None
         self.on_change: Callable[[Connection, Place, Sequence[Change]], Awaitable[None]] = _nothing_more
 
     async def write(self, place: Place, change: Change) -> Written:
@@ -267,6 +269,7 @@ class Pipeline:
                     ready,
                     {p.sha256: p.text for p in passages},
                     self._rules.batch_size,
+                    self.on_embedded,
                 )
         except TimeoutError:
             log.info("embedding_continues_in_background", passages=len(passages))
