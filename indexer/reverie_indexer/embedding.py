@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from reverie_indexer.database.database import Database
@@ -12,7 +13,7 @@ from reverie_indexer.index import vectors
 from reverie_indexer.model_slot import Ready
 
 if TYPE_CHECKING:
-    from reverie_indexer.embed import Vector
+    from reverie_indexer.embed import Embedding, Vector
 
 # A migration tries this often to leave no chunk to the back-fill, and then leaves at most `TOLERATED_CHUNKS`.
 PATIENT_ROUNDS = 5
@@ -37,17 +38,36 @@ async def embed_passages(
     known = await vectors.cached(database, tenant_id, ready.model_id, texts)
     missing = [(sha256, text) for sha256, text in texts.items() if sha256 not in known]
     missing.sort(key=lambda item: len(item[1]))
-    for start in range(0, len(missing), batch_size):
-        batch = missing[start : start + batch_size]
-        answers = await ready.embedder.embed([text for _, text in batch])
-        found: dict[bytes, Vector] = {}
-        for (sha256, _), answer in zip(batch, answers, strict=True):
-            if isinstance(answer, EmbeddingRejected):
-                await vectors.reject(database, tenant_id, sha256, answer.detail)
-            else:
-                found[sha256] = answer
-        await vectors.remember(database, tenant_id, ready.model_id, found)
-        progress(len(batch))
+    storing: asyncio.Task[None] | None = None
+    try:
+        for start in range(0, len(missing), batch_size):
+            batch = missing[start : start + batch_size]
+            answers = await ready.embedder.embed([text for _, text in batch])
+            if storing is not None:
+                await storing
+            # The model goes on meanwhile with the next batch.
+            storing = asyncio.create_task(_keep(database, tenant_id, ready.model_id, batch, answers))
+            progress(len(batch))
+    finally:
+        if storing is not None:
+            await storing
+
+
+async def _keep(
+    database: Database,
+    tenant_id: str,
+    model_id: int,
+    batch: Sequence[tuple[bytes, str]],
+    answers: Sequence[Embedding],
+) -> None:
+    """Put what the model said of a batch into the cache."""
+    found: dict[bytes, Vector] = {}
+    for (sha256, _), answer in zip(batch, answers, strict=True):
+        if isinstance(answer, EmbeddingRejected):
+            await vectors.reject(database, tenant_id, sha256, answer.detail)
+        else:
+            found[sha256] = answer
+    await vectors.remember(database, tenant_id, model_id, found)
 
 
 async def embed_pending(

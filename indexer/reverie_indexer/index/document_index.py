@@ -77,16 +77,17 @@ async def replace_chunks(
     *,
     at: datetime | None,
     model_id: int | None,
+    is_new: bool = False,
 ) -> Indexed:
     """Make the index of a document hold exactly these passages, from `at` (None: now) on.
 
     A passage that was there before keeps its chunk, wherever it moved, with its id, postings and vector. One that
     is gone is kept in the slice's past twin, for `as_of`; of a daily note, which goes by its day, it is removed.
-    Raises Unread for a passage that is not there and was not analysed.
+    A document that `is_new` has nothing in the index. Raises Unread for a passage that is neither there nor analysed.
     """
     tenant_id, slice_ = file.place.tenant_id, file.slice_
     key: dict[str, Any] = {"tenant_id": tenant_id, "document_id": file.document_id}
-    existing = await (await connection.execute(SQL["chunks_of_document"], key)).fetchall()
+    existing = [] if is_new else await (await connection.execute(SQL["chunks_of_document"], key)).fetchall()
     by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
     for row in reversed(existing):
         by_hash[row["passage_sha256"]].append(row)
