@@ -16,7 +16,7 @@ from reverie_indexer.text.passages import Rules, cut_file, passages_of
 
 # A shorter file is cut in less than it takes to look for what is known of it.
 REUSED_FROM_CHARS = 16_384
-# Some 60 bytes each: of the files that were written last.
+# Of the files that were written last: some 150 bytes each, 10 MB in all.
 MAX_REMEMBERED_BLOCKS = 65_536
 # Each heading that is kept is read by itself.
 MAX_HEADINGS = 2_000
@@ -56,7 +56,7 @@ class FileCutter:
     def _remember(self, sha256: bytes, blocks: Sequence[Block]) -> None:
         self._count -= len(self._blocks.pop(sha256, ()))
         headings = sum(block.kind == "heading" for block in blocks)
-        if len(blocks) <= MAX_REMEMBERED_BLOCKS and headings <= MAX_HEADINGS:
+        if 0 < len(blocks) <= MAX_REMEMBERED_BLOCKS and headings <= MAX_HEADINGS:
             self._blocks[sha256] = blocks
             self._count += len(blocks)
         while self._count > MAX_REMEMBERED_BLOCKS:
