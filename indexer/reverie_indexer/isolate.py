@@ -36,16 +36,21 @@ _slots = threading.BoundedSemaphore(PROCESSES)
 _is_supported = hasattr(os, "fork") and hasattr(signal, "setitimer")
 
 
-async def isolated(function: Callable[..., T], *args: Any, chars: int) -> T:
+async def isolated(
+    function: Callable[..., T], *args: Any, chars: int, before_fork: Callable[[], object] | None = None
+) -> T:
     """The result or error of a pure function, computed in a process that can be ended; `chars` is its text's length.
 
     Changes to anything but the result are lost, so the function should be pure. It must neither wait for anything nor
-    use a connection. With less than `ISOLATED_FROM_CHARS` it runs in a thread, as with any platform that cannot fork.
-    Cancelled, the process is ended. Raises TextTooCostly after `CPU_SECONDS`, and Overloaded when as many processes
-    as there may be are at work and none ends soon, or the system has no room for another.
+    use a connection. What `before_fork` caches is there for the fork, and stays here. With less than
+    `ISOLATED_FROM_CHARS` it runs in a thread, as with any platform that cannot fork. Cancelled, the process is ended.
+    Raises TextTooCostly after `CPU_SECONDS`, and Overloaded when as many processes as there may be are at work and none
+    ends soon, or the system has no room for another.
     """
     if chars < ISOLATED_FROM_CHARS or not _is_supported:
         return await asyncio.to_thread(function, *args)
+    if before_fork is not None:
+        await asyncio.to_thread(before_fork)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not _slots.acquire(blocking=False):
         if time.monotonic() > deadline:

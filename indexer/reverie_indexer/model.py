@@ -67,7 +67,8 @@ class Passage:
     """A chunk as the index takes it.
 
     `context` is the line of headings that is embedded and analysed before the text. `sha256` is over all that
-    decides vector and terms. `terms` counts the analysed terms; `term_count` is their sum, BM25's length.
+    decides vector and terms. `terms` counts the analysed terms; `term_count` is their sum, BM25's length. Where not
+    `is_analysed` there are none: the index has the passage already, with its terms.
     """
 
     chunk: Chunk
@@ -75,6 +76,7 @@ class Passage:
     sha256: bytes
     terms: Mapping[str, int]
     term_count: int
+    is_analysed: bool = True
 
     @property
     def text(self) -> str:

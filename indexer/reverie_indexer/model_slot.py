@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import structlog
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.embed import Embedder
-from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.index import vectors
+
+if TYPE_CHECKING:
+    # They bring numpy along, which nobody needs before there is a model.
+    from reverie_indexer.embed import Embedder
+    from reverie_indexer.embed.query_cache import CachedQueries
 
 log = structlog.get_logger()
 
@@ -68,6 +71,8 @@ class ModelSlot:
         """
         if self._load is None:
             return
+        from reverie_indexer.embed.query_cache import CachedQueries
+
         embedder: Embedder | None = None
         try:
             embedder = await self._load()

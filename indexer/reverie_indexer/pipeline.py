@@ -7,10 +7,9 @@ is stored all the same, found by words, and embedded by `backfill`.
 from __future__ import annotations
 
 import asyncio
-import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 import structlog
@@ -18,30 +17,26 @@ from psycopg.rows import DictRow
 
 from reverie_indexer import file_rules
 from reverie_indexer.change import Change, overwrite
+from reverie_indexer.cutting import REUSED_FROM_CHARS, Base, FileCutter
 from reverie_indexer.database.database import Connection, Database, Slice
-from reverie_indexer.embed import Vector
+from reverie_indexer.embedding import embed_passages, embed_pending
 from reverie_indexer.errors import (
     Conflict,
     EmbedderUnavailable,
-    EmbeddingRejected,
     NotFound,
     StaleVersion,
     ValidationFailed,
 )
 from reverie_indexer.index import slices, store, vectors
+from reverie_indexer.index.document_index import KNOWS_NOTHING, Unread, known_passages
 from reverie_indexer.index.store import Content
-from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Document, Passage, Place, Written
 from reverie_indexer.model_slot import ModelSlot, Ready
-from reverie_indexer.text.passages import Rules, passages_of
+from reverie_indexer.text.passages import Rules
 
 log = structlog.get_logger()
 MAX_ATTEMPTS = 50
-# A migration tries this often to leave no chunk to the back-fill, and then leaves at most `TOLERATED_CHUNKS`.
-PATIENT_ROUNDS = 5
-TOLERATED_CHUNKS = 256
 PAGE = 256
-
 
 # A step of somebody else's unit of work: it runs after the files are written, with the slice locked.
 Within = Callable[[Connection, Slice], Awaitable[None]]
@@ -69,7 +64,7 @@ class _Prepared:
     """Texts with their passages, ready to be written, and the versions that they were made from."""
 
     contents: Sequence[Content]
-    bases: Mapping[str, tuple[Document, str]]
+    bases: Mapping[str, Base]
     seeds: _Seeds
     model_id: int | None
 
@@ -79,7 +74,8 @@ class Pipeline:
 
     `waiting` is entered around each wait for vectors or for another writer of the same file. `on_change` runs in each
     transaction that writes or deletes files of a place, with the changes that were written and under the lock of the
-    place's slice; what appends messages calls it, too.
+    place's slice; what appends messages calls it, too. `on_embedded` is called with the number of passages of each
+    batch that the model has embedded.
     """
 
     def __init__(
@@ -95,8 +91,10 @@ class Pipeline:
         self._models = models
         self._rules = rules
         self._seeds = file_rules.seed_files()
+        self._cutter = FileCutter()
         self._editing: WeakValueDictionary[tuple[Place, str], asyncio.Lock] = WeakValueDictionary()
         self.backfill_wanted = asyncio.Event()
+        self.on_embedded: Callable[[int], None] = lambda _: None
         self.on_change: Callable[[Connection, Place, Sequence[Change]], Awaitable[None]] = _nothing_more
 
     async def write(self, place: Place, change: Change) -> Written:
@@ -143,15 +141,17 @@ class Pipeline:
         if len({change.path for change in changes}) < len(changes):
             raise ValidationFailed("one write names each file once")
         for attempt in range(MAX_ATTEMPTS):
-            prepared = await self._prepare_all(place, changes)
+            prepared = await self._prepare_all(place, changes, reads_all=attempt > 0)
             if turn is not None:
                 await turn.wait()
-            async with self._begin(place, prepared.seeds) as (connection, slice_):
-                written = await self._write(connection, place, slice_, changes, prepared)
-                if written:
-                    await self.on_change(connection, place, changes)
-                if written is not None:
-                    yield UnitOfWork(connection, slice_, written)
+            written = None
+            with suppress(Unread):
+                async with self._begin(place, prepared.seeds) as (connection, slice_):
+                    written = await self._write(connection, place, slice_, changes, prepared)
+                    if written:
+                        await self.on_change(connection, place, changes)
+                    if written is not None:
+                        yield UnitOfWork(connection, slice_, written)
             if written is not None:
                 if not all(result.embedded for result in written):
                     self.backfill_wanted.set()
@@ -201,33 +201,43 @@ class Pipeline:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             return await slices.own_slices(connection, place)
 
-    async def _present(
-        self, place: Place, paths: Sequence[str]
-    ) -> tuple[DictRow | None, dict[str, tuple[Document, str]]]:
+    async def _present(self, place: Place, paths: Sequence[str]) -> tuple[DictRow | None, dict[str, Base]]:
         """The agent, if it is known, and the place's files at these paths, deleted ones too."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             agent = await store.read_agent(connection, place.tenant_id, place.agent_id)
             own = await slices.own_slices(connection, place)
             found = await store.read_documents(connection, place.tenant_id, own, paths)
-        return agent, {document.path: (document, text) for document, text in found}
+            long = [document.document_id for document, text in found if len(text) >= REUSED_FROM_CHARS]
+            known = await known_passages(connection, place.tenant_id, long) if long else {}
+        return agent, {
+            document.path: Base(document, text, known.get(document.document_id, KNOWS_NOTHING))
+            for document, text in found
+        }
 
-    async def _prepare_all(self, place: Place, changes: Sequence[Change]) -> _Prepared:
-        """The new texts, chunked and embedded outside any transaction; the seed files where the agent is unknown."""
+    async def _prepare_all(self, place: Place, changes: Sequence[Change], *, reads_all: bool) -> _Prepared:
+        """The new texts, chunked and embedded outside any transaction; the seed files where the agent is unknown.
+
+        `reads_all` leaves nothing out that the index has already.
+        """
         agent, bases = await self._present(place, [change.path for change in changes])
+        if reads_all:
+            bases = {path: replace(base, known=KNOWS_NOTHING) for path, base in bases.items()}
         rules = self._rules.of_agent(agent["settings"] if agent else {})
         contents = [await self._prepare(change, bases.get(change.path), rules) for change in changes]
         seeds = [] if agent else await self._prepare_seeds(place, changes)
-        ready = await self.embed(place.tenant_id, [p for c in [*contents, *seeds] for p in c.passages])
+        waiting = {sha256 for base in bases.values() for sha256 in base.known.waiting}
+        passages = [p for c in [*contents, *seeds] for p in c.passages if p.is_analysed or p.sha256 in waiting]
+        ready = await self.embed(place.tenant_id, passages)
         model_id = ready.model_id if ready else None
         return _Prepared(contents, bases, _Seeds(seeds, model_id), model_id)
 
-    async def _prepare(self, change: Change, base: tuple[Document, str] | None, rules: Rules) -> Content:
-        document, text = base if base is not None and base[0].deleted_at is None else (None, None)
-        _check_version(change.if_version, document)
+    async def _prepare(self, change: Change, base: Base | None, rules: Rules) -> Content:
+        living = base if base is not None and base.document.deleted_at is None else None
+        _check_version(change.if_version, living.document if living else None)
         # An edit may parse a megabyte of markdown: seconds, in which others must be answered.
-        edited = await asyncio.to_thread(change.edit, text)
+        edited = await asyncio.to_thread(change.edit, living.text if living else None)
         new_text = file_rules.check_text(edited, max_bytes=rules.max_file_bytes)
-        passages = await isolated(passages_of, change.path, new_text, rules, chars=len(new_text))
+        passages = await self._cutter.cut(change.path, new_text, rules, living)
         return Content(change.path, new_text, change.enabled, change.sort_order, change.by, change.reason, passages)
 
     async def _prepare_seeds(self, place: Place, changes: Sequence[Change]) -> list[Content]:
@@ -259,6 +269,7 @@ class Pipeline:
                     ready,
                     {p.sha256: p.text for p in passages},
                     self._rules.batch_size,
+                    self.on_embedded,
                 )
         except TimeoutError:
             log.info("embedding_continues_in_background", passages=len(passages))
@@ -275,7 +286,7 @@ class Pipeline:
         present = {document.path: document for document, _ in found}
         for change in changes:
             current = present.get(change.path)
-            base = prepared.bases[change.path][0] if change.path in prepared.bases else None
+            base = prepared.bases[change.path].document if change.path in prepared.bases else None
             _check_version(change.if_version, current if current and current.deleted_at is None else None)
             if not change.overwrites and (current and current.version) != (base and base.version):
                 return None
@@ -324,73 +335,3 @@ def _check_version(if_version: int | None, current: Document | None) -> None:
             f"the file is at version {current.version}, not {if_version}: read it again",
             version=current.version,
         )
-
-
-async def embed_passages(
-    database: Database, tenant_id: str, ready: Ready, texts: dict[bytes, str], batch_size: int = 64
-) -> None:
-    """Bring the vectors of passages (hash → text) into the tenant's cache, batch by batch, each kept at once.
-
-    A passage that is there costs nothing. One that the model refuses is marked and left out. Short ones come first:
-    a model fills up each batch to its longest text, and of what time allows, most is done. Raises
-    EmbedderUnavailable.
-    """
-    known = await vectors.cached(database, tenant_id, ready.model_id, texts)
-    missing = [(sha256, text) for sha256, text in texts.items() if sha256 not in known]
-    missing.sort(key=lambda item: len(item[1]))
-    for start in range(0, len(missing), batch_size):
-        batch = missing[start : start + batch_size]
-        answers = await ready.embedder.embed([text for _, text in batch])
-        found: dict[bytes, Vector] = {}
-        for (sha256, _), answer in zip(batch, answers, strict=True):
-            if isinstance(answer, EmbeddingRejected):
-                await vectors.reject(database, tenant_id, sha256, answer.detail)
-            else:
-                found[sha256] = answer
-        await vectors.remember(database, tenant_id, ready.model_id, found)
-
-
-async def embed_pending(
-    database: Database,
-    ready: Ready,
-    pending: Iterable[vectors.Pending],
-    *,
-    active: bool,
-    batch_size: int = 64,
-) -> None:
-    """Embed chunks that wait and attach their vectors. Raises EmbedderUnavailable."""
-    by_tenant: dict[str, list[vectors.Pending]] = {}
-    for item in pending:
-        by_tenant.setdefault(item.tenant_id, []).append(item)
-    for tenant_id, items in by_tenant.items():
-        texts = {item.passage_sha256: item.passage_text for item in items}
-        await embed_passages(database, tenant_id, ready, texts, batch_size)
-        await vectors.attach_pending(database, tenant_id, ready.model_id, items, active=active)
-
-
-async def migrate(database: Database, ready: Ready, *, progress: Callable[[int], None] = lambda _: None) -> int:
-    """Give every chunk a vector of `ready`'s model beside the old ones, then switch. Returns how many were embedded.
-
-    Search goes on with the old model meanwhile; what is written meanwhile is found by the next round. When
-    writers never pause, a few chunks are left to the back-fill. Raises EmbedderUnavailable; run again, it goes
-    on where it stopped.
-    """
-    total = 0
-    dimension = ready.embedder.identity.dimension
-    await vectors.index_partitions_for(database, ready.model_id, dimension)
-    for rounds in itertools.count():
-        after, is_full = 0, True
-        # A page that is not full ends the round: with writers that never pause there is always one more chunk.
-        while is_full:
-            pending = await vectors.pending_chunks(database, ready.model_id, after=after, limit=PAGE, active=False)
-            await embed_pending(database, ready, pending, active=False)
-            after = pending[-1].chunk_id if pending else 0
-            is_full = len(pending) == PAGE
-            total += len(pending)
-            progress(len(pending))
-        # Again, for the slices that were promoted meanwhile.
-        await vectors.index_partitions_for(database, ready.model_id, dimension)
-        tolerated = 0 if rounds < PATIENT_ROUNDS else TOLERATED_CHUNKS
-        if await vectors.switch_model(database, ready.model_id, tolerated=tolerated) == 0:
-            break
-    return total

@@ -15,10 +15,11 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
+from reverie_indexer.embedding import migrate
 from reverie_indexer.index import document_index, store, transcript, vectors
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import OPERATOR

@@ -15,9 +15,10 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
+from reverie_indexer.embedding import migrate
 from reverie_indexer.errors import NotFound
 from reverie_indexer.index import vectors
-from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.access.principal import Principal
 from reverie_server.files.files import Workspace

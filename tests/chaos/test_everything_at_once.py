@@ -12,11 +12,12 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Database
+from reverie_indexer.embedding import migrate
 from reverie_indexer.errors import EmbedderUnavailable, NotFound
 from reverie_indexer.index.vectors import promote_large_slices
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot, Ready
-from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search

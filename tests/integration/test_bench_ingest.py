@@ -35,6 +35,10 @@ async def test_a_run_tells_ratios_memory_and_what_a_kill_cost(conninfo: str, tmp
     assert report.sizes["notes"] == 160
     assert len(report["folder"]["ratio_by_part"]) == 4
     assert report["folder"]["ratio"] > 0
+    ways = report["api"]
+    assert list(ways) == ["notes", "import", "messages", "single turns", "completed sessions"]
+    assert ways["notes"]["passages"] == ways["import"]["passages"] == 40
+    assert all(way["ratio"] > 0 and way["passages"] >= way["items"] for way in ways.values())
     assert report["memory"]["chunks"] == {"one part": 40, "all parts": 160}
     resume = report["resume"]
     assert resume["done_again"] == resume["chunks_made_anew"] == 0

@@ -15,10 +15,11 @@ from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import ALL_OWNERS, Database, prepare_database, visible_slices
+from reverie_indexer.embedding import migrate
 from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
-from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.search import Search

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import SetupError
-from reverie_server.app.turns import language_model
+from reverie_server.app.language import language_model
 from reverie_server.cli.doctor import effective
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings

@@ -16,11 +16,12 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed import Embedder
+from reverie_indexer.embedding import migrate
 from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch
 from reverie_indexer.index import vectors
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
 from reverie_server.search.search import Search

@@ -298,6 +298,8 @@ _OF_A_NAME = "looks a name up"
 _BY_RESOLVE = "measured with resolve"
 EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
+    "reverie_server.heuristics.fact_reader.prepare_to_read": "it is given a language",
+    "reverie_server.text.lazy_pattern.LazyPattern.finditer": "as linear as the pattern it is made with",
     "reverie_server.heuristics.changes.fact_ledger.Ledger.add": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.Ledger.close": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.Ledger.doubt": _BY_RESOLVE,

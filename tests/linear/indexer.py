@@ -9,7 +9,7 @@ from tests.growth import Reading
 
 from reverie_indexer import file_rules, model
 from reverie_indexer.index import episode_index
-from reverie_indexer.text import analyse, chunk, markdown_parser, passages, split
+from reverie_indexer.text import analyse, blocks, chunk, markdown_parser, passages, split
 
 DAY = date(2026, 4, 3)
 RULES = passages.Rules()
@@ -37,6 +37,13 @@ TABLE: Mapping[str, Reading] = {
         chunk.context_line("a.md", piece) for piece in chunk.chunk(text, max_chars=10_000_000)
     ],
     "reverie_indexer.text.chunk.note_date": chunk.note_date,
+    "reverie_indexer.text.blocks.blocks_of": blocks.blocks_of,
+    "reverie_indexer.text.blocks.line_starts_of": blocks.line_starts_of,
+    "reverie_indexer.text.blocks.without_titles": lambda text: blocks.without_titles(blocks.blocks_of(text)),
+    "reverie_indexer.text.blocks.kept_after_edit": lambda text: _kept(f"# a\n\n{text}\n\n", "b\n"),
+    "reverie_indexer.text.blocks.kept_after_edit:from_the_front": lambda text: _kept(f"a\n\n{text}", ""),
+    "reverie_indexer.text.markdown_parser.parse_rest": markdown_parser.parse_rest,
+    "reverie_indexer.text.passages.cut_file": lambda text: passages.cut_file("notes/a.md", text, RULES, {b"": 1}),
     "reverie_indexer.text.markdown_parser.parse_commonmark": markdown_parser.parse_commonmark,
     "reverie_indexer.text.markdown_parser.parse_blocks": markdown_parser.parse_blocks,
     "reverie_indexer.file_rules.check_path": file_rules.check_path,
@@ -72,6 +79,10 @@ EXEMPT: Mapping[str, str] = {
     "reverie_indexer.text.split.is_grapheme_boundary": "measured by grapheme_floor, which asks it at each place",
     "reverie_indexer.text.passages.passage_of": "measured by passages_of",
 }
+
+
+def _kept(text: str, added: str) -> blocks.Kept:
+    return blocks.kept_after_edit(text + added, text, blocks.blocks_of(text))
 
 
 def _split(text: str, *, by_lines: bool, max_chars: int = 1000) -> object:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_bench.ingest.figures import Indexing, appends_figures, folder_figures, memory_figures, resume_figures
+from reverie_bench.ingest.figures import (
+    Indexing,
+    appends_figures,
+    folder_figures,
+    memory_figures,
+    resume_figures,
+    way_figures,
+)
 from reverie_bench.ingest.folder import made_up_notes, notes_of, parts_of, texts_of
 from reverie_bench.load.command import Usage
 from reverie_bench.startup.run import MODEL, PYTHON, figures
@@ -21,6 +28,12 @@ def test_appends_are_compared_with_the_same_calls_and_with_one_batch() -> None:
     found = appends_figures([0.01, 0.02, 0.05], 4, one_by_one=0.04, together=0.02)
     assert (found["ratio_to_the_same_calls"], found["ratio_to_one_batch"]) == pytest.approx((0.5, 0.25))
     assert (found["append_ms_p50"], found["passages"]) == (20.0, 4)
+
+
+def test_a_way_over_the_api_is_compared_with_one_batch_of_the_model() -> None:
+    found = way_figures(20, 60, 4.0, 3.0, 0.5)
+    assert (found["ratio"], found["items_per_second"], found["passages_per_second"]) == (0.75, 5.0, 15.0)
+    assert found["own_cpu_ms_per_item"] == 25.0
 
 
 def test_memory_is_bounded_when_growth_is_one() -> None:

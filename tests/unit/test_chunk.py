@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 
 from reverie_indexer.model import Chunk
+from reverie_indexer.text.blocks import MAX_HEADING_CHARS
 from reverie_indexer.text.chunk import (
     MAX_CONTEXT_HEADING_CHARS,
-    MAX_HEADING_CHARS,
     MAX_SPARSE_CHUNKS,
     MIN_MEAN_CHARS,
     chunk,

@@ -12,6 +12,7 @@ from reverie_server.files.ingest import Progress
 
 def test_progress_counts_files_and_chunks_and_what_was_there() -> None:
     assert cli_index.progress_text(Progress(3, 9, 40, 0)) == "3/9 files, 40 chunks"
+    assert cli_index.progress_text(Progress(3, 9, 40, 0, 104)) == "3/9 files, 40 chunks, 104 passages embedded"
     assert cli_index.progress_text(Progress(3, 9, 40, 64)) == "3/9 files, 40 chunks (64 were indexed already)"
 
 
@@ -29,17 +30,20 @@ def test_without_a_terminal_there_are_plain_lines(
     ]
 
 
-def test_lines_are_not_more_frequent_than_the_interval(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_line_comes_at_once_and_others_not_before_the_interval(capsys: pytest.CaptureFixture[str]) -> None:
     with cli_index.show_progress() as show:
         for done in range(100):
             show(Progress(done, 100, done, 0))
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "indexing: 0/100 files, 0 chunks\n"
 
 
 @pytest.mark.parametrize(
     ("at", "told"),
     [
-        (Progress(1, 2, 5, 0), "stopped after 1/2 files, 5 chunks; the next run goes on there\n"),
+        (
+            Progress(1, 2, 5, 0),
+            "indexing: 1/2 files, 5 chunks\nstopped after 1/2 files, 5 chunks; the next run goes on there\n",
+        ),
         (Progress(2, 2, 5, 0), ""),
     ],
 )

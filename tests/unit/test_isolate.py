@@ -168,3 +168,10 @@ async def test_what_waits_is_ended_by_the_kernel_when_nobody_looks_after_it_any_
     [child] = children()
     assert child.wait(5) == -signal.SIGALRM
     os.close(reader)
+
+
+async def test_what_is_prepared_before_a_fork_stays_here_and_is_there_for_it() -> None:
+    prepared: list[int] = []
+    for chars, expected in ((ISOLATED_FROM_CHARS - 1, 0), (ISOLATED_FROM_CHARS, 1), (ISOLATED_FROM_CHARS, 2)):
+        found = await isolated(lambda: len(prepared), chars=chars, before_fork=lambda: prepared.append(1))
+        assert (found, len(prepared)) == (expected, expected)

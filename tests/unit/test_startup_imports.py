@@ -29,6 +29,33 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert imported & {*HEAVY, "asyncio"} == set()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["keys", "list"], ["jobs", "list"], ["upgrade", "--dry-run"], ["export", "never.zip", "--agent", "anna"]],
+)
+def test_a_command_that_needs_no_model_imports_no_model_and_no_stage(arguments: list[str]) -> None:
+    """They run up to the database, which nobody is at home at: all that they need is imported by then."""
+    imported, _ = modules_after(
+        "import os\nos.environ['REVERIE_DATABASE_URL'] = 'postgresql://nobody@127.0.0.1:1/none'\n"
+        f"from reverie_server.cli.main import main\nsys.argv = ['reverie', *{arguments!r}]\n"
+        "sys.stderr = open(os.devnull, 'w')\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 1\n"
+        "sys.stderr = sys.__stderr__"
+    )
+    assert "reverie_indexer.database.database" in imported
+    rooms = {name for name in imported if name.startswith("reverie_server.")}
+    assert imported & {"numpy", "fastapi", "starlette", "onnxruntime", "httpx", "procrastinate"} == set()
+    assert {
+        name for name in rooms if name.split(".")[1] in ("search", "heuristics", "graph", "http", "prompt")
+    } == set()
+
+
+def test_doctor_does_not_import_the_stages_or_the_server() -> None:
+    imported, _ = modules_after("import reverie_server.cli.doctor, reverie_server.app.language")
+    rooms = {name.split(".")[1] for name in imported if name.startswith("reverie_server.")}
+    assert rooms & {"search", "graph", "nights", "extraction", "prompt", "http"} == set()
+
+
 def test_commands_that_do_not_serve_import_no_server() -> None:
     imported, _ = modules_after("import reverie_server.app.wiring")
     assert "psycopg" in imported

@@ -18,7 +18,9 @@ from rich.console import RenderableType
 
 from reverie_bench.data import load
 from reverie_bench.frame import Bench, Options, digests, open_bench
+from reverie_bench.ingest.api import Api, api_figures
 from reverie_bench.ingest.figures import (
+    GOAL_API_RATIO,
     GOAL_RATIO,
     GOAL_TIMES_FASTER,
     Indexing,
@@ -28,14 +30,14 @@ from reverie_bench.ingest.figures import (
     resume_figures,
 )
 from reverie_bench.ingest.folder import Notes, made_up_notes, notes_of, parts_of, texts_of, write_folder
+from reverie_bench.ingest.noting import NotingEmbedder
 from reverie_bench.load.command import REVERIE, environment_of, run_command, run_until
 from reverie_bench.report import Report, table
 from reverie_bench.scratch import scratch_database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
-from reverie_indexer.embed.protocol import Embedding, Role
 from reverie_indexer.errors import SetupError
-from reverie_indexer.model import ModelIdentity, Place
+from reverie_indexer.model import Place
 from reverie_indexer.text.passages import Rules
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.files.files import Write
@@ -49,32 +51,6 @@ APPENDED_FILES = 12
 _TENANT = "default"
 _PLACE = Place(_TENANT, "bench", "team")
 _SUMMARY = re.compile(r"^(\d+) new, (\d+) changed, (\d+) unchanged, .*; (\d+) chunks written", re.MULTILINE)
-
-
-class NotingEmbedder:
-    """An embedder that notes the texts of each call."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self._inner = inner
-        self.calls: list[list[str]] = []
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """Of the embedder behind it."""
-        return self._inner.identity
-
-    async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
-        """See `Embedder.embed`."""
-        self.calls.append(list(texts))
-        return await self._inner.embed(texts, role)
-
-    def familiarity(self, text: str) -> float:
-        """See `Embedder.familiarity`."""
-        return self._inner.familiarity(text)
-
-    async def aclose(self) -> None:
-        """See `Embedder.aclose`."""
-        await self._inner.aclose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +73,8 @@ async def run_ingest(options: Options) -> Report:
         figures: dict[str, Any] = {}
         figures["folder"], figures["unchanged"] = await _folders(stage)
         figures["appends"] = await _appends(stage)
+        api = Api(stage.runtime, stage.embedder, stage.bench.connection, _TENANT)
+        figures["api"] = await api_figures(api, stage.parts[0], stage.parts[1], options.progress)
         figures["memory"] = await _memory(stage)
         figures["resume"] = await _resume(stage)
         return Report(
@@ -283,6 +261,10 @@ def ingest_content(report: Report) -> Iterator[RenderableType]:
             ("folder: chunks a second", f"{folder['chunks_per_second']:.0f}", ""),
             ("appends: / the same calls of the model", f"{appends['ratio_to_the_same_calls']:.2f}", ""),
             ("appends: / one batch of the model", f"{appends['ratio_to_one_batch']:.2f}", ""),
+            *(
+                (f"{way} over the API: / one batch of the model", f"{found['ratio']:.2f}", f"≥ {GOAL_API_RATIO}")
+                for way, found in report["api"].items()
+            ),
             ("unchanged: times faster than first", f"{unchanged['times_faster']:.0f}", f"≥ {GOAL_TIMES_FASTER:.0f}"),
             ("the command, unchanged: times faster than first", f"{faster:.0f}", ""),
             ("the command: peak memory, MB", f"{peak['one part']:.0f} → {peak['all parts']:.0f}", ""),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -19,6 +21,7 @@ from reverie_indexer.model import Passage, Place, Tier
 from reverie_indexer.text.chunk import note_date
 
 SQL = Queries(__file__)
+_PLACE_OF = itemgetter("ordinal", "start_line", "end_line", "char_start", "char_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,30 @@ class Indexed:
     embedded: bool
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPassages:
+    """What the index has of a file: how often each passage, by hash, and which of them wait for their vectors."""
+
+    counts: Mapping[bytes, int]
+    waiting: Collection[bytes]
+
+
+KNOWS_NOTHING = KnownPassages(MappingProxyType({}), frozenset())
+
+
+class Unread(Exception):
+    """A passage that was not analysed, because the index had it, is not there any more: others changed the file."""
+
+
+async def known_passages(
+    connection: Connection, tenant_id: str, document_ids: Sequence[int]
+) -> dict[int, KnownPassages]:
+    """What the index has of the present texts of some files, by their ids."""
+    params = {"tenant_id": tenant_id, "document_ids": list(document_ids)}
+    rows = await (await connection.execute(SQL["known_passages"], params)).fetchall()
+    return {row["document_id"]: KnownPassages(Counter(row["hashes"]), frozenset(row["waiting"] or ())) for row in rows}
+
+
 async def replace_chunks(
     connection: Connection,
     file: IndexedFile,
@@ -50,15 +77,17 @@ async def replace_chunks(
     *,
     at: datetime | None,
     model_id: int | None,
+    is_new: bool = False,
 ) -> Indexed:
     """Make the index of a document hold exactly these passages, from `at` (None: now) on.
 
     A passage that was there before keeps its chunk, wherever it moved, with its id, postings and vector. One that
     is gone is kept in the slice's past twin, for `as_of`; of a daily note, which goes by its day, it is removed.
+    A document that `is_new` has nothing in the index. Raises Unread for a passage that is neither there nor analysed.
     """
     tenant_id, slice_ = file.place.tenant_id, file.slice_
     key: dict[str, Any] = {"tenant_id": tenant_id, "document_id": file.document_id}
-    existing = await (await connection.execute(SQL["chunks_of_document"], key)).fetchall()
+    existing = [] if is_new else await (await connection.execute(SQL["chunks_of_document"], key)).fetchall()
     by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
     for row in reversed(existing):
         by_hash[row["passage_sha256"]].append(row)
@@ -66,12 +95,14 @@ async def replace_chunks(
     moved: list[dict[str, int]] = []
     for passage in passages:
         if same := by_hash[passage.sha256]:
-            place = _position(passage)
-            row = same.pop()
-            if any(row[name] != value for name, value in place.items()):
-                moved.append({"chunk_id": row["chunk_id"], **place})
-        else:
+            row, chunk = same.pop(), passage.chunk
+            # Of a long file almost all stay where they are: told without a dictionary for each.
+            if _PLACE_OF(row) != (chunk.ordinal, chunk.start_line, chunk.end_line, chunk.char_start, chunk.char_end):
+                moved.append({"chunk_id": row["chunk_id"], **_position(passage)})
+        elif passage.is_analysed:
             added.append(passage)
+        else:
+            raise Unread
     removed = [row for rows in by_hash.values() for row in rows]
     if removed and note_date(file.path) is None:
         await _retire_chunks(connection, file, removed, at)

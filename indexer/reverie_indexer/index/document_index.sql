@@ -3,6 +3,12 @@ SELECT chunk_id, passage_sha256, ordinal, start_line, end_line, char_start, char
 FROM chunks WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND valid_to IS NULL
 ORDER BY ordinal, chunk_id;
 
+-- known_passages: the passages of some files' present texts by hash, and those without a vector
+SELECT document_id, array_agg(passage_sha256) AS hashes,
+       array_agg(passage_sha256) FILTER (WHERE NOT embedded) AS waiting
+FROM chunks WHERE tenant_id = %(tenant_id)s AND document_id = ANY(%(document_ids)s::bigint[]) AND valid_to IS NULL
+GROUP BY document_id ORDER BY document_id;
+
 -- add_chunks: the new passages of a file, from a JSON array, each with the vector that the cache has from the active model
 -- In one statement, so that a chunk is marked as embedded exactly where it gets its vector. The cache is asked by key
 -- (LIMIT 1) and not joined: without statistics the planner would read all of it for every passage.

@@ -166,7 +166,8 @@ async def write_document(
             connection, place.tenant_id, slice_, current, content, flags, sha256, deleted=False
         )
     file = IndexedFile(place, slice_, document_id, content.path)
-    indexed = await replace_chunks(connection, file, content.passages, at=at, model_id=model_id)
+    is_new = current is None
+    indexed = await replace_chunks(connection, file, content.passages, at=at, model_id=model_id, is_new=is_new)
     return Written(
         path=content.path,
         created=not alive,

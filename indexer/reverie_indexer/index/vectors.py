@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from pgvector import HalfVector
 from psycopg import sql
 
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.embed import Vector
 from reverie_indexer.errors import ModelMismatch
 from reverie_indexer.model import ModelIdentity, embedded_text
+
+if TYPE_CHECKING:
+    from reverie_indexer.embed import Vector
 
 SQL = Queries(__file__)
 # A B-tree entry ends at 2,704 bytes: two bytes a dimension beside the keys.
@@ -73,11 +76,8 @@ async def _ensure_model(connection: Connection, identity: ModelIdentity) -> tupl
 
 async def cached(database: Database, tenant_id: str, model_id: int, hashes: Iterable[bytes]) -> set[bytes]:
     """Which of these passages the model has embedded for this tenant before."""
-    async with database.tenant(tenant_id) as connection:
-        cursor = await connection.execute(
-            SQL["cached_hashes"], {"tenant_id": tenant_id, "model_id": model_id, "hashes": list(hashes)}
-        )
-        return {row["passage_sha256"] for row in await cursor.fetchall()}
+    params = {"tenant_id": tenant_id, "model_id": model_id, "hashes": list(hashes)}
+    return {row["passage_sha256"] for row in await database.query(tenant_id, SQL["cached_hashes"], params)}
 
 
 async def remember(database: Database, tenant_id: str, model_id: int, found: dict[bytes, Vector]) -> None:

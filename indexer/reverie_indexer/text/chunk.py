@@ -11,17 +11,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
-
-from markdown_it.token import Token
 
 from reverie_indexer.model import Chunk
-from reverie_indexer.text.markdown_parser import parse_blocks
-from reverie_indexer.text.split import grapheme_floor, split, trim
+from reverie_indexer.text.blocks import LINE_BREAK, Block, blocks_of, line_starts_of
+from reverie_indexer.text.split import grapheme_floor, split
 
-# A longer "heading" is a paragraph that happens to be underlined: as part of every heading path below it, it
-# would cost more than it tells.
-MAX_HEADING_CHARS = 300
 # The embedder reads a few hundred tokens: the context must leave most of them to the text.
 MAX_CONTEXT_HEADING_CHARS = 80
 
@@ -31,33 +25,8 @@ MAX_SPARSE_CHUNKS = 2000
 MIN_MEAN_CHARS = 50
 
 _HEADING_MARKS = "# \t\ufeff"
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # The day of a note, or one of several notes of the day: `2023-05-04.md`, `2023-05-04-02.md`.
 _DAILY_NOTE = re.compile(r"(?:.*/)?([0-9]{4}-[0-9]{2}-[0-9]{2})(?:-[0-9]{1,3})?\.md", re.DOTALL)
-
-# A list is told by its items; `inline` is the text of the heading or paragraph before it.
-_NOT_BLOCKS = ("inline", "bullet_list_open", "ordered_list_open")
-
-_Kind = Literal["heading", "prose", "lines", "front", "reference", "rule"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """A stretch of the source, white space trimmed off. `level` and `title` are a heading's."""
-
-    kind: _Kind
-    start: int
-    end: int
-    level: int = 0
-    title: str = ""
-
-    @property
-    def is_text(self) -> bool:
-        return self.kind in ("prose", "lines")
-
-    @property
-    def is_filler(self) -> bool:
-        return self.kind in ("reference", "rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +40,13 @@ class _Passage:
     heading_path: tuple[str, ...]
 
 
-def chunk(text: str, *, max_chars: int = 1000, max_chunks: int = MAX_SPARSE_CHUNKS) -> list[Chunk]:
+def chunk(
+    text: str,
+    *,
+    max_chars: int = 1000,
+    max_chunks: int = MAX_SPARSE_CHUNKS,
+    blocks: Sequence[Block] | None = None,
+) -> list[Chunk]:
     """Cut `text` into chunks of at most `max_chars` code points (≥ 1, or ValueError), in source order.
 
     Where that makes more than `max_chunks`, and more than one for each MIN_MEAN_CHARS characters, neighbours are packed
@@ -83,12 +58,16 @@ def chunk(text: str, *, max_chars: int = 1000, max_chunks: int = MAX_SPARSE_CHUN
     have no text of their own. Link reference definitions, thematic breaks and a byte order mark belong to the
     block after them, or, where a heading or the end follows, to the one before. Lines are 1-based and
     inclusive. A text of white space alone gives no chunk.
+
+    `blocks` are those of the text, where they are known already.
     """
     if max_chars < 1:
         raise ValueError(f"max_chars is {max_chars}, it must be at least 1")
-    line_starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+    line_starts = line_starts_of(text)
+    if blocks is None:
+        blocks = blocks_of(text)
     chunks: list[Chunk] = []
-    for passage in _passages(_absorb(_blocks(text, line_starts), max_chars), max_chars):
+    for passage in _passages(_absorb(blocks, max_chars), max_chars):
         spans = split(
             text,
             passage.start,
@@ -144,7 +123,7 @@ def context_line(path: str, chunk: Chunk) -> str:
     Headings that stand in the chunk's text on a line of their own are left out, and one that only repeats the
     date of a daily note; long ones are shortened to `MAX_CONTEXT_HEADING_CHARS`. Empty if there is nothing to say.
     """
-    lines = {line.strip(_HEADING_MARKS) for line in _LINE_BREAK.split(chunk.text)}
+    lines = {line.strip(_HEADING_MARKS) for line in LINE_BREAK.split(chunk.text)}
     if (day := note_date(path)) is not None:
         lines.add(day.isoformat())
     words = " ".join(chunk.text.split())
@@ -179,57 +158,13 @@ def _shortened(title: str) -> str:
     return title[: grapheme_floor(title, 0, MAX_CONTEXT_HEADING_CHARS - 1)].rstrip() + "…"
 
 
-def _blocks(text: str, line_starts: Sequence[int]) -> list[_Block]:
-    """The blocks of the outermost level (list items, not lists), and the text between them, in order.
-
-    Together they hold every character that is not white space, each once.
-    """
-    tokens = parse_blocks(text.removeprefix("\ufeff"))
-    blocks: list[_Block] = []
-    covered = 0
-    for index, token in enumerate(tokens):
-        if token.map is None or token.type in _NOT_BLOCKS:
-            continue
-        start = max(covered, line_starts[token.map[0]])
-        end = line_starts[token.map[1]] if token.map[1] < len(line_starts) else len(text)
-        blocks += _between(text, covered, start)
-        span = trim(text, start, end)
-        if span is not None:
-            title = " ".join(tokens[index + 1].content.split()) if token.type == "heading_open" else ""
-            blocks.append(_block(token, span, title))
-        covered = max(covered, end)
-    blocks += _between(text, covered, len(text))
-    return blocks
-
-
-def _between(text: str, start: int, end: int) -> Iterator[_Block]:
-    """The text without tokens: link reference definitions, and a byte order mark alone on its line."""
-    span = trim(text, start, end)
-    if span is not None:
-        yield _Block("rule" if text[slice(*span)] == "\ufeff" else "reference", *span)
-
-
-def _block(token: Token, span: tuple[int, int], title: str) -> _Block:
-    match token.type:
-        case "heading_open" if len(title) <= MAX_HEADING_CHARS:
-            return _Block("heading", *span, level=int(token.tag[1:]), title=title)
-        case "heading_open" | "paragraph_open":
-            return _Block("prose", *span)
-        case "front_matter":
-            return _Block("front", *span)
-        case "hr":
-            return _Block("rule", *span)
-        case _:
-            return _Block("lines", *span)
-
-
-def _absorb(blocks: Sequence[_Block], max_chars: int) -> list[_Block]:
+def _absorb(blocks: Sequence[Block], max_chars: int) -> list[Block]:
     """Join fillers to the block after them, or to the one before, unless that would go over the cap.
 
     They stay in their section: one before a heading goes to the text above it. A rule between headings counts
     as part of one; references that find no text are the text of their section.
     """
-    joined: list[_Block] = []
+    joined: list[Block] = []
     for index in range(len(blocks) - 1, -1, -1):
         block, following = blocks[index], joined[-1] if joined else None
         is_first = index == 0 or blocks[index - 1].kind == "front"
@@ -239,7 +174,7 @@ def _absorb(blocks: Sequence[_Block], max_chars: int) -> list[_Block]:
             joined[-1] = replace(following, start=block.start, kind=kind)
         else:
             joined.append(block)
-    result: list[_Block] = []
+    result: list[Block] = []
     for block in reversed(joined):
         if result and _joins_previous(block, result[-1], max_chars):
             result[-1] = replace(result[-1], end=block.end)
@@ -248,7 +183,7 @@ def _absorb(blocks: Sequence[_Block], max_chars: int) -> list[_Block]:
     return result
 
 
-def _joins_following(block: _Block, following: _Block, is_first: bool, max_chars: int) -> bool:
+def _joins_following(block: Block, following: Block, is_first: bool, max_chars: int) -> bool:
     if not block.is_filler or following.end - block.start > max_chars:
         return False
     if following.kind == "heading":
@@ -256,16 +191,16 @@ def _joins_following(block: _Block, following: _Block, is_first: bool, max_chars
     return following.kind != "front"
 
 
-def _joins_previous(block: _Block, previous: _Block, max_chars: int) -> bool:
+def _joins_previous(block: Block, previous: Block, max_chars: int) -> bool:
     if not block.is_filler or block.end - previous.start > max_chars:
         return False
     return previous.is_text or (previous.kind == "heading" and block.kind == "rule")
 
 
-def _passages(blocks: Sequence[_Block], max_chars: int) -> Iterator[_Passage]:
+def _passages(blocks: Sequence[Block], max_chars: int) -> Iterator[_Passage]:
     """Give each text its headings: its own and those above it that have no text of their own."""
-    section: list[_Block] = []
-    pending: list[tuple[_Block, tuple[str, ...]]] = []
+    section: list[Block] = []
+    pending: list[tuple[Block, tuple[str, ...]]] = []
     for block in blocks:
         if block.kind == "heading":
             section = [heading for heading in section if heading.level < block.level] + [block]
@@ -283,7 +218,7 @@ def _passages(blocks: Sequence[_Block], max_chars: int) -> Iterator[_Passage]:
     yield from _headings_alone(pending, max_chars)
 
 
-def _headings_alone(headings: Sequence[tuple[_Block, tuple[str, ...]]], max_chars: int) -> Iterator[_Passage]:
+def _headings_alone(headings: Sequence[tuple[Block, tuple[str, ...]]], max_chars: int) -> Iterator[_Passage]:
     """Headings with no text below, as many to a passage as fit, under the path of the last."""
     passage: _Passage | None = None
     for heading, path in headings:
@@ -297,5 +232,5 @@ def _headings_alone(headings: Sequence[tuple[_Block, tuple[str, ...]]], max_char
         yield passage
 
 
-def _titles(section: Sequence[_Block]) -> tuple[str, ...]:
+def _titles(section: Sequence[Block]) -> tuple[str, ...]:
     return tuple(heading.title for heading in section if heading.title)

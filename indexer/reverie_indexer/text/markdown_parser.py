@@ -123,6 +123,11 @@ def parse_blocks(text: str) -> list[Token]:
     return (_FRONT_MATTER_PARSER if text.startswith("---") else _PARSER).parse(text)
 
 
+def parse_rest(text: str) -> list[Token]:
+    """As `parse_blocks`, of a text that goes on behind another one: it begins with no front matter."""
+    return _PARSER.parse(text)
+
+
 def parse_commonmark(text: str) -> list[Token]:
     """As `parse_blocks`, without tables and front matter, and with code at every level; linear in the text."""
     return _COMMONMARK_PARSER.parse(text)

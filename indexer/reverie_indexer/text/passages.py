@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 from reverie_indexer import file_rules
 from reverie_indexer.model import Chunk, Passage, embedded_text
 from reverie_indexer.text.analyse import analyse, spoken_date
+from reverie_indexer.text.blocks import NOTHING_KEPT, Block, Kept, blocks_of, without_titles
 from reverie_indexer.text.chunk import chunk, context_line, note_date
 
 # A message of more passages is packed, if they are short (see `chunk`): a call brings up to 500 messages.
@@ -36,27 +38,62 @@ class Rules:
         return replace(self, **own)
 
 
-def passages_of(path: str, text: str, rules: Rules) -> list[Passage]:
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A file's passages, in order, and where its blocks are, by which its next text is cut (`kept_after_edit`)."""
+
+    passages: Sequence[Passage]
+    blocks: Sequence[Block]
+
+
+NOTHING: Cut = Cut((), ())
+
+
+def passages_of(path: str, text: str, rules: Rules) -> Sequence[Passage]:
     """The passages of a file's text, in order; none for a file that is stored but not searched, nor for a seed that
     nobody has edited: an empty memory finds nothing. Pure.
 
     A daily note's date is a matter of words: questions name it in one form or another, so the passages' terms
     have them all. In the vectors it would only make the passages of a day alike (docs/measurements.md).
     """
+    return cut_file(path, text, rules).passages
+
+
+def cut_file(
+    path: str, text: str, rules: Rules, known: Mapping[bytes, int] = MappingProxyType({}), kept: Kept = NOTHING_KEPT
+) -> Cut:
+    """As `passages_of`, for a file that was there before. Pure.
+
+    `known` are the passages that the index has of the file, by hash, with how often: so many of each are not analysed
+    again. What is `kept` of the blocks is not read again.
+    """
     if not file_rules.is_searchable(path) or file_rules.is_unedited_seed(path, text):
-        return []
+        return NOTHING
     day = note_date(path)
     dated = spoken_date(day, rules.language) if day else ""
-    pieces = chunk(text, max_chars=rules.chunk_max_chars)
-    return [passage_of(piece, context_line(path, piece), dated, rules.language) for piece in pieces]
+    blocks = blocks_of(text, kept)
+    left = dict(known)
+    passages: list[Passage] = []
+    for piece in chunk(text, max_chars=rules.chunk_max_chars, blocks=blocks):
+        context = context_line(path, piece)
+        sha256 = _hash_of(rules.language, dated, embedded_text(context, piece.text))
+        if left.get(sha256, 0) > 0:
+            left[sha256] -= 1
+            passages.append(Passage(piece, context, sha256, {}, 0, is_analysed=False))
+        else:
+            passages.append(passage_of(piece, context, dated, rules.language))
+    return Cut(passages, without_titles(blocks))
 
 
 def passage_of(piece: Chunk, context: str, dated: str, language: str) -> Passage:
     """A chunk with what is embedded of it and its terms, among them those of its date in words. Pure."""
     embedded = embedded_text(context, piece.text)
     terms = Counter(analyse(f"{dated}\n{embedded}", language))
-    sha256 = hashlib.sha256("\0".join((language, dated, embedded)).encode()).digest()
-    return Passage(piece, context, sha256, terms, terms.total())
+    return Passage(piece, context, _hash_of(language, dated, embedded), terms, terms.total())
+
+
+def _hash_of(language: str, dated: str, embedded: str) -> bytes:
+    return hashlib.sha256("\0".join((language, dated, embedded)).encode()).digest()
 
 
 def passages_of_message(content: str, day: date, rules: Rules, speaker: str = "") -> list[Passage]:

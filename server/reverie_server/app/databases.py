@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
 
 from reverie_indexer.database.database import Database, prepare_database
 from reverie_indexer.database.faults import Faults
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.settings.server import Settings
-
-if TYPE_CHECKING:
-    pass
 
 
 async def uninterrupted(function: Callable[[], None]) -> None:

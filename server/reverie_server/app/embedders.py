@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres.embedded import default_data_dir
 from reverie_server.settings.server import Settings
 
 if TYPE_CHECKING:
+    from reverie_indexer.embed import Embedder
     from reverie_indexer.embed.built_in import BuiltInModel
 
 

@@ -13,7 +13,6 @@ import structlog
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
-from reverie_indexer.text.passages import Rules as IndexRules
 from reverie_server.access.agents import Agents
 from reverie_server.access.audit import Audit
 from reverie_server.access.browser_sessions import BrowserSessions
@@ -23,7 +22,9 @@ from reverie_server.access.work_slot import long_wait
 from reverie_server.app.background import StageDependencies, delays_of, wire_consolidation
 from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
-from reverie_server.app.turns import TurnDependencies, WiredTurns, language_model, token_counter, wire_turns
+from reverie_server.app.language import language_model, token_counter
+from reverie_server.app.snapshots import index_rules, wire_snapshots
+from reverie_server.app.turns import TurnDependencies, WiredTurns, wire_turns
 from reverie_server.browse.conversations import Conversations
 from reverie_server.browse.events import Events
 from reverie_server.browse.expand import Expansion
@@ -38,8 +39,6 @@ from reverie_server.facts.view import FactView
 from reverie_server.facts.votes import FactVotes
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_search import KeywordSearch
-from reverie_server.files.snapshots import Snapshots
-from reverie_server.files.strict_zip import Limits
 from reverie_server.forgetting.clear import Clearing
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.owners import Owners
@@ -106,7 +105,7 @@ def assemble(
     """Everything over a database and a model, wired. `llm` stands in for the configured one, `now` for the clock, and
     `read_facts` for what understands sentences.
     """
-    pipeline = Pipeline(database, models, _index_rules(settings, embed_wait_seconds), waiting=long_wait)
+    pipeline = Pipeline(database, models, index_rules(settings, embed_wait_seconds), waiting=long_wait)
     hot = HotSlices(database, settings.hot_slices_bytes)
     search = Search(database, models, _search_rules(settings), hot=hot, now=now)
     core = _core(settings, pipeline, search, database, llm, now)
@@ -129,7 +128,7 @@ def assemble(
         keywords=KeywordSearch(database, max_files=settings.keyword_max_files),
         compaction=consolidation.compaction,
         expansion=Expansion(database, now=now),
-        snapshots=_snapshots(settings, database, core),
+        snapshots=wire_snapshots(settings, database, pipeline, core.tombstones),
         tombstones=core.tombstones,
         forgetting=forgetting,
         receipts=Receipts(database),
@@ -238,31 +237,6 @@ def _facts(settings: Settings, database: Database, core: _Core, stand_ins: _Stan
         votes=FactVotes(database, now=stand_ins.now),
         changes=FactChanges(changes),
         upkeep=FactUpkeep(core.pipeline, now=stand_ins.now),
-    )
-
-
-def _snapshots(settings: Settings, database: Database, core: _Core) -> Snapshots:
-    limits = Limits(
-        max_entries=settings.snapshot_max_entries,
-        max_total_bytes=settings.snapshot_max_bytes,
-        max_archive_bytes=settings.snapshot_max_bytes + settings.snapshot_max_bytes // 16,
-    )
-    return Snapshots(
-        database,
-        core.pipeline,
-        max_file_bytes=settings.max_file_bytes,
-        limits=limits,
-        without_forgotten=core.tombstones.without_forgotten,
-    )
-
-
-def _index_rules(settings: Settings, embed_wait_seconds: float | None) -> IndexRules:
-    return IndexRules(
-        chunk_max_chars=settings.chunk_max_chars,
-        language=settings.language,
-        max_file_bytes=settings.max_file_bytes,
-        embed_wait_seconds=embed_wait_seconds or settings.embed_wait_seconds,
-        batch_size=settings.embedder_batch_size,
     )
 
 

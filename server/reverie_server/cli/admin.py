@@ -176,8 +176,8 @@ def embeddings_migrate(
 
 
 async def _migrate(settings: Settings) -> None:
+    from reverie_indexer.embedding import migrate
     from reverie_indexer.model_slot import ModelSlot
-    from reverie_indexer.pipeline import migrate
     from reverie_server.app.databases import open_database
     from reverie_server.app.embedders import embedder_loader
 

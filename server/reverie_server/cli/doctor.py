@@ -30,7 +30,7 @@ async def examine(settings: Settings) -> list[str]:
     """Print the report and return the problems, one sentence each."""
     from reverie_server.app.databases import open_database, open_server
     from reverie_server.app.embedders import embedder_loader
-    from reverie_server.app.turns import language_model
+    from reverie_server.app.language import language_model
 
     console = Console(highlight=False, soft_wrap=True)
     problems: list[str] = []

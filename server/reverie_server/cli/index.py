@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
     from reverie_server.settings.server import Settings
 
-# Without a terminal, such as in a log, progress is at most one line in this time.
+# Without a terminal, such as in a log, progress is one line at once, and then at most one in this time.
 LINE_INTERVAL_SECONDS = 5.0
 
 
@@ -36,6 +37,9 @@ def index(
 
     Stopped in the middle, the next run goes on where it stopped.
     """
+    # Importing, the database and the model take seconds, in which somebody waits before an empty screen.
+    if not watch:
+        print(f"indexing {path}", file=sys.stderr, flush=True)
     settings = load_settings(data_dir=data_dir, log_level=None if "REVERIE_LOG_LEVEL" in os.environ else "warning")
     run(_index(settings, path, agent, owner, watch=watch))
 
@@ -142,7 +146,7 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _lines() -> Iterator[Callable[[Progress], None]]:
-    since = time.monotonic()
+    since = -math.inf
 
     def show(at: Progress) -> None:
         nonlocal since
@@ -156,4 +160,6 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
 def progress_text(at: Progress) -> str:
     """Progress in words: the files that differ, the chunks written, and what was there already."""
     there = f" ({at.unchanged} were indexed already)" if at.unchanged else ""
-    return f"{at.done}/{at.total} files, {at.chunks} chunks{there}"
+    # The model is ahead of the files: they are written in groups.
+    ahead = f", {at.embedded} passages embedded" if at.embedded > at.chunks else ""
+    return f"{at.done}/{at.total} files, {at.chunks} chunks{ahead}{there}"

@@ -67,13 +67,13 @@ async def _export(
 ) -> None:
     from reverie_indexer.file_rules import check_agent_id
     from reverie_server.access.keys import OPERATOR
-    from reverie_server.app.wiring import open_runtime
+    from reverie_server.app.snapshots import open_snapshots
     from reverie_server.files.snapshots import place_to_export
 
-    async with open_runtime(settings) as runtime:
-        grant = await runtime.gate.read(OPERATOR, check_agent_id(agent), _checked(owner), action="export")
+    async with open_snapshots(settings) as (gate, snapshots):
+        grant = await gate.read(OPERATOR, check_agent_id(agent), _checked(owner), action="export")
         place = place_to_export(grant.principal, scope, isolated=grant.settings.memory_isolation)
-        export = await runtime.snapshots.export(place, prefix=prefix)
+        export = await snapshots.export(place, prefix=prefix)
     with export.file:
         _save(export, file)
 

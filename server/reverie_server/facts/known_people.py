@@ -9,7 +9,7 @@ from functools import cache
 
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.people import role_name
-from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.phrases import all_roles
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 _MAX_NAME_WORDS = 6
@@ -32,8 +32,7 @@ class Acquaintance:
 @cache
 def role_names() -> frozenset[str]:
     """What somebody can be to the user, as facts have it as their predicate."""
-    relations = [phrases.relations for phrases in all_phrases().values()]
-    return frozenset(role_name(role) for each in relations for role in (*each.single, *each.many))
+    return frozenset(map(role_name, all_roles()))
 
 
 def acquaintances_of(facts: Iterable[StatedFact]) -> list[Acquaintance]:

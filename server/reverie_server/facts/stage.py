@@ -35,6 +35,7 @@ from reverie_server.facts.settle import Indexing, Settled, passage_of, settle
 from reverie_server.facts.sources import acquaintances, due_documents, due_sessions
 from reverie_server.facts.store import FactSlice
 from reverie_server.facts.unread import Round, Unread
+from reverie_server.heuristics.fact_reader import prepare_to_read
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.generation import Method
@@ -128,7 +129,8 @@ class Facts:
         settings = grant.settings
         arguments = (seen.sessions, seen.documents, settings.language, ZoneInfo(settings.time_zone))
         others = (self._dependencies.read_facts, seen.acquaintances)
-        readings = await isolated(read_all, *arguments, *others, chars=seen.chars)
+        compiling = partial(prepare_to_read, settings.language)
+        readings = await isolated(read_all, *arguments, *others, chars=seen.chars, before_fork=compiling)
         ready = await self._embed(place, readings, settings.language)
         about = Round(place, settings.language, seen.sessions, readings, seen.acquaintances)
         by_meaning = await changes_by_meaning(self._database, ready, about)

@@ -21,6 +21,7 @@ from reverie_server.facts.reading import keys_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, stated_values
 from reverie_server.heuristics.changes.values import Values, shared_words, subject_of_both, values_of
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
@@ -134,7 +135,8 @@ def _statements(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread
         for span in spoken_sentences(text):
             sentence = text[span.start : span.end].strip()
             cues = cues_of(folded(sentence), own)
-            if cues is None or len(sentence) > _MAX_CHARS:
+            # Of other languages the table of values knows nothing.
+            if cues is None or cues.language not in all_phrases() or len(sentence) > _MAX_CHARS:
                 continue
             values = stated_values(sentence, cues, may_be_doubtful=True)
             if not values.is_empty:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,13 +40,15 @@ class Summary:
 class Progress:
     """How far indexing has come: of `total` files that differ `done` are settled, and `chunks` are written.
 
-    `unchanged` files were found to be indexed already, be it by a run that was stopped.
+    `unchanged` files were found to be indexed already, be it by a run that was stopped. `embedded` passages have been
+    before the model; the files that they are of may still have to be written.
     """
 
     done: int
     total: int
     chunks: int
     unchanged: int
+    embedded: int = 0
 
 
 async def index_folder(
@@ -76,7 +78,14 @@ async def index_folder(
     at = Progress(0, len(to_write) + len(found.removed), 0, len(found.unchanged))
     progress(at)
     pending = 0
-    async with aclosing(write_groups(pipeline, place, _groups(reading, origin, chars_per_write))) as groups:
+
+    def embedded(count: int) -> None:
+        nonlocal at
+        at = replace(at, embedded=at.embedded + count)
+        progress(at)
+
+    writing = write_groups(pipeline, place, _groups(reading, origin, chars_per_write))
+    async with _counting(pipeline, embedded), aclosing(writing) as groups:
         async for written in groups:
             done = to_write.index(written[-1].path, at.done) + 1
             at = replace(at, done=done, chunks=at.chunks + sum(each.chunk_count for each in written))
@@ -100,6 +109,15 @@ async def index_folder(
         chunks=at.chunks,
         pending=pending,
     )
+
+
+@asynccontextmanager
+async def _counting(pipeline: Pipeline, embedded: Callable[[int], None]) -> AsyncIterator[None]:
+    before, pipeline.on_embedded = pipeline.on_embedded, embedded
+    try:
+        yield
+    finally:
+        pipeline.on_embedded = before
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from reverie_server.graph.claims import Role, Scope
 from reverie_server.graph.vocabulary import entity_type, relation_name
 from reverie_server.text.graph_terms import EntityType, RelationName
+from reverie_server.text.lazy_pattern import LazyPattern
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĖĘĚĞĢĪĮİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŴŶŸŹŻŽ"
 # Of bounded length: a longer run of letters is no name, and would be matched again from each of its letters.
@@ -38,7 +39,7 @@ class Verb:
     kind: VerbKind
     form: Form
     anchor: str
-    pattern: re.Pattern[str]
+    pattern: LazyPattern
     name: RelationName | None = None
     source: EntityType | None = None
     target: EntityType = "concept"
@@ -242,7 +243,7 @@ def _other_verbs(table: Mapping[str, Any], parts: _Parts) -> Iterator[Verb]:
         yield Verb("takes_over", "any", _anchor(phrase), _verb(phrase, parts, behind=from_), target="project")
 
 
-def _verb(phrase: str, parts: _Parts, *, objects: bool = True, behind: str = "") -> re.Pattern[str]:
+def _verb(phrase: str, parts: _Parts, *, objects: bool = True, behind: str = "") -> LazyPattern:
     """A verb with the words that may stand before and within it, and its objects."""
     words = phrase.split()
     if objects and "~" not in words:
@@ -263,7 +264,7 @@ def _verb(phrase: str, parts: _Parts, *, objects: bool = True, behind: str = "")
             both = f"[{word[0].lower()}{word[0].upper()}]" if index == 0 else re.escape(word[0])
             written.append(both + re.escape(word[1:]))
     ending = "" if words[-1] == "~" else r"(?!\w)"
-    return re.compile(rf"{_START}(?P<pre>(?:{parts.gap} ){{0,4}}){''.join(written)}{ending}{behind}")
+    return LazyPattern(rf"{_START}(?P<pre>(?:{parts.gap} ){{0,4}}){''.join(written)}{ending}{behind}")
 
 
 def _anchor(phrase: str) -> str:

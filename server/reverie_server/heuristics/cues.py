@@ -22,6 +22,7 @@ _FEWEST_KNOWN = 2
 # How many more common words another language must have than the one that is expected.
 _MORE_THAN_EXPECTED = 3
 _LEAST_SHARE = 0.12
+_WORD_BEGINS = r"(?<!\w)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,13 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
     def pattern(kind: str) -> str:
         return "|".join(_phrase(folded(phrase), unspaced) for phrase in phrases(kind))
 
+    def anywhere(kind: str) -> str:
+        # Whether a word begins is looked at once for each place, and not once for each phrase.
+        patterns = [_phrase(folded(phrase), unspaced) for phrase in phrases(kind)]
+        words = [each.removeprefix(_WORD_BEGINS) for each in patterns if each.startswith(_WORD_BEGINS)]
+        others = [each for each in patterns if not each.startswith(_WORD_BEGINS)]
+        return "|".join([*([rf"{_WORD_BEGINS}(?:{'|'.join(words)})"] if words else []), *others])
+
     kinds = ("self", "other", "remember", "decision", "preference", "fact", "action", "time", "chatter")
     # Possessive: no phrase begins with what stands between them.
     gap = r"[\s,，、.!！:：;-]*+"
@@ -96,7 +104,7 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
         frozenset(
             phrase for kind in _LANGUAGE_WORDS for phrase in map(folded, phrases(kind)) if _WORD.fullmatch(phrase)
         ),
-        {kind: re.compile(pattern(kind)) for kind in kinds},
+        {kind: re.compile(anywhere(kind)) for kind in kinds},
         re.compile(rf"{gap}(?:{pattern('chatter')})"),
         # Filler is a word of its own also where others are not: 那 begins many.
         re.compile(rf"(?:{gap}(?:{pattern('filler')})(?:[,，、.!！:：~〜…]++\s*+|\s++))++"),
@@ -112,7 +120,7 @@ def _phrase(phrase: str, unspaced: bool) -> str:
     parts = [r"\s++".join(map(_word, part.split())) for part in phrase.split(" .. ")]
     joined = r"\s++(?:[^\s.!?]++\s++){0,4}?".join(parts)
     # A phrase that may begin with any letters is tried at the beginning of words only, and finds itself from there.
-    begin = r"(?<!\w)" if phrase[0].isalnum() or phrase[0] == "*" else ""
+    begin = _WORD_BEGINS if phrase[0].isalnum() or phrase[0] == "*" else ""
     end = r"(?!\w)" if phrase[-1].isalnum() else ""
     return f"{begin}{joined}{end}"
 

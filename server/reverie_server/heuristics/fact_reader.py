@@ -11,6 +11,8 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
@@ -53,6 +55,13 @@ class _Reader:
     last_count: int = 0
     asked_next: bool = False
     asked_thing: str | None = None
+
+
+@cache
+def prepare_to_read(language: str) -> None:
+    """Compile what reading facts needs in this process: what a fork of it compiles is lost with the fork."""
+    all_phrases().get(language)
+    read_facts([Utterance("Please remember that I live in Berlin and not in Paris any more.", datetime.min)], language)
 
 
 def read_facts(

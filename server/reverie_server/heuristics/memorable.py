@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.extract import MAX_LINES, UserStatement, statements_of
 from reverie_server.heuristics.fact_grammar.people import people_of
-from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause, read_facts
 from reverie_server.heuristics.requests.fact_requests import is_of_next, split_request
@@ -143,7 +142,7 @@ def memorable_of(messages: Sequence[Message], language: str, time_zone: str, kno
     utterances = [
         Utterance(strip_injected(m.content), m.at, "user" if m.role == "user" else "assistant") for m in spoken
     ]
-    read = read_facts(utterances, language, known_people=people_of(known, _roles()))
+    read = read_facts(utterances, language, known_people=people_of(known, all_roles()))
     facts = [(fact, spoken[fact.utterance]) for fact in read]
     by_sentence: dict[tuple[int, str], list[StatedFact]] = {}
     for fact in read:
@@ -318,7 +317,7 @@ class _Reading:
 
     def _relation_alone(self, facts: Sequence[StatedFact], text: str) -> str:
         """The part of a text that says who somebody is to the user, where the rest is about that person."""
-        relations = [fact for fact in facts if fact.subject == SELF and fact.predicate in _roles()]
+        relations = [fact for fact in facts if fact.subject == SELF and fact.predicate in all_roles()]
         cues = cues_of(folded(text), self.expected)
         copula = _COPULAS.get(cues.language) if cues is not None else None
         if not relations or len(relations) < sum(fact.about_user for fact in facts) or copula is None:
@@ -383,19 +382,11 @@ def _near_of(facts: Sequence[StatedFact]) -> dict[str, str]:
     """The people whom facts name as somebody near to the user, with the words for what they are to them."""
     found: dict[str, str] = {}
     for fact in facts:
-        if fact.subject == SELF and fact.predicate in _roles() and not _ACQUAINTANCE.fullmatch(fact.predicate):
+        if fact.subject == SELF and fact.predicate in all_roles() and not _ACQUAINTANCE.fullmatch(fact.predicate):
             said = _role_before(fact.object).search(fact.sentence)
             if said is not None:
                 found[fact.object] = _NAMING.sub("", said["role"].rstrip())
     return found
-
-
-@cache
-def _roles() -> frozenset[str]:
-    """The words for what somebody is to the user."""
-    return frozenset(
-        role for phrases in all_phrases().values() for role in (*phrases.relations.single, *phrases.relations.many)
-    )
 
 
 def _projects_of(facts: Sequence[StatedFact]) -> frozenset[str]:

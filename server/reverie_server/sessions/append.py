@@ -183,10 +183,13 @@ class Recorder:
         check_place(grant.principal, seen.place)
         # Before it is this call's turn: chunking and embedding take longer than all the rest.
         prepared = await self._prepare(grant, seen, new_messages, now)
+        # Where nobody was before it, what was seen is still so; if not, the transaction finds out.
+        fresh: _Seen | None = None if self._is_busy(seen.place) else seen
 
         async def attempt() -> tuple[Appended, Place]:
-            nonlocal prepared
-            seen = await self._look(key, place, new_messages)
+            nonlocal prepared, fresh
+            seen = fresh or await self._look(key, place, new_messages)
+            fresh = None
             if seen.basis != prepared.basis:
                 prepared = await self._prepare(grant, seen, new_messages, now)
             if seen.session is not None and not prepared.messages:
@@ -202,6 +205,10 @@ class Recorder:
 
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
             return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
+
+    def _is_busy(self, place: Place) -> bool:
+        lock = self._turns.get(place)
+        return lock is not None and lock.locked()
 
     async def _look(self, key: Key, place: Place, messages: Sequence[NewMessage]) -> _Seen:
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:

@@ -44,6 +44,8 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
         toml_file="reverie.toml",
         extra="forbid",
         frozen=True,
+        # They describe what the API takes, which are an agent's; reading them back from the source takes its time.
+        use_attribute_docstrings=False,
     )
 
     # Where things are.

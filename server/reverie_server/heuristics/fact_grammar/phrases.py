@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -78,13 +78,41 @@ class Phrases:
         return self.patterns.get(name, _NEVER)
 
 
+class _ByLanguage(Mapping[str, Phrases]):
+    """The phrases of each language, compiled when they are first asked for."""
+
+    def __getitem__(self, language: str) -> Phrases:
+        return _phrases(language)
+
+    def __contains__(self, language: object) -> bool:
+        return language in _table("facts.toml")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_table("facts.toml"))
+
+    def __len__(self) -> int:
+        return len(_table("facts.toml"))
+
+
 @cache
 def all_phrases() -> Mapping[str, Phrases]:
     """The phrases by language."""
-    facts, spoken = (_table(name) for name in ("facts.toml", "spoken.toml"))
-    return {language: _compiled(language, table, spoken.get(language, {})) for language, table in facts.items()}
+    return _ByLanguage()
 
 
+@cache
+def all_roles() -> frozenset[str]:
+    """The words, in any language, for what somebody is to the user."""
+    relations = [table["relations"] for table in _table("facts.toml").values()]
+    return frozenset(role for each in relations for role in (*each["single"], *each["many"]))
+
+
+@cache
+def _phrases(language: str) -> Phrases:
+    return _compiled(language, _table("facts.toml")[language], _table("spoken.toml").get(language, {}))
+
+
+@cache
 def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
