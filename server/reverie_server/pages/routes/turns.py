@@ -47,4 +47,4 @@ async def follow(
 async def show_turn(visit: Visiting, turn_id: str) -> Response:
     """A turn: the parts of its prompt, what memory gave to it, and what it nearly gave and why not."""
     turn = await turns.get_turn(visit.agent_id, turn_id, visit.system, visit.who, visit.asked(Owner))
-    return await visit.show("turn.html", turn=turn)
+    return await visit.show("turn.html", turn=turn, threshold=await visit.threshold())
