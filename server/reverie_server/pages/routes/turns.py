@@ -29,9 +29,10 @@ async def list_turns(visit: Visiting) -> Response:
     )
 
 
-async def _feed(visit: Visiting) -> EventFeed:
+async def _feed(visit: Visiting) -> AsyncIterator[EventFeed]:
     last = visit.request.headers.get("last-event-id")
-    return await events.feed_of(visit.agent_id, visit.system, visit.who, visit.asked(Owner), last)
+    async with events.open_feed(visit.agent_id, visit.system, visit.who, visit.asked(Owner), last) as feed:
+        yield feed
 
 
 @router.get("/events", response_class=EventSourceResponse)
