@@ -14,7 +14,7 @@ from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
-_CANDIDATES = 100
+_CANDIDATES = 20
 
 
 @router.get("/nights")
