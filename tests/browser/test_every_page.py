@@ -97,6 +97,35 @@ async def test_by_keyboard_alone(lived: httpx.AsyncClient, look: Look) -> None:
         raise AssertionError("the focus never left the page")
 
 
+async def test_all_pages_are_two_presses_away_on_a_phone_without_script(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look(viewport=PHONE, java_script_enabled=False)
+    await sight.visit("facts")
+    pages = sight.page.get_by_role("navigation", name="Pages")
+    assert not await pages.is_visible()
+    opener = sight.page.get_by_role("button", name="Pages")
+    await opener.focus()
+    await sight.page.keyboard.press("Enter")
+    assert await pages.is_visible()
+    assert await pages.get_by_role("list").count() == 5
+    assert await pages.locator("[aria-current=page]").inner_text() == "Facts"
+    await sight.page.keyboard.press("Escape")
+    assert not await pages.is_visible()
+    await opener.click()
+    await sight.press(pages.get_by_role("link", name="Forget", exact=True))
+    assert sight.path == "forget"
+
+
+async def test_all_pages_are_in_sight_at_a_desk(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look(viewport=DESK)
+    await sight.visit("facts")
+    pages = sight.page.get_by_role("navigation", name="Pages")
+    assert await pages.get_by_role("link").count() == 19
+    assert not await sight.page.get_by_role("button", name="Pages").is_visible()
+    # One line of groups, so that the page itself begins high up.
+    boxes = [await group.bounding_box() for group in await pages.locator("> div").all()]
+    assert len({box["y"] for box in boxes if box}) == 1
+
+
 async def reach(sight: Sight, selector: str, key: str = "Tab") -> None:
     """Press a key until something has the focus."""
     for _ in range(120):

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import httpx
-from tests.browser.conftest import LINE, NUMBER, Look, put
+from tests.browser.conftest import LINE, NUMBER, Look, post, put
 from tests.browser.sight import OWNER, Sight
 from tests.jobs import deferred
 
 from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 
-if TYPE_CHECKING:
-    from playwright.async_api import Locator
-
 
 async def fill(sight: Sight, name: str, value: str, *, within: str = "main") -> None:
     await sight.page.locator(within).locator(f"[name={name}]").first.fill(value)
-
-
-async def is_team(row: Locator) -> bool:
-    """Whether a row of the list of files is of the team's."""
-    return "team" in await row.inner_text()
 
 
 async def test_search_from_any_page_says_why_and_whether_it_would_be_injected(
@@ -44,19 +35,21 @@ async def test_search_from_any_page_says_why_and_whether_it_would_be_injected(
     # Without a query the browser itself sends nothing.
     await fill(sight, "query", "")
     await sight.page.locator("main").get_by_role("button", name="Search").click()
-    assert "zeppelin" not in await sight.page.locator("main [name=query]").input_value()
-    assert await sight.page.locator("main [name=query]:invalid").count() == 1
+    assert "zeppelin" not in await sight.page.locator("main .ask [name=query]").input_value()
+    assert await sight.page.locator("main .ask [name=query]:invalid").count() == 1
 
 
 async def test_a_file_is_edited_compared_and_restored(lived: httpx.AsyncClient, look: Look) -> None:
     sight = await look()
     await sight.visit("memory")
-    # The team has files of the same names: each row leads to its own.
-    [team] = [row for row in await sight.page.locator("tr", has_text="MEMORY.md").all() if await is_team(row)]
-    await sight.press(team.get_by_role("link"))
+    # All people share files of the same names: a person's own come first, and each row leads to its own.
+    own, shared = await sight.page.get_by_role("link", name="MEMORY.md", exact=True).all()
+    await sight.press(shared)
     assert "Alma" not in await sight.text("article")
+    assert "This is the shared file" in await sight.text()
     await sight.visit("memory")
-    await sight.press(sight.page.locator("tr", has_text=OWNER).get_by_role("link", name="MEMORY.md", exact=True))
+    assert (await sight.page.locator("main h2").all_inner_texts()) == [OWNER, "Shared by all people"]
+    await sight.press(own)
     assert await sight.page.locator("article h2").inner_text() == "Long-term Memory"
     await sight.press(sight.page.get_by_role("link", name="Edit", exact=True))
     text = await sight.page.get_by_label("Text").input_value()
@@ -99,16 +92,18 @@ async def test_a_fact_is_confirmed_rated_changed_and_forgotten(lived: httpx.Asyn
     assert "I live in Bergen." in await sight.text(".facts")
     for button, what in (("Confirm", "confirmed "), ("Helpful", "1 helpful"), ("Not helpful", "0 helpful, 1 not")):
         await sight.visit("facts?q=Bergen")
-        await sight.page.get_by_text("Change", exact=True).first.click()
+        await sight.page.get_by_text("Correct, confirm or forget", exact=True).first.click()
         await sight.send(button)
         await sight.visit("facts?q=Bergen")
         assert what in await sight.text(".facts"), button
-    await sight.page.get_by_text("Change", exact=True).first.click()
+    await sight.page.get_by_text("Correct, confirm or forget", exact=True).first.click()
     await fill(sight, "text", "I live in Narvik.", within=".fact[open], .fact")
     await sight.send("Save")
+    assert "holds from now on" in await sight.text(".done")
+    assert "q=Bergen" in sight.page.url, "the list stays filtered as it was"
     await sight.visit("facts?q=Narvik")
     assert "I live in Narvik." in await sight.text(".facts")
-    await sight.page.get_by_text("Change", exact=True).first.click()
+    await sight.page.get_by_text("Correct, confirm or forget", exact=True).first.click()
     await sight.send("Forget")
     assert "Forgotten: rcp-" in await sight.text()
     await sight.visit("facts?q=Narvik")
@@ -120,13 +115,14 @@ async def test_a_fact_is_confirmed_rated_changed_and_forgotten(lived: httpx.Asyn
 async def test_a_contradiction_is_kept_merged_or_left(lived: httpx.AsyncClient, look: Look) -> None:
     sight = await look()
     await sight.visit("overview")
-    await sight.press(sight.page.locator(".trustbar").get_by_role("link", name="1 contradictions"))
+    await sight.press(sight.page.locator(".trustbar").get_by_role("link", name="1 contradiction"))
     assert "The budget is 300 euros." in await sight.text(".pair")
     await fill(sight, "text", "The budget is 450 euros.")
     await sight.send("Write this instead")
+    assert "Decided" in await sight.text(".done")
     assert "None: no two facts" in await sight.text()
     await sight.visit("contradictions?state=resolved")
-    assert "kept merge" in await sight.text()
+    assert "written anew" in await sight.text()
     await sight.visit("facts?q=budget&state=current")
     shown = await sight.text(".facts")
     assert "450 euros" in shown
@@ -154,19 +150,22 @@ async def test_forgetting_is_ticked_done_and_proven(lived: httpx.AsyncClient, lo
     sight = await look()
     await sight.visit("forget")
     await fill(sight, "query", "phone number")
-    await sight.send("Look")
+    await sight.send("Look for it")
     assert NUMBER in await sight.text(".ticks")
     await sight.send("Forget what is ticked")
     assert "nothing was removed" in await sight.text()
     await sight.visit("forget")
     await fill(sight, "query", "phone number")
-    await sight.send("Look")
+    await sight.send("Look for it")
     ticks = sight.page.locator(".ticks li", has_text=NUMBER)
     for index in range(await ticks.count()):
         await ticks.nth(index).get_by_role("checkbox").check()
     await sight.send("Forget what is ticked")
     assert "Forgotten: rcp-" in await sight.text()
     assert NUMBER not in await sight.page.content()
+    await fill(sight, "query", NUMBER)
+    await sight.send("Look for it")
+    assert NUMBER not in await sight.text()
     for page in ("conversations/web:1", "facts", "memory/file?path=MEMORY.md", "overview"):
         await sight.visit(page)
         assert NUMBER not in await sight.page.content(), page
@@ -194,8 +193,14 @@ async def test_why_a_line_is_in_a_prompt(lived: httpx.AsyncClient, look: Look) -
     await sight.send("Show its prompt")
     assert LINE in await sight.text(".prompt")
     await sight.visit("turns")
-    await sight.press(sight.page.locator("main table a").first)
+    await sight.press(sight.page.get_by_role("link", name="Where is the heron's lantern?").first)
     assert "Where is the heron's lantern?" in await sight.text()
+    await sight.send("The whole prompt, as it would be now")
+    assert "what is known" in await sight.text("table")
+    await sight.send("What was found, and why")
+    assert LINE in await sight.text(".hits")
+    await sight.press(sight.page.get_by_role("button", name="Forget something of this…"))
+    assert LINE in await sight.text(".ticks")
     await sight.visit("prompt")
     await fill(sight, "message", "Hello")
     await fill(sight, "session", "no such:session id")
@@ -209,9 +214,64 @@ async def test_a_night_by_topic_leaves_a_report(lived: httpx.AsyncClient, look: 
     await fill(sight, "topic", "the budget")
     await sight.send("Run")
     await sight.visit("nights")
-    assert "focused: the budget" in await sight.text("table")
+    assert "Notes on a topic: the budget" in await sight.text("table")
     await sight.press(sight.page.locator("main table a").first)
     assert "the budget" in await sight.text()
+
+
+async def test_a_night_is_undone_from_the_overview(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("overview")
+    entered = await sight.page.locator("form.entry [name=content]").first.input_value()
+    await sight.press(sight.page.get_by_role("link", name="What it changed, and undo").first)
+    assert entered in await sight.text(".diff")
+    assert "has been changed since" not in await sight.text()
+    night = sight.page.url
+    await sight.press(sight.page.get_by_role("button", name=re.compile("^Undo")))
+    assert "the present one again" in await sight.text(".done")
+    assert entered not in await sight.text("article")
+    await sight.page.goto(night)
+    assert "has been changed since" in await sight.text()
+
+
+async def test_why_memory_added_nothing(lived: httpx.AsyncClient, look: Look, runtime: Runtime) -> None:
+    for message in ("What is Alma?", "Hello!"):
+        await post(lived, "agents/wren/context", message=message)
+    await runtime.turn_log.flush()
+    sight = await look()
+    await sight.visit("turns")
+    assert "small talk" in await sight.page.locator("tr", has_text="Hello!").inner_text()
+    assert "in the prompt already" in await sight.page.locator("tr", has_text="What is Alma?").inner_text()
+    await sight.press(sight.page.get_by_role("link", name="What is Alma?"))
+    assert "what fits best stands in the prompt already" in await sight.text()
+    assert "red rowing boat" in await sight.text()
+
+
+async def test_a_day_of_the_past_is_chosen_by_a_slider(lived: httpx.AsyncClient, look: Look) -> None:
+    for has_script in (False, True):
+        sight = await look(java_script_enabled=has_script)
+        await sight.visit("facts?q=Bergen")
+        assert "I live in Bergen." in await sight.text(".facts")
+        slider = sight.page.get_by_role("slider")
+        await slider.focus()
+        # A page up or down is a tenth of it.
+        await slider.press("PageDown")
+        if has_script:
+            shown = await sight.text(".time output")
+            assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", shown)
+            assert shown == await slider.get_attribute("aria-valuetext")
+        await sight.send("Show this day")
+        assert "No fact fits." in await sight.text()
+        assert await sight.page.locator("main [name=q]").first.input_value() == "Bergen"
+        await sight.press(sight.page.get_by_role("link", name="now", exact=True))
+        assert "I live in Bergen." in await sight.text(".facts")
+    await sight.visit("graph")
+    await sight.press(sight.page.get_by_role("link", name="Petra Lind", exact=True))
+    await fill(sight, "as_of", "2020-01-01")
+    await sight.send("Show")
+    assert await sight.page.locator("svg.graph .other").count() == 0
+    await sight.visit("facts?at=many&from=2020-01-01")
+    assert "That did not work" in await sight.text()
 
 
 async def test_settings_of_an_agent(lived: httpx.AsyncClient, look: Look) -> None:
@@ -290,16 +350,21 @@ async def test_signing_in_what_a_key_may_and_signing_out(
     for page in ("facts", "contradictions", "conversations/web:1", "memory/file?path=MEMORY.md", "nights"):
         await sight.visit(page)
         names = await sight.page.locator("main").get_by_role("button").all_inner_texts()
-        assert {name for name in names if name not in ("Filter", "Search")} == set(), page
+        assert {name for name in names if name not in ("Filter", "Search", "Show this day")} == set(), page
 
 
 async def test_a_key_is_made_shown_once_and_revoked(lived: httpx.AsyncClient, look: Look) -> None:
     sight = await look()
     await sight.visit("keys")
     await fill(sight, "name", "Ada's laptop")
-    await sight.page.get_by_label("Role").select_option("admin")
+    assert await sight.page.get_by_label("Role").input_value() == "admin"
+    await fill(sight, "person", OWNER)
     await sight.send("Make a key")
-    key = await sight.page.locator("main pre").inner_text()
+    assert "the first key has to be an administrator's" in await sight.text()
+    await sight.visit("keys")
+    await fill(sight, "name", "Ada's laptop")
+    await sight.send("Make a key")
+    key = await sight.page.locator("main pre").first.inner_text()
     await sight.visit("keys")
     assert "/browser/login" in sight.page.url
     await sight.page.get_by_label("API key").fill(key)
@@ -307,6 +372,14 @@ async def test_a_key_is_made_shown_once_and_revoked(lived: httpx.AsyncClient, lo
     await sight.visit("keys")
     assert key not in await sight.page.content()
     assert "Ada's laptop" in await sight.text("table")
+    # A client for one person: the key, and what to write into the client with it.
+    await sight.visit("connect")
+    await sight.send(f"Make a key for {OWNER} alone")
+    hers = await sight.page.locator("main pre").first.inner_text()
+    snippet = await sight.page.locator("main pre").nth(1).inner_text()
+    assert f"Bearer {hers}" in snippet
+    assert "/mcp/wren" in snippet
+    assert OWNER in await sight.page.locator("tr", has_text="member").inner_text()
     await sight.press(sight.page.get_by_role("button", name=re.compile("^Revoke")).first)
     assert "/browser/login" in sight.page.url
 
@@ -334,7 +407,7 @@ async def test_a_job_that_failed_is_tried_again(lived: httpx.AsyncClient, look: 
         )
     sight = await look()
     await sight.visit("overview")
-    assert "1 jobs failed" in await sight.text(".trustbar")
+    assert "1 job failed" in await sight.text(".trustbar")
     await sight.visit("jobs")
     await sight.press(sight.page.get_by_role("button", name=re.compile("^Try again job")))
     assert "None." in await sight.text()
@@ -374,7 +447,7 @@ async def test_where_a_line_comes_from(lived: httpx.AsyncClient, look: Look) -> 
     own = sight.page.locator("tr", has_text="red rowing boat")
     assert "a person" in await own.inner_text()
     await sight.visit("memory/lines?path=PROFILE.md")
-    derived = sight.page.locator("tr", has_text="Petra Lind").filter(has_text="extraction").first
+    derived = sight.page.locator("tr", has_text="Petra Lind").filter(has_text="learned from").first
     await sight.press(derived.get_by_role("link").first)
     assert sight.path.startswith("conversations/web")
     assert await sight.page.locator("li.message:target").count() == 1

@@ -422,7 +422,8 @@ def timeline(d: Draw) -> Call:
     """Days with what was said, learned and forgotten: what the memory has, and the names of its conversations."""
     acting, fields = d.acting(reads=True)
     cursor = d.looted(d.loot.cursors, 0.1, "")
-    params = {**fields, **({"cursor": cursor} if cursor else {}), "limit": d.one_of(("1", "100"))}
+    until = d.one_of(({}, {}, {"until": "2026-03-03"}, {"until": "9999-12-31"}))
+    params = {**fields, **({"cursor": cursor} if cursor else {}), **until, "limit": d.one_of(("1", "100"))}
     call = Call(f"GET {AGENT}/timeline", acting.key, "GET", d.url_of(acting.agent, "timeline"), acting, params=params)
     key = key_of(acting, "")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -103,3 +105,32 @@ async def test_what_is_wrong_is_refused_before_a_stream_begins(client: httpx.Asy
         refused = await client.get(URL, params={"owner_key": ME}, headers={"Last-Event-ID": wrong})
         assert code(refused) == (422, "validation_error"), wrong
     assert code(await client.get(URL, params={"owner": ME})) == (422, "validation_error")
+
+
+async def test_a_key_follows_a_limited_number_of_streams(
+    client: httpx.AsyncClient, runtime: Runtime, with_key: Client
+) -> None:
+    await remember(client)
+    object.__setattr__(runtime.settings, "events_stream_seconds", 30.0)
+    object.__setattr__(runtime.events, "_streams_per_key", 2)
+    whose = {"owner_key": ME}
+    async with await with_key("member") as mine, await with_key("member") as theirs:
+        async with AsyncExitStack() as streams:
+            for _ in range(2):
+                answer = await streams.enter_async_context(mine.stream("GET", URL, params=whose))
+                assert answer.status_code == 200
+            refused = await mine.get(URL, params=whose)
+            assert code(refused) == (429, "too_many_requests")
+            assert int(refused.headers["Retry-After"]) >= 1
+            assert "streams of events" in refused.json()["detail"]
+            # Another key has its own, and this one's other requests go on.
+            answer = await streams.enter_async_context(theirs.stream("GET", URL, params=whose))
+            assert answer.status_code == 200
+            assert (await mine.get("/agents/wren/summary")).status_code == 200
+        # Whoever has gone away counts no more.
+        for _ in range(600):
+            if not runtime.events.open_streams:
+                break
+            await asyncio.sleep(0.05)
+        async with mine.stream("GET", URL, params=whose) as answer:
+            assert answer.status_code == 200

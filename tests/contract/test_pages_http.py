@@ -23,11 +23,18 @@ PAGES = (
 )
 ADMIN_PAGES = ("people", "keys", "audit")
 SECRET = "The heron keeps its lantern in the east boathouse."
-LIVE = '<script src="/browser/static/live.js" defer>'
+# Their own scripts alone, each by an address that changes with it.
+LIVE, TIME = "live.js", "time.js"
+SCRIPTS = r'<script src="/browser/static/([a-z.]+)\?[0-9a-f]{12}" defer>'
 HOSTILE = (
     "# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)> [link](http://evil.example/x) "
     "![pixel](http://evil.example/p.png) \u202eevil\n\n```\n</pre><script>alert(2)</script>\n```\n"
 )
+
+
+def scripts(text: str) -> list[str]:
+    """The names of a page's scripts; of one that is not the pages' own, all of its tag."""
+    return [own[1] if (own := re.fullmatch(SCRIPTS, tag)) else tag for tag in re.findall(r"<script[^>]*>", text)]
 
 
 def root_of(client: httpx.AsyncClient) -> str:
@@ -83,7 +90,7 @@ async def test_an_open_server_shows_its_pages_to_whoever_is_on_the_machine(
         assert "default-src 'none'" in policy
         assert "unsafe-inline" not in policy
         assert " style=" not in shown.text
-        assert re.findall(r"<script[^>]*>", shown.text) == [LIVE]
+        assert scripts(shown.text) == [LIVE, *([TIME] if page == "facts" else [])]
     assert SECRET in (await look(browser, "memory/file", path="notes/a.md")).text
     assert (await browser.get("/browser/static/reverie.css")).status_code == 200
     assert (await browser.get("/browser/static/../cookies.py")).status_code == 404
@@ -193,7 +200,7 @@ async def test_a_hostile_memory_is_shown_and_does_nothing(
     for page, params in (("memory/file", {"path": "notes/b.md"}), ("conversations/web:1", {})):
         shown = (await look(browser, page, **params)).text
         assert "&lt;script&gt;" in shown
-        assert re.findall(r"<script[^>]*>", shown) == [LIVE]
+        assert scripts(shown) == [LIVE]
         assert "<img" not in shown
         assert 'href="http' not in shown
         assert "http://evil.example/x" in shown
@@ -320,7 +327,7 @@ async def test_the_prompt_of_a_message_with_its_sections(client: httpx.AsyncClie
     assert shown.status_code == 200, shown.text
     assert '<span class="piece profile">## Profile' in shown.text
     assert '<span class="piece memory_context">&lt;memory-context&gt;' in shown.text
-    assert re.findall(r"<script[^>]*>", shown.text) == [LIVE]
+    assert scripts(shown.text) == [LIVE]
     assert (await look(browser, "conversations/web:1")).status_code == 404, "nothing of it is stored"
 
 
@@ -390,9 +397,16 @@ async def test_the_days_of_a_memory_and_where_its_lines_come_from(
     assert "my locker is number 34" in days
     assert "2 messages in 1 conversation" in days
     assert "my locker" not in (await look(browser, "timeline", kind="night")).text
+    today = datetime.now(UTC).date()
+    assert "my locker" in (await look(browser, "timeline", until=today.isoformat())).text
+    earlier = (await look(browser, "timeline", until=(today - timedelta(days=2)).isoformat())).text
+    assert "my locker" not in earlier
+    assert "up to" in earlier
+    assert (await look(browser, "timeline", until="soon")).status_code == 422
     assert "my locker" not in (await look(browser, "timeline", owner="user:2")).text
     lines = (await look(browser, "memory/lines", path="MEMORY.md")).text
-    assert "extraction" in lines
+    assert "learned from a conversation" in lines
+    assert "web:1, message 1" in lines
     assert "/browser/wren/conversations/web%3A1?owner=user%3A1#m1" in lines
     assert "Said: 2" in (await look(browser, "overview")).text
 

@@ -71,6 +71,21 @@ async def test_days_of_one_kind_since_a_time_and_without_entries(client: httpx.A
     assert await days(client, owner_key="user:1", kind="night") == []
 
 
+async def test_days_up_to_one_are_those_of_the_agents_time_zone(client: httpx.AsyncClient) -> None:
+    await client.put("/agents/wren", json={"settings": {"time_zone": "Asia/Tokyo"}})
+    for day in range(1, 6):
+        # Half past eight in the morning of the same day in Tokyo, and of the day after it.
+        for hour in ("00", "23"):
+            await say(client, "web:1", f"2026-03-0{day}T{hour}:30:00Z", "Hello.", owner_key="user:1")
+    found = await days(client, owner_key="user:1", kind="conversation", until="2026-03-03", limit=2)
+    assert [day["day"] for day in found] == ["2026-03-03", "2026-03-02", "2026-03-01"]
+    assert [day["counts"]["messages"] for day in found] == [2, 2, 1]
+    assert await days(client, owner_key="user:1", kind="conversation", until="0001-01-01") == []
+    last = await days(client, owner_key="user:1", kind="conversation", until="9999-12-31", limit=1)
+    assert last[0]["day"] == "2026-03-06"
+    assert code(await client.get(TIMELINE, params={"until": "soon"})) == (422, "validation_error")
+
+
 async def test_days_are_those_of_the_agents_time_zone(client: httpx.AsyncClient) -> None:
     await client.put("/agents/wren", json={"settings": {"time_zone": "Asia/Tokyo"}})
     await say(client, "web:1", "2026-03-01T14:59:00Z", "Late.", owner_key="user:1")

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -27,6 +28,7 @@ _API, _FILE_PASSAGES, _FILE_FACTS = f"/api/v1/agents/{_AGENT}", 50, 100
 # A paragraph of so many words is a passage of its own.
 _VOCABULARY, _PARAGRAPH_WORDS = 5_000, 140
 _SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu"]
+_NIGHT_NOTES, _NIGHT_LINES = 7, 20
 _WARM_UP, _SETTLE_SECONDS = 3, 600.0
 PAGES = (
     *("overview", "timeline", "memory", "memory/file?path=MEMORY.md", "memory/lines?path=notes/0.md", "facts"),
@@ -138,6 +140,11 @@ def _fill(served: Served, options: PagesOptions) -> int:
     _write(
         served, "MEMORY.md", "# Long-term Memory\n\n" + "\n".join(f"- {text[:80]}" for text in paragraphs[:100]) + "\n"
     )
+    # What the next night looks at: the notes of the last days.
+    today = datetime.now(UTC).date()
+    for back in range(1, _NIGHT_NOTES + 1):
+        lines = "\n".join(f"- {' '.join(draw.choices(words, k=14))}" for _ in range(_NIGHT_LINES))
+        _write(served, f"memory/{today - timedelta(days=back)}.md", f"# Notes\n\n{lines}\n")
     options.progress(f"writing {options.sessions} conversations")
     for number in range(options.sessions):
         at = f"2026-{1 + number % 10:02}-{1 + number // 10 % 28:02}T09:00:00Z"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 
 from reverie_client._sync.bound import Bound
 from reverie_client.derived import PipelineHealth, Retried, Stage, Summary, TimelineDay, TimelineKind, TimelinePage
@@ -24,14 +24,19 @@ class Pipeline(Bound):
         *,
         kind: TimelineKind | None = None,
         since: datetime | None = None,
+        until: date | None = None,
         entries: bool = True,
         page_size: int | None = None,
     ) -> Iterator[TimelineDay]:
-        """The days on which something was said, learned, went through, ended or was forgotten, the newest first."""
+        """The days on which something was said, learned, went through, ended or was forgotten, the newest first.
+
+        `until` is the last of them, in the agent's time zone.
+        """
         query = {
             **self._owner,
             "kind": kind,
             "since": None if since is None else since.isoformat(),
+            "until": None if until is None else until.isoformat(),
             "entries": None if entries else "false",
             "limit": page_size,
         }

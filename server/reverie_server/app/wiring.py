@@ -151,7 +151,7 @@ def assemble(
         turns=turns.turns,
         turn_log=turns.turn_log,
         stored_turns=StoredTurns(database),
-        events=Events(database, now=now),
+        events=Events(database, settings.events_streams_per_key, now=now),
         timeline=Timeline(database),
         session_compaction=turns.session_compaction,
         compactions=turns.compactions,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import TooManyRequests
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.principal import Principal
@@ -18,6 +21,8 @@ StreamedKind: TypeAlias = Literal["turn", "report", "jobs"]
 # Turns are written a moment after they happened, and by several servers: what is older by this is looked for again.
 _LATE = timedelta(seconds=30)
 _MAX_EVENTS = 500
+# After this time another stream of the key may have ended.
+_RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +88,40 @@ class EventFeed:
 
 
 class Events:
-    """Makes feeds. `now` gives the time, with its zone."""
+    """Makes feeds, and counts the streams that send them. `now` gives the time, with its zone.
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    A stream holds no slot of a request while it waits, and asks the database once a second: a key has at most
+    `streams_per_key` at once, so that whoever follows everything leaves the server to others.
+    """
+
+    def __init__(
+        self, database: Database, streams_per_key: int, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self._database = database
+        self._streams_per_key = streams_per_key
+        self._streams: Counter[str] = Counter()
         self._now = now
+
+    @property
+    def open_streams(self) -> int:
+        """How many streams are under way."""
+        return self._streams.total()
+
+    @contextmanager
+    def stream(self, key: str) -> Iterator[None]:
+        """Count a stream of a key while the block runs. TooManyRequests where the key has as many as it may."""
+        if self._streams[key] >= self._streams_per_key:
+            raise TooManyRequests(
+                f"this key follows {self._streams_per_key} streams of events, as many as it may; end one of them",
+                _RETRY_SECONDS,
+            )
+        self._streams[key] += 1
+        try:
+            yield
+        finally:
+            self._streams[key] -= 1
+            if not self._streams[key]:
+                del self._streams[key]
 
     def feed(self, principal: Principal, place: Place, since: datetime | None) -> EventFeed:
         """A feed of what happens from now on, or of what has happened after `since`.

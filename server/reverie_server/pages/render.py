@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -12,7 +13,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from reverie_server.pages import charts
+from reverie_server.pages import charts, words
 from reverie_server.pages.markdown import rendered
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -50,6 +51,9 @@ def _environment() -> Environment:
     made.filters["percent"] = _percent
     made.filters["markdown"] = rendered
     made.globals["charts"] = charts
+    made.globals["words"] = words
+    made.globals["static"] = _static
+    made.filters["many"] = words.many
     return made
 
 
@@ -61,6 +65,13 @@ def page(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
 def error_page(status: int, code: str, detail: str) -> HTMLResponse:
     """A page that says why a request was refused."""
     return page("error.html", status, title=_TITLES.get(status, "That did not work"), code=code, detail=detail)
+
+
+@cache
+def _static(name: str) -> str:
+    """The address of a file that all pages share: another one after an upgrade, since browsers keep it for an hour."""
+    digest = hashlib.sha256((TEMPLATES.with_name("static") / name).read_bytes()).hexdigest()
+    return f"/browser/static/{name}?{digest[:12]}"
 
 
 def _moment(at: datetime | None) -> str:
@@ -78,7 +89,10 @@ def _clock(at: datetime, time_zone: str) -> str:
 
 
 def _day(at: datetime | None) -> str:
-    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d}"
+    """The day of a time, in UTC; what holds from the first year on has no beginning that is known."""
+    if at is None or at.year <= 1:
+        return "" if at is None else "ever"
+    return f"{at.astimezone(UTC):%Y-%m-%d}"
 
 
 def _percent(share: float) -> str:

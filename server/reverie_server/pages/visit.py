@@ -20,12 +20,15 @@ from reverie_indexer.errors import Forbidden, NotFound, ReverieError, Validation
 from reverie_indexer.file_rules import check_agent_id, check_owner_key
 from reverie_server.access.keys import Caller
 from reverie_server.http.context import caller, encode_cursor
+from reverie_server.http.routes import agents
 from reverie_server.http.routes.listings import get_summary
 from reverie_server.http.schemas.common import Owner
+from reverie_server.pages import words
 from reverie_server.pages.cookies import form_token, session_token, theme_of
 from reverie_server.pages.entrance import ROOT, refusal
 from reverie_server.pages.render import HEADERS, page
 from reverie_server.runtime import Runtime
+from reverie_server.settings.agent import effective_settings
 
 Query = TypeVar("Query", bound=BaseModel)
 _MAX_FIELDS, _MAX_PARTS = 2_000, 20
@@ -82,6 +85,11 @@ class Visit:
         return self.who.role == "admin" and not self.who.is_bound
 
     @property
+    def done(self) -> str:
+        """What the form has done that this page comes after; "" without one."""
+        return words.done(self.request.query_params.get("done", ""))
+
+    @property
     def theme(self) -> str:
         """The colours that were chosen: light, dark, or "" for the system's."""
         return theme_of(self.request.scope)
@@ -112,13 +120,18 @@ class Visit:
         given = {name: value for name in names if (value := self.request.query_params.get(name))}
         return kind.model_validate({**self.whose, **given, **more})
 
+    async def threshold(self) -> float:
+        """The relevance from which on the agent's memory goes into a prompt."""
+        own = await agents.get_agent(self.agent_id, self.system, self.who)
+        return effective_settings(self.system.settings.agent_defaults, own.settings).auto_inject_threshold
+
     async def show(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
         """A page of a template, in the frame of this visit. Raises what `Gate.read` raises."""
         summary = await get_summary(self.agent_id, self.system, self.who, Owner.model_validate(self.whose))
         return page(template, status, visit=self, summary=summary, **values)
 
     def go(self, name: str, **query: str | int | None) -> RedirectResponse:
-        """Send the browser to another page of the same agent and owner, after a form."""
+        """Send the browser to another page of the same agent and owner, after a form; `done` is a code of `words`."""
         return RedirectResponse(self.url(name, **query), 303, dict(HEADERS))
 
 

@@ -88,9 +88,10 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     """Days that a turn is kept in the log of turns."""
     events_stream_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
     """Longest time of one stream of events; whoever follows them then asks again from the last."""
+    events_streams_per_key: Annotated[int, Field(ge=1, le=10_000)] = 32
+    """Streams of events that a key may follow at once."""
     trusted_proxies: str | None = None
-    """Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are
-    believed. None: nobody's are."""
+    """Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses and networks, by commas."""
 
     # Limits for clients.
     max_connections: Annotated[int, Field(ge=16, le=100_000)] | None = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from reverie_server.access.keys import Caller
 from reverie_server.access.principal import place_for
 from reverie_server.access.work_slot import without_slot
 from reverie_server.browse.events import Event, EventFeed
@@ -17,6 +19,7 @@ from reverie_server.http.context import Agent, System, Who, cursor_time, decode_
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import Owner
 from reverie_server.http.schemas.events import EventBody
+from reverie_server.runtime import Runtime
 
 router = APIRouter(
     prefix="/agents/{a}", tags=["Turns"], responses=may_answer(401, 403, 404, 422, 503), dependencies=[Depends(no_body)]
@@ -40,17 +43,26 @@ LastEventId = Annotated[
 ]
 
 
-async def feed_of(
-    a: Agent, system: System, who: Who, query: Annotated[Owner, Query()], last_event_id: LastEventId = None
-) -> EventFeed:
-    """The feed that a request wants; refused before the answer begins."""
+@asynccontextmanager
+async def open_feed(
+    a: str, system: Runtime, who: Caller, query: Owner, last_event_id: str | None
+) -> AsyncIterator[EventFeed]:
+    """The feed that a request wants, for as long as its answer takes; refused before the answer begins."""
     grant = await system.gate.read(who, a, query.resolved_owner())
     place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
     position = decode_cursor(last_event_id or None, str)
-    return system.events.feed(grant.principal, place, cursor_time(position[0]) if position else None)
+    with system.events.stream(f"{who.tenant_id}/{who.key_id or ''}"):
+        yield system.events.feed(grant.principal, place, cursor_time(position[0]) if position else None)
 
 
-Feed = Annotated[EventFeed, Depends(feed_of)]
+async def _feed(
+    a: Agent, system: System, who: Who, query: Annotated[Owner, Query()], last_event_id: LastEventId = None
+) -> AsyncIterator[EventFeed]:
+    async with open_feed(a, system, who, query, last_event_id) as feed:
+        yield feed
+
+
+Feed = Annotated[EventFeed, Depends(_feed)]
 
 
 @router.get("/events", response_class=EventSourceResponse, responses=_DOCUMENT)

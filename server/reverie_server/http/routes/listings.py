@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, TypeVar
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends, Query
 
@@ -63,7 +65,7 @@ async def get_timeline(a: Agent, system: System, who: Who, query: Annotated[Time
     position = decode_cursor(query.cursor, str)
     wanted = DaysWanted(
         since=query.since or datetime.min.replace(tzinfo=UTC),
-        before=cursor_time(position[0]) if position else datetime.now(UTC),
+        before=_before(position, query, grant.settings.time_zone),
         kinds=[query.kind] if query.kind else KINDS,
         has_entries=query.entries,
     )
@@ -86,6 +88,15 @@ async def list_owners(a: Agent, system: System, who: Who, query: Annotated[Owner
     last = owners[-1] if len(page) > query.limit else None
     cursor = encode_cursor(last.updated_at.isoformat(), last.owner_key) if last else None
     return OwnerList(owners=[listed_owner(person) for person in owners], next_cursor=cursor)
+
+
+def _before(position: Sequence[int | str] | None, query: TimelineQuery, zone: str) -> datetime:
+    """Where a page of days ends: where the one before it began, else after the last day that is wanted, else now."""
+    if position is not None:
+        return cursor_time(position[0])
+    if query.until is None or query.until == date.max:
+        return datetime.now(UTC)
+    return datetime.combine(query.until + timedelta(days=1), datetime.min.time(), ZoneInfo(zone))
 
 
 def _position(cursor: str | None, kind: type[Key]) -> tuple[datetime, Key] | None:

@@ -24,11 +24,12 @@ _DAY: dict[str, Any] = {"day": "2026-04-03", "counts": {"night": 1}, "entries": 
 
 
 class TimelineQuery(Page):
-    """Which days: since a time, and of which kind of events."""
+    """Which days: since a time, up to a day, and of which kind of events."""
 
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     kind: TimelineKind | None = None
     since: Instant | None = Field(None, description="RFC 3339 with an offset")
+    until: date | None = Field(None, description="The last day, in the agent's time zone")
     entries: bool = Field(True, description="Whether to say what happened, or only how much")
 
 

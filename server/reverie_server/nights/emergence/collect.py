@@ -174,6 +174,8 @@ def collect(
     """
     newest = sorted(inputs.entries, key=_age_key)[-MAX_ENTRIES:]
     entries = [entry for entry in newest if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
+    if not entries:
+        return []
     groups = all_groups = _grouped(entries, context.language)
     spoken = _spoken_language(entries, context.language)
     if asked is not None:

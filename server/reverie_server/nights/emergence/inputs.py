@@ -80,9 +80,11 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
     }
     files = await _files(connection, params)
     params["since"] = since
-    recalled = await _recalled(connection, params, [file.path for file in files])
     ids: dict[MessageKey, str | None] = {}
     entries = await _entries(files, window.language)
+    # Without entries there is nothing that was recalled, or that somebody took back.
+    has_entries = any(entries.values())
+    recalled = await _recalled(connection, params, [file.path for file in files]) if has_entries else []
     superseded = await _superseded(connection, params, [entry for each in entries.values() for entry in each])
     return EmergenceInput(
         files=files,
@@ -93,7 +95,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
         origins=await _origins(connection, place.tenant_id, entries, ids),
         message_ids=ids,
         superseded=superseded,
-        corrections=await _corrections(connection, params, window.time_zone),
+        corrections=await _corrections(connection, params, window.time_zone) if has_entries else [],
         tombstone_mark=await tombstone_mark(connection, place.tenant_id, own),
     )
 

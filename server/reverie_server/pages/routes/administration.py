@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from reverie_indexer.errors import ValidationFailed
 from reverie_server.http.routes import agents, audit, keys, listings, owners, pipeline
 from reverie_server.http.schemas.audit import AuditQuery
 from reverie_server.http.schemas.common import AgentPut, AgentsQuery, PlainPage
@@ -19,6 +20,10 @@ from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
 from reverie_server.settings.agent import AgentSettings, effective_settings
 
 Plain = TypeVar("Plain", bound=BaseModel)
+_FIRST_KEY = (
+    "the first key has to be an administrator's, for no single person or agent: with another one nobody could make or "
+    "revoke keys here any more. Make it, sign in with it, then make this one"
+)
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
 
 
@@ -65,7 +70,7 @@ async def retry(visit: Visiting, form: Sent) -> Response:
     """Try again what has failed for good: one job, or all."""
     body = PipelineRetry.model_validate({**visit.whose, "job_id": form.optional("job_id")})
     await pipeline.retry_pipeline(visit.agent_id, visit.system, visit.who, body)
-    return visit.go("jobs")
+    return visit.go("jobs", done="retried")
 
 
 @router.get("/agent")
@@ -90,33 +95,33 @@ async def change_agent(visit: Visiting, form: Sent) -> Response:
     given = {"name": form.optional("agent_name"), "leader_agent_id": own.leader_agent_id, "settings": settings}
     body = AgentPut.model_validate(given)
     await agents.put_agent(visit.agent_id, body, Response(), visit.system, visit.who)
-    return visit.go("agent")
+    return visit.go("agent", done="settings")
 
 
 @router.get("/keys")
 async def list_keys(visit: Visiting) -> Response:
     """The tenant's keys, without their secrets."""
     found = await keys.list_keys(visit.system, visit.who, _plain(visit, PlainPage, "cursor"))
-    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, made=None)
+    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, made=None, base="")
 
 
 @router.post("/keys")
 async def make_key(visit: Visiting, form: Sent) -> Response:
     """Make a key, which is shown this once."""
-    bound = (form.optional("agents") or "").split()
+    bound, person = (form.optional("agents") or "").split(), form.optional("person")
+    if visit.who.key_id is None and (form.text("role") != "admin" or bound or person):
+        raise ValidationFailed(_FIRST_KEY)
     given: dict[str, Any] = {"role": form.text("role"), "name": form.optional("name"), "agents": bound or None}
-    made = await keys.create_key(
-        KeyPost.model_validate({**given, "owner_key": form.optional("person")}), visit.system, visit.who
-    )
+    made = await keys.create_key(KeyPost.model_validate({**given, "owner_key": person}), visit.system, visit.who)
     found = await keys.list_keys(visit.system, visit.who, PlainPage())
-    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, made=made)
+    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, made=made, base=_base(visit))
 
 
 @router.post("/keys/{key_id}", dependencies=SENT)
 async def revoke_key(visit: Visiting, key_id: str) -> Response:
     """Accept a key no more, nor the sessions of it."""
     await keys.revoke_key(key_id, visit.system, visit.who)
-    return visit.go("keys")
+    return visit.go("keys", done="revoked")
 
 
 @router.get("/audit")
@@ -129,8 +134,11 @@ async def show_audit(visit: Visiting) -> Response:
 @router.get("/connect")
 async def connect(visit: Visiting) -> Response:
     """What to write into a client to use this memory, with the address that this page came from."""
-    base = str(visit.request.base_url).rstrip("/")
-    return await visit.show("connect.html", base=base)
+    return await visit.show("connect.html", base=_base(visit))
+
+
+def _base(visit: Visit) -> str:
+    return str(visit.request.base_url).rstrip("/")
 
 
 def _plain(visit: Visit, kind: type[Plain], *names: str) -> Plain:

@@ -70,6 +70,9 @@ def _placed(
     return given, [turn for turns_left in waiting.values() for turn in turns_left]
 
 
+_DONE = {"complete": "completed", "compact": "compacted", "clear": "cleared"}
+
+
 @router.post("/conversations/{s}/{action}", dependencies=SENT)
 async def act_on_conversation(visit: Visiting, s: str, action: str) -> Response:
     """Complete a conversation, compact it, clear what was said in it, or delete it."""
@@ -84,7 +87,7 @@ async def act_on_conversation(visit: Visiting, s: str, action: str) -> Response:
         await sessions.clear_messages(a, s, system, who, visit.asked(Owner))
     elif action == "delete":
         await sessions.delete_session(a, s, system, who, visit.asked(Owner))
-        return visit.go("conversations")
+        return visit.go("conversations", done="deleted")
     else:
         raise NotFound("there is no such page")
-    return visit.go(f"conversations/{s}")
+    return visit.go(f"conversations/{s}", done=_DONE[action])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -17,6 +19,7 @@ from reverie_server.http.schemas.facts import (
     FactsQuery,
 )
 from reverie_server.pages.entrance import ROOT
+from reverie_server.pages.time_slider import time_slider
 from reverie_server.pages.visit import PageRoute, Sent, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
@@ -27,13 +30,13 @@ _FILTERS = ("q", "category", "min_trust", "state", "as_of", "cursor")
 async def list_facts(visit: Visiting) -> Response:
     """Facts by trust, filtered by the parameters of the address."""
     given = {name: visit.request.query_params.get(name, "") for name in _FILTERS}
+    slider = time_slider(visit.request.query_params, datetime.now(UTC).date())
+    given["as_of"] = slider.as_of
     # A date alone is the end of that day: what held then.
-    day = given["as_of"]
-    more = {"as_of": f"{day}T23:59:59Z"} if day and "T" not in day else {}
     found = await facts.list_facts(
-        visit.agent_id, visit.system, visit.who, visit.asked(FactsQuery, *_FILTERS, **more, limit=25)
+        visit.agent_id, visit.system, visit.who, visit.asked(FactsQuery, *_FILTERS, as_of=slider.until, limit=25)
     )
-    return await visit.show("facts.html", facts=found.facts, next_cursor=found.next_cursor, given=given)
+    return await visit.show("facts.html", facts=found.facts, next_cursor=found.next_cursor, given=given, slider=slider)
 
 
 @router.get("/facts/{fact_id}")
@@ -47,6 +50,7 @@ async def show_fact(visit: Visiting, fact_id: str) -> Response:
 async def change_fact(visit: Visiting, form: Sent, fact_id: str, action: str) -> Response:
     """Vote for a fact, confirm, edit or forget it."""
     a, system, who, owner = visit.agent_id, visit.system, visit.who, visit.whose
+    done = {"confirm": "fact-confirmed", "edit": "fact-saved"}.get(action, "fact-rated")
     if action in ("helpful", "unhelpful"):
         await facts.rate_fact(a, fact_id, FactFeedback.model_validate({**owner, "kind": action}), system, who)
     elif action == "confirm":
@@ -56,10 +60,10 @@ async def change_fact(visit: Visiting, form: Sent, fact_id: str, action: str) ->
         await facts.edit_fact(a, fact_id, body, system, who)
     elif action == "forget":
         receipt = await facts.forget_fact(a, fact_id, system, who, FactOwner.model_validate(owner))
-        return visit.go(f"forget/{receipt.receipt_id}") if receipt.receipt_id else visit.go("facts")
+        return visit.go(f"forget/{receipt.receipt_id}") if receipt.receipt_id else visit.go("facts", done="nothing")
     else:
         raise NotFound("there is no such page")
-    return visit.go("facts", **{name: form.optional(name) for name in _FILTERS})
+    return visit.go("facts", **{name: form.optional(name) for name in _FILTERS}, done=done)
 
 
 @router.get("/contradictions")
@@ -79,4 +83,4 @@ async def resolve(visit: Visiting, form: Sent, contradiction_id: str) -> Respons
     text = form.text("text").strip() if keep == "merge" else None
     body = ContradictionResolve.model_validate({**visit.whose, "keep": keep, "text": text})
     await facts.resolve_contradiction(visit.agent_id, contradiction_id, body, visit.system, visit.who)
-    return visit.go("contradictions")
+    return visit.go("contradictions", done="ignored" if keep == "ignore" else "kept")

@@ -42,7 +42,7 @@ async def remove(visit: Visiting, form: Sent) -> Response:
         raise ValidationFailed("tick what is to be forgotten: nothing was removed")
     body = Forget.model_validate({**visit.whose, "query": form.text("query"), "items": items, "dry_run": False})
     receipt = await memory.forget(visit.agent_id, body, visit.system, visit.who)
-    return visit.go(f"forget/{receipt.receipt_id}") if receipt.receipt_id else visit.go("forget")
+    return visit.go(f"forget/{receipt.receipt_id}") if receipt.receipt_id else visit.go("forget", done="nothing")
 
 
 @router.get("/forget/{receipt_id}")

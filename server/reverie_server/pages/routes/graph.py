@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -16,6 +18,7 @@ from reverie_server.http.schemas.graph import (
 )
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.graph_drawing import drawing
+from reverie_server.pages.time_slider import time_slider
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
@@ -38,8 +41,9 @@ async def show_entity(visit: Visiting, entity_id: str) -> Response:
     """An entity with its relations, now or on the day of `as_of`, drawn and listed with their sources."""
     a, system, who = visit.agent_id, visit.system, visit.who
     entity = await graph.get_entity(a, entity_id, system, who, visit.asked(Owner))
-    day = visit.request.query_params.get("as_of", "")
-    wanted = {**visit.whose, "entity_id": entity_id, "max_depth": 1, **({"as_of": f"{day}T23:59:59Z"} if day else {})}
+    begun = min((relation.valid_from.date() for relation in entity.relations), default=None)
+    slider = time_slider(visit.request.query_params, datetime.now(UTC).date(), begun)
+    wanted = {**visit.whose, "entity_id": entity_id, "max_depth": 1, "as_of": slider.until}
     found = await graph.search_graph(a, GraphSearchRequest.model_validate(wanted), system, who)
     edges = [(relation.source, relation.name, relation.target) for relation in found.relations]
     alike = visit.asked(EntitiesQuery, entity_type=entity.type, limit=_ALIKE)
@@ -47,7 +51,7 @@ async def show_entity(visit: Visiting, entity_id: str) -> Response:
     return await visit.show(
         "entity.html",
         entity=entity,
-        day=day,
+        slider=slider,
         drawing=drawing(entity.name, edges),
         others=[each for each in others if each.id != entity.id],
     )
@@ -58,7 +62,7 @@ async def merge(visit: Visiting, form: Sent) -> Response:
     """Make one entity of two."""
     body = GraphMerge.model_validate({**visit.whose, "keep": form.text("keep"), "absorb": form.text("absorb")})
     merged = await graph.merge_entities(visit.agent_id, body, visit.system, visit.who)
-    return visit.go(f"graph/{merged.entity.id}")
+    return visit.go(f"graph/{merged.entity.id}", done="merged")
 
 
 @router.post("/graph/duplicates/{duplicate_id}", dependencies=SENT)
@@ -66,7 +70,7 @@ async def dismiss(visit: Visiting, duplicate_id: str) -> Response:
     """Say that two entities are not the same."""
     body = GraphOwner.model_validate(visit.whose)
     await graph.dismiss_duplicate(visit.agent_id, duplicate_id, visit.system, visit.who, body)
-    return visit.go("graph")
+    return visit.go("graph", done="apart")
 
 
 @router.post("/graph/merges/{merge_id}", dependencies=SENT)
@@ -74,4 +78,4 @@ async def undo(visit: Visiting, merge_id: str) -> Response:
     """Make two entities again of what was merged."""
     body = GraphOwner.model_validate(visit.whose)
     await graph.undo_merge(visit.agent_id, merge_id, visit.system, visit.who, body)
-    return visit.go("graph")
+    return visit.go("graph", done="apart")

@@ -52,7 +52,7 @@ async def write_file(visit: Visiting, form: Sent) -> Response:
         await files.put_file(visit.agent_id, path, body, Response(), visit.system, visit.who, tag)
     except StaleVersion:
         return await _file(visit, path, status=412, mine=content)
-    return visit.go("memory/file", path=path)
+    return visit.go("memory/file", path=path, done="saved")
 
 
 @router.post("/memory/restore")
@@ -61,7 +61,7 @@ async def restore(visit: Visiting, form: Sent) -> Response:
     path, version = form.text("path"), int(form.text("version"))
     body = ScopedOwner.model_validate(visit.whose)
     await files.restore_version(visit.agent_id, path, version, Response(), visit.system, visit.who, body, None)
-    return visit.go("memory/file", path=path)
+    return visit.go("memory/file", path=path, done="restored")
 
 
 async def _file(visit: Visit, path: str, *, status: int = 200, mine: str | None = None) -> Response:

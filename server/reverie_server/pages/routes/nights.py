@@ -5,14 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from reverie_server.http.routes import dreams
+from reverie_indexer.errors import NotFound
+from reverie_server.http.routes import dreams, files
+from reverie_server.http.schemas.common import VersionsQuery
 from reverie_server.http.schemas.control import ControlQuery, FocusBody, ReportPage
 from reverie_server.nights.emergence.candidates import STOPPED
 from reverie_server.pages.entrance import ROOT
-from reverie_server.pages.visit import PageRoute, Sent, Visiting
+from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
-_CANDIDATES = 100
+_CANDIDATES = 20
 
 
 @router.get("/nights")
@@ -47,7 +49,18 @@ async def show_report(visit: Visiting, report_id: str) -> Response:
     """A report: what was seen, what entered, what did not and why, and the diff."""
     query = visit.asked(ControlQuery)
     found = await dreams.dream_report(visit.agent_id, report_id, visit.system, visit.who, query)
-    return await visit.show("night.html", report=found.data, stopped=STOPPED)
+    present = await _version(visit, found.data.path) if found.data.diff else None
+    return await visit.show("night.html", report=found.data, stopped=STOPPED, present=present)
+
+
+async def _version(visit: Visit, path: str | None) -> int | None:
+    """The present version of the file that a night changed; None where there is none any more."""
+    query = visit.asked(VersionsQuery, limit=1, scope="personal" if visit.owner_key else "team")
+    try:
+        history = await files.list_versions(visit.agent_id, path or "", visit.system, visit.who, query)
+    except NotFound:
+        return None
+    return history.versions[0].version if history.versions else None
 
 
 @router.post("/nights")

@@ -32,6 +32,7 @@ async def overview(visit: Visiting) -> Response:
     reports = (await dreams.dream_reports(a, system, who, visit.asked(ReportPage, limit=_REPORTS))).data.reports
     # A night goes before what was done by day.
     report = next((each for each in reports if each.mode == "full"), next(iter(reports), None))
+    changed = next((each for each in reports if each.diff), None)
     card = await dreams.morning_card(a, system, who, visit.asked(ControlQuery))
     work = await pipeline.get_pipeline(a, system, who, visit.asked(PipelineQuery))
     return await visit.show(
@@ -39,6 +40,7 @@ async def overview(visit: Visiting) -> Response:
         facts=known,
         contradictions=pairs.contradictions,
         report=report,
+        changed=changed,
         card=card.data,
         failed=work.dead_letters,
         stages=work.stages,
@@ -75,7 +77,7 @@ async def _curves(visit: Visit) -> list[tuple[str, list[int]]]:
 async def dismiss_card(visit: Visiting) -> Response:
     """Dismiss the morning card."""
     await dreams.see_morning_card(visit.agent_id, visit.system, visit.who, ControlBody.model_validate(visit.whose))
-    return visit.go("overview")
+    return visit.go("overview", done="card")
 
 
 @router.post("/card/{report_id}/{key}/{action}")
@@ -89,4 +91,4 @@ async def decide_entry(visit: Visiting, form: Sent, report_id: str, key: str, ac
     else:
         body = EntryBody.model_validate({**visit.whose, "content": form.text("content")})
         await card_entries.edit_entry(a, report_id, key, body, system, who)
-    return visit.go("overview")
+    return visit.go("overview", done="card")

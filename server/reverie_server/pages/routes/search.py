@@ -9,12 +9,11 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from reverie_server.http.routes import agents, inject, memory
+from reverie_server.http.routes import inject, memory
 from reverie_server.http.schemas.inject import InjectBody
 from reverie_server.http.schemas.memory import SearchRequest, SearchResponse
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
-from reverie_server.settings.agent import effective_settings
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
 _TIERS = ("document", "episodic", "message", "fact")
@@ -62,7 +61,6 @@ async def _show(visit: Visit, query: str, settings: Sequence[Setting], *, is_bes
     ranks = [{hit.id: rank for rank, hit in enumerate(each.results, 1)} for each in found]
     others = [ranks[1], ranks[0]] if is_beside and query else [None]
     injected = None
-    own = await agents.get_agent(visit.agent_id, visit.system, visit.who)
     if query:
         body = InjectBody.model_validate({**visit.whose, "message": query, "explain": True})
         injected = await inject.inject(visit.agent_id, body, visit.system, visit.who)
@@ -74,7 +72,8 @@ async def _show(visit: Visit, query: str, settings: Sequence[Setting], *, is_bes
         all_tiers=_TIERS,
         columns=[Column(*each) for each in zip(used, found, others, strict=False)],
         injected=injected,
-        threshold=effective_settings(visit.system.settings.agent_defaults, own.settings).auto_inject_threshold,
+        texts={hit.id: hit.text for hit in (found[0].results if found else [])},
+        threshold=await visit.threshold(),
     )
 
 

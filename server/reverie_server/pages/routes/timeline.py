@@ -19,7 +19,7 @@ router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=
 async def timeline(visit: Visiting) -> Response:
     """Days on which something happened, twenty a page, of all kinds or of one."""
     a, system, who = visit.agent_id, visit.system, visit.who
-    query = visit.asked(TimelineQuery, "kind", "cursor")
+    query = visit.asked(TimelineQuery, "kind", "until", "cursor")
     found = await listings.get_timeline(a, system, who, query)
     archive = await dreams.dream_archive(a, system, who, visit.asked(ControlQuery))
     return await visit.show(
@@ -28,6 +28,7 @@ async def timeline(visit: Visiting) -> Response:
         zone=found.time_zone,
         next_cursor=found.next_cursor,
         kind=query.kind or "",
+        day=query.until or "",
         kinds=KINDS,
         months=archive.data.months,
     )

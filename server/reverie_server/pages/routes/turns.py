@@ -29,9 +29,10 @@ async def list_turns(visit: Visiting) -> Response:
     )
 
 
-async def _feed(visit: Visiting) -> EventFeed:
+async def _feed(visit: Visiting) -> AsyncIterator[EventFeed]:
     last = visit.request.headers.get("last-event-id")
-    return await events.feed_of(visit.agent_id, visit.system, visit.who, visit.asked(Owner), last)
+    async with events.open_feed(visit.agent_id, visit.system, visit.who, visit.asked(Owner), last) as feed:
+        yield feed
 
 
 @router.get("/events", response_class=EventSourceResponse)
@@ -47,4 +48,4 @@ async def follow(
 async def show_turn(visit: Visiting, turn_id: str) -> Response:
     """A turn: the parts of its prompt, what memory gave to it, and what it nearly gave and why not."""
     turn = await turns.get_turn(visit.agent_id, turn_id, visit.system, visit.who, visit.asked(Owner))
-    return await visit.show("turn.html", turn=turn)
+    return await visit.show("turn.html", turn=turn, threshold=await visit.threshold())
