@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 bench_cli = typer.Typer(help="Measure on your own machine.", no_args_is_help=True)
 
 RESULTS = Path("benchmarks/results")
+TURNS = Path("benchmarks/inject")
 SEED = 20261122
 Results = Annotated[Path, typer.Option(help="Where the result file goes.")]
 DatabaseUrl = Annotated[str | None, typer.Option(help="A PostgreSQL to work on, in databases of its own.")]
@@ -116,7 +117,10 @@ def bench_recall(
 def bench_relevance(
     data: DataFile,
     turns: Annotated[
-        Path | None, typer.Option(help="Sets of turns beside them, as of `inject`.", exists=True, file_okay=False)
+        list[Path] | None,
+        typer.Option(
+            help="Sets of turns; repeat for several. Default: `inject`, `inject/meaning`.", exists=True, file_okay=False
+        ),
     ] = None,
     results: Results = RESULTS,
     database_url: DatabaseUrl = None,
@@ -126,15 +130,16 @@ def bench_relevance(
     from reverie_bench.recall.calibrate import CalibrationOptions, run_calibration
     from reverie_bench.recall.report import relevance_content
 
-    options = CalibrationOptions(**_common(data_dir, database_url, data), turns=turns)
+    folders = tuple(turns) if turns else (TURNS, TURNS / "meaning")
+    options = CalibrationOptions(**_common(data_dir, database_url, data), turns=folders)
     _measure(run_calibration, [options], relevance_content, results)
 
 
 @bench_cli.command("inject")
 def bench_inject(
-    turns: Annotated[Path, typer.Option(help="Sets of turns, a file a language.", exists=True, file_okay=False)] = Path(
-        "benchmarks/inject"
-    ),
+    turns: Annotated[
+        Path, typer.Option(help="Sets of turns, a file a language.", exists=True, file_okay=False)
+    ] = TURNS,
     data: Conversations = None,
     results: Results = RESULTS,
     language: Annotated[str, typer.Option(help="The agents' language; `own`: of each set its own.")] = "english",

@@ -46,6 +46,22 @@ TURNS: dict[str, Any] = {
         {"category": "general", "message": "How tall is a giraffe?"},
         {"category": "near miss", "message": "Which parrot speaks Latin and Greek in novels?"},
         {"category": "unanswered", "message": "What is the parrot's name?"},
+        {"category": "greeting", "message": "Good morning!"},
+    ],
+}
+GERMAN_TURNS: dict[str, Any] = {
+    "language": "german",
+    "memory": {"notizen.md": ["- Der Kaktus blüht im August.", "- Die Fähre legt um sieben ab."]},
+    "turns": [
+        {"category": "direct", "message": "Wann blüht der Kaktus?", "evidence": ["Kaktus blüht"]},
+        {
+            "category": "follow-up",
+            "message": "Und um wie viel Uhr?",
+            "recent": ["Fährt die Fähre noch?"],
+            "evidence": ["legt um sieben"],
+        },
+        {"category": "general", "message": "Wie schwer wird ein Elefant?"},
+        {"category": "near miss", "message": "Welche Fähre fuhr in der Antike nach Zypern?"},
     ],
 }
 
@@ -69,28 +85,39 @@ def options(tmp_path: Path, server_conninfo: str) -> CalibrationOptions:
     turns = tmp_path / "turns"
     turns.mkdir()
     (turns / "english.json").write_text(json.dumps(TURNS))
-    return CalibrationOptions(data=(path,), embedder=load_hashing, turns=turns, database_url=server_conninfo)
+    (turns / "more").mkdir()
+    (turns / "more" / "german.json").write_text(json.dumps(GERMAN_TURNS))
+    folders = (turns, turns / "more")
+    return CalibrationOptions(data=(path,), embedder=load_hashing, turns=folders, database_url=server_conninfo)
 
 
 async def load_hashing() -> HashingEmbedder:
     return HashingEmbedder(256)
 
 
-async def test_both_formulas_are_fitted_on_what_search_gives(options: CalibrationOptions) -> None:
+async def test_three_formulas_are_fitted_on_what_search_gives(options: CalibrationOptions) -> None:
     report = await run_calibration(options)
-    assert (report.sizes["collections"], report.sizes["questions"], report.sizes["turns"]) == (3, 9, 5)
-    with_vector, without = report["calibrations"].values()
-    assert with_vector.formula.contrast is not None
-    assert without.formula.contrast is None
-    assert without.formula.idf_share > 0
-    # Nine questions asked in three ways, and four turns: the fifth has no answer, and neither a right one nor a wrong.
-    assert with_vector.messages == without.messages == 3 * 9 + 4
-    assert len(with_vector.left_out) == len(without.left_out) == 4
-    verdict = without.verdicts["fitted"]
+    assert (report.sizes["collections"], report.sizes["questions"], report.sizes["turns"]) == (3, 9, 10)
+    assert {name: list(each.formula.slopes) for name, each in report["calibrations"].items()} == {
+        "asked": ["contrast", "idf_share", "named", "unknown_name"],
+        "unasked": ["contrast", "idf_share", "named", "unknown_name", "personal"],
+        "words": ["idf_share", "named"],
+    }
+    for calibration in report["calibrations"].values():
+        # Nine questions asked in three ways, and eight turns: one has no answer, and a greeting is not searched for.
+        assert calibration.messages == 3 * 9 + 8
+        assert len(calibration.left_out) == 5
+        assert {group: list(each) for group, each in calibration.by_category.items()} == {
+            "should": ["direct", "follow-up"], "unrelated": ["general"], "near miss": ["near miss"],
+        }  # fmt: skip
+    words = report["calibrations"]["words"]
+    assert words.formula.slopes["idf_share"] > 0
+    verdict = words.verdicts["fitted"]
     assert set(verdict.found) == {"own", "elsewhere", "swapped", "should", "unrelated", "near miss"}
     assert (verdict.found["own"], verdict.right["own"], verdict.found["elsewhere"]) == (1, 1, 0)
-    assert verdict.right["should"] == 1
     assert verdict.found["unrelated"] == 0
+    # No word of the follow-up is in its memory; the messages before it are embedded with it, and only there.
+    assert verdict.right["should"] == 0.75
 
 
 async def test_the_same_run_gives_the_same_fit(options: CalibrationOptions) -> None:
@@ -103,15 +130,17 @@ async def test_a_calibration_holds_figures_and_no_text_of_the_data(options: Cali
     shown = shown_text(report, relevance_content(report))
     path = write_result(report, tmp_path / "results")
     written = path.read_text()
-    for secret in (*TALKS, "Marek", "kiln", "comet", "parrot", "conv-secret", "D1:1", str(tmp_path)):
+    for secret in (*TALKS, "Marek", "kiln", "comet", "parrot", "Kaktus", "conv-secret", "D1:1", str(tmp_path)):
         assert secret not in written
         assert secret not in shown
-    assert path.name == "relevance.json"
+    assert path.name == "relevance-words-pairs-trigrams.json"
     result = json.loads(written)
     assert len(result["data"]["sha256"]) == 64
     assert set(result["origin"]) == {"commit", "dirty", "versions", "machine", "model", "duration_seconds"}
-    fitted = result["calibrations"]["with_vector"]["formula"]
-    assert f"σ({fitted['contrast']:.2f}·contrast + {fitted['idf_share']:.2f}·idf_share" in shown
+    fitted = result["calibrations"]["words"]["formula"]
+    assert f"σ({fitted['slopes']['idf_share']:.2f}·idf_share " in shown
+    assert f" − {-fitted['offset']:.2f})" in shown
+    assert "should: follow-up" in shown
     assert "P(evidence | relevance)" in shown
 
 
@@ -125,3 +154,8 @@ async def test_two_conversations_or_paragraphs_are_too_little_to_fit_on(
         path.write_text(json.dumps(raw))
         with pytest.raises(ValidationFailed, match="3 LoCoMo conversations"):
             await run_calibration(replace(options, data=(path,)))
+
+
+async def test_one_set_of_turns_is_too_little_to_leave_one_out(options: CalibrationOptions) -> None:
+    with pytest.raises(ValidationFailed, match="2 sets of turns"):
+        await run_calibration(replace(options, turns=options.turns[:1]))

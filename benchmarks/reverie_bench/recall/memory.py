@@ -50,10 +50,20 @@ class Memory:
         self._units[number] = UnitsByLine(collection.units)
         return sum(note.chunk_count for note in written)
 
-    async def ask(self, number: int, query: str, mode: Mode) -> SearchOutcome:
+    async def ask(
+        self, number: int, query: str, mode: Mode, *, vector_query: str | None = None, is_unasked: bool = False
+    ) -> SearchOutcome:
         """The outcome of a search, as a caller would get it. SetupError where the search warns of a failure."""
         outcome = await self._search.search(
-            SearchRequest(TENANT, self._agent(number), query, max_results=DEPTH, mode=mode)
+            SearchRequest(
+                TENANT,
+                self._agent(number),
+                query,
+                max_results=DEPTH,
+                mode=mode,
+                vector_query=vector_query,
+                is_unasked=is_unasked,
+            )
         )
         check_warnings(outcome.warnings)
         return outcome

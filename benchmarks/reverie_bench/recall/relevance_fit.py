@@ -1,15 +1,16 @@
-"""Fits `relevance` on what decides: for each message the passage that speaks loudest. Pure, nothing drawn by chance.
+"""Fits the formulas of `relevance` on what decides: for each message the passage that speaks loudest. Pure.
 
 A logistic regression with one row a message: where memory has something, its best piece of evidence; where it has
 nothing, its best passage. Which one is best depends on the formula, so fitting and choosing alternate. Groups of
-messages weigh the same, however many they are. The offset is then set so that MIN_RELEVANCE (0.3) is where one in
-twenty of the messages finds something that have nothing to do with the memory, the mean over their groups.
+messages weigh what the rules of the formula say, however many messages they have. The offset is then set so that
+MIN_RELEVANCE (0.3) is where a share of the messages finds something that memory has nothing for, the mean over groups.
+Nothing is drawn by chance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,20 +25,41 @@ Group = Literal["own", "elsewhere", "swapped", "should", "unrelated", "near miss
 them, has nothing, has nothing though words or names are the same."""
 WITH: tuple[Group, ...] = ("own", "should")
 WITHOUT: tuple[Group, ...] = ("elsewhere", "unrelated", "near miss")
-SET_BY: tuple[Group, ...] = ("elsewhere", "unrelated")
-FALSE_SHARE = 0.05
+Feature = Literal["contrast", "idf_share", "named", "personal", "unknown_name"]
+"""The parts of relevance, by the names of the constants: see `search/relevance`."""
 _ROUNDS = 20
 _COLUMNS = ("features", "evidence", "shipped", "message", "asker", "memory")
 _FIRST_SLOPE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
+class FormulaRules:
+    """The features of a formula and what it is fitted to.
+
+    A group weighs 1, or what `weights` say. The offset is where `false_share` of the messages of `set_by` find
+    something, the mean over these groups.
+    """
+
+    features: tuple[Feature, ...]
+    set_by: tuple[Group, ...]
+    false_share: float
+    weights: Mapping[Group, float] = field(default_factory=dict)
+
+
+# A question of LoCoMo always concerns somebody's life. Half the weight in all keeps that from deciding what an
+# assistant is told; and what is near is the hard case there, what is unrelated then follows (.04).
+ASKED = FormulaRules(("contrast", "idf_share", "named", "unknown_name"), ("unrelated",), 0.055)
+UNASKED = FormulaRules((*ASKED.features, "personal"), ("near miss",), 0.22, {"own": 0.3, "elsewhere": 0.5})
+WORDS = FormulaRules(("idf_share", "named"), ("elsewhere", "unrelated"), 0.05)
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """The search results for each message of a group; a row is a passage.
 
-    `features` is (rows, 3), contrast, IDF share and named, or (rows, 2) without the first. `message` numbers the
-    messages from 0 to `messages` - 1 (one may have no row), `asker` is the conversation or set that it is of, `memory`
-    the one that was searched. `shipped` is the relevance that the product gave.
+    `features` is (rows, features), in the order of the rules. `message` numbers the messages from 0 to `messages` - 1
+    (one may have no row), `asker` is the conversation or set that it is of, `memory` the one that was searched.
+    `shipped` is the relevance that the product gave. `categories` has that of each message, and is empty for questions.
     """
 
     features: Floats
@@ -47,21 +69,19 @@ class Sample:
     asker: NDArray[np.int64]
     memory: NDArray[np.int64]
     messages: int
+    categories: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """relevance = σ(contrast · x + idf_share · y + named · z + offset); None: no vectors to go by."""
+    """relevance = σ(Σ slope · feature + offset), the slopes in the order of the features of the rules."""
 
-    contrast: float | None
-    idf_share: float
-    named: float
+    slopes: Mapping[Feature, float]
     offset: float
 
     def relevance(self, features: Floats) -> Floats:
         """Of each row of a sample's features."""
-        slopes = [self.idf_share, self.named] if self.contrast is None else [self.contrast, self.idf_share, self.named]
-        return sigmoid(np.asarray(features @ np.array(slopes) + self.offset))
+        return sigmoid(np.asarray(features @ np.array(list(self.slopes.values())) + self.offset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +96,21 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class CategoryVerdict:
+    """The decisions on the messages of one category: as a `Verdict`; `right` is None where memory has nothing."""
+
+    messages: int
+    found: float
+    right: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """A formula and what it is worth.
 
     `left_out`: the formula fitted without each conversation or set in turn. `auc_held_out`, `curve` and the verdict
     `held out` judge each message by the formula that has not seen what it is of. The AUCs tell evidence from other
-    passages, over all passages of all messages.
+    passages, over all passages of all messages. `by_category` is held out, of the turns.
     """
 
     formula: Formula
@@ -90,13 +119,14 @@ class Calibration:
     auc_held_out: float
     left_out: Sequence[Formula]
     verdicts: Mapping[str, Verdict]
+    by_category: Mapping[Group, Mapping[str, CategoryVerdict]]
     curve: Sequence[Bucket]
 
 
-def calibrate(samples: Mapping[Group, Sample], folds: int) -> Calibration:
+def calibrate(samples: Mapping[Group, Sample], rules: FormulaRules, folds: int) -> Calibration:
     """Fit on all, and once without each of the `folds` askers. ValidationFailed where there is nothing to fit."""
-    formula = fitted(samples)
-    left_out = [fitted({g: _without(s, fold) for g, s in samples.items()}) for fold in range(folds)]
+    formula = fitted(samples, rules)
+    left_out = [fitted({g: _without(s, fold) for g, s in samples.items()}, rules) for fold in range(folds)]
     by_all = {group: formula.relevance(sample.features) for group, sample in samples.items()}
     held_out = {group: np.zeros(len(sample.evidence)) for group, sample in samples.items()}
     for fold, without in enumerate(left_out):
@@ -113,26 +143,26 @@ def calibrate(samples: Mapping[Group, Sample], folds: int) -> Calibration:
         left_out=left_out,
         verdicts={name: _verdict(samples, by) for name, by in
                   (("fitted", by_all), ("held out", held_out), ("shipped", shipped))},
+        by_category={group: _by_category(group, sample, held_out[group])
+                     for group, sample in samples.items() if sample.categories},
         curve=bucketed(zip(_joined(held_out).tolist(), evidence.tolist(), strict=True)),
     )  # fmt: skip
 
 
-def fitted(samples: Mapping[Group, Sample]) -> Formula:
+def fitted(samples: Mapping[Group, Sample], rules: FormulaRules) -> Formula:
     """The formula for the samples; see the module. ValidationFailed where all or none have evidence."""
-    width = next(iter(samples.values())).features.shape[1]
-    slopes, chosen = np.full(width, _FIRST_SLOPE), np.zeros(0)
+    slopes, chosen = np.full(len(rules.features), _FIRST_SLOPE), np.zeros(0)
     for _ in range(_ROUNDS):
-        features, outcomes, weights = _loudest(samples, slopes)
+        features, outcomes, weights = _loudest(samples, rules, slopes)
         if np.array_equal(features, chosen):
             break
         chosen = features
         slopes = np.array(fit(features, outcomes, weights).slopes)
-    offset = logit(MIN_RELEVANCE) - _edge(samples, slopes)
-    values = [float(slope) for slope in slopes]
-    return Formula(values[0] if width == 3 else None, values[-2], values[-1], offset)
+    offset = logit(MIN_RELEVANCE) - _edge(samples, rules, slopes)
+    return Formula(dict(zip(rules.features, slopes.tolist(), strict=True)), offset)
 
 
-def _loudest(samples: Mapping[Group, Sample], slopes: Floats) -> tuple[Floats, Flags, Floats]:
+def _loudest(samples: Mapping[Group, Sample], rules: FormulaRules, slopes: Floats) -> tuple[Floats, Flags, Floats]:
     """One row a message, its outcome and its weight."""
     features, outcomes, weights = [], [], []
     for group in (*WITH, *WITHOUT):
@@ -142,7 +172,7 @@ def _loudest(samples: Mapping[Group, Sample], slopes: Floats) -> tuple[Floats, F
             best = _best_rows(sample, rows, sample.features @ slopes)
             features.append(sample.features[best])
             outcomes.append(np.full(len(best), group in WITH))
-            weights.append(np.full(len(best), 1 / max(1, len(best))))
+            weights.append(np.full(len(best), rules.weights.get(group, 1.0) / max(1, len(best))))
     weight = np.concatenate(weights)
     return np.concatenate(features), np.concatenate(outcomes), weight / weight.sum() * len(weight)
 
@@ -153,10 +183,10 @@ def _best_rows(sample: Sample, rows: NDArray[Any], by: Floats) -> NDArray[Any]:
     return order[np.unique(sample.message[order], return_index=True)[1]]
 
 
-def _edge(samples: Mapping[Group, Sample], slopes: Floats) -> float:
-    """The figure that FALSE_SHARE of the messages that have nothing to do with the memory reach, by group."""
-    figures, weights = [], []
-    for group in SET_BY:
+def _edge(samples: Mapping[Group, Sample], rules: FormulaRules, slopes: Floats) -> float:
+    """The figure that `false_share` of the messages of `set_by` reach, the mean over these groups."""
+    figures, weights = [np.zeros(0)], [np.zeros(0)]
+    for group in rules.set_by:
         if group in samples:
             sample = samples[group]
             by = sample.features @ slopes
@@ -167,8 +197,8 @@ def _edge(samples: Mapping[Group, Sample], slopes: Floats) -> float:
         # Nothing at all was found for any: whatever has something stands out.
         return 0.0
     order = np.argsort(-figure, kind="stable")
-    reached = np.cumsum(weight[order]) / len(figures)
-    at = int(np.searchsorted(reached, FALSE_SHARE, side="right"))
+    reached = np.cumsum(weight[order]) / (len(figures) - 1)
+    at = int(np.searchsorted(reached, rules.false_share, side="right"))
     # Just above the first that is one too many.
     return float(figure[order][min(at, len(order) - 1)]) + 1e-6
 
@@ -185,10 +215,30 @@ def _joined(by_group: Mapping[Group, NDArray[Any]]) -> NDArray[Any]:
 
 def _verdict(samples: Mapping[Group, Sample], relevance: Mapping[Group, Floats]) -> Verdict:
     def part(group: Group, rows: Flags) -> float:
-        return len(np.unique(samples[group].message[rows])) / max(1, samples[group].messages)
+        return int(_messages(samples[group], rows).sum()) / max(1, samples[group].messages)
 
     found: dict[Group, Flags] = {group: relevance[group] >= MIN_RELEVANCE for group in samples}
     return Verdict(
         {group: part(group, found[group]) for group in samples},
         {group: part(group, found[group] & samples[group].evidence) for group in WITH if group in samples},
     )
+
+
+def _by_category(group: Group, sample: Sample, relevance: Floats) -> dict[str, CategoryVerdict]:
+    category = np.array(sample.categories)
+    found = _messages(sample, relevance >= MIN_RELEVANCE)
+    right = _messages(sample, (relevance >= MIN_RELEVANCE) & sample.evidence)
+    of_category = {name: category == name for name in dict.fromkeys(sample.categories)}
+    return {
+        name: CategoryVerdict(
+            int(of.sum()), float(found[of].mean()), float(right[of].mean()) if group in WITH else None
+        )
+        for name, of in of_category.items()
+    }
+
+
+def _messages(sample: Sample, rows: Flags) -> Flags:
+    """Which messages have one of the rows."""
+    found = np.zeros(sample.messages, np.bool_)
+    found[sample.message[rows]] = True
+    return found

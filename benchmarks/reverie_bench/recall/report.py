@@ -10,7 +10,7 @@ from rich.table import Table
 from reverie_bench.recall.metrics import Bucket, Difference, Scores
 from reverie_bench.recall.relevance_fit import Calibration, Formula
 from reverie_bench.recall.run import SYSTEM
-from reverie_bench.report import Report, table
+from reverie_bench.report import Report, number, table
 from reverie_server.search.relevance import MIN_RELEVANCE
 
 # A table has no room for these; the result file has them.
@@ -51,6 +51,7 @@ def relevance_content(report: Report) -> Iterator[RenderableType]:
             yield f"  without one of them: {_formula(formula)}"
         yield f"  AUC {calibration.auc:.3f}, held out {calibration.auc_held_out:.3f}"
         yield _verdict_table(calibration)
+        yield _category_table(calibration)
         yield _evidence_table("P(evidence | relevance), held out", calibration.curve)
 
 
@@ -75,10 +76,9 @@ def _evidence_table(title: str, buckets: Sequence[Bucket]) -> Table:
 
 
 def _formula(formula: Formula) -> str:
-    contrast = "" if formula.contrast is None else f"{formula.contrast:.2f}·contrast + "
-    sign = "−" if formula.offset < 0 else "+"
-    words = f"{formula.idf_share:.2f}·idf_share + {formula.named:.2f}·named"
-    return f"relevance = σ({contrast}{words} {sign} {abs(formula.offset):.2f})"
+    terms = [(value, f"·{name}") for name, value in formula.slopes.items()] + [(formula.offset, "")]
+    written = " ".join(f"{'−' if value < 0 else '+'} {abs(value):.2f}{name}" for value, name in terms)
+    return f"relevance = σ({written.removeprefix('+ ')})"
 
 
 def _verdict_table(calibration: Calibration) -> Table:
@@ -88,3 +88,12 @@ def _verdict_table(calibration: Calibration) -> Table:
         right = {group: f" ({share:.3f})" for group, share in verdict.right.items()}
         rows.append([name, *(f"{verdict.found[group]:.3f}{right.get(group, '')}" for group in groups)])
     return table(f"messages that find something from {MIN_RELEVANCE} on (and the right thing)", groups, rows)
+
+
+def _category_table(calibration: Calibration) -> Table:
+    rows = (
+        (f"{group}: {category}", str(verdict.messages), number(verdict.found, 3), number(verdict.right, 3))
+        for group, by_category in calibration.by_category.items()
+        for category, verdict in by_category.items()
+    )
+    return table("turns, held out", ("messages", "found", "right"), rows, label="category")
