@@ -18,10 +18,8 @@ from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model_slot import ModelSlot
-from reverie_indexer.text.analyse import QueryTerms, analyse_query
+from reverie_indexer.text.analyse import analyse_query
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.heuristics.grounding_names import capitalises_nouns
-from reverie_server.heuristics.own_question import asks_about_self
 from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice
 from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
@@ -29,7 +27,6 @@ from reverie_server.search.empty_talk import empty_messages, without_empty
 from reverie_server.search.fact_copies import composed_copies, fact_copies
 from reverie_server.search.hot.answer import OutOfStepError, candidates_held, check_passage, need_texts
 from reverie_server.search.hot.cache import HotSlices
-from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.rank import (
     Query,
@@ -37,10 +34,9 @@ from reverie_server.search.rank import (
     Weights,
     effective_weights,
     holds_exact,
-    idf,
     score,
 )
-from reverie_server.search.relevance import MIN_RELEVANCE, built_in_directions, personal_score, scale_of
+from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import (
     Copy,
     Mode,
@@ -50,6 +46,7 @@ from reverie_server.search.request import (
     SearchResult,
     SearchRules,
 )
+from reverie_server.search.scoring_query import AnalysedRequest, scoring_query
 from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
 from reverie_server.search.superseded_text import Superseded
 from reverie_server.text.query import check_query
@@ -63,19 +60,6 @@ _MAX_COPIES = 10
 _LIKELY_EACH = 5
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 MODEL_MOVED = "the index has moved to another embedding model: restart this server; searched by words"
-
-
-@dataclass(frozen=True, slots=True)
-class _AnalysedRequest:
-    """A request at a time, with the terms and the vector of its query; no vector: it is searched by words alone."""
-
-    request: SearchRequest
-    rules: SearchRules
-    query: str
-    terms: QueryTerms
-    vector: QueryVector | None
-    at: datetime
-    warnings: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +156,7 @@ class Search:
         embedded = time.perf_counter()
         now = self._now()
         analysed = [
-            _AnalysedRequest(request, rules, query, of_query, vector, now, warnings)
+            AnalysedRequest(request, rules, query, of_query, vector, now, warnings)
             for request, query, of_query, (vector, warnings) in zip(requests, queries, terms, vectors, strict=True)
         ]
         try:
@@ -198,7 +182,7 @@ class Search:
             for request, of_query, each in zip(requests, terms, ranked, strict=True)
         ]
 
-    async def _ranked(self, requests: Sequence[_AnalysedRequest], hot: HotSlices | None) -> list[_RankedResults]:
+    async def _ranked(self, requests: Sequence[AnalysedRequest], hot: HotSlices | None) -> list[_RankedResults]:
         """The results of each, from one snapshot. OutOfStepError where `hot` has other ones; it holds them no more."""
         first = requests[0].request
         async with self._database.tenant(first.tenant_id, snapshot=True) as connection:
@@ -243,7 +227,7 @@ def _of_leader(request: SearchRequest) -> SearchRequest:
     return replace(request, agent_id=request.leader_agent_id, owner_key=None, leader_agent_id=None)
 
 
-def _comparable(analysed: _AnalysedRequest, scope: OpenSlices) -> _AnalysedRequest:
+def _comparable(analysed: AnalysedRequest, scope: OpenSlices) -> AnalysedRequest:
     """The request, by words alone where the index has moved to another model."""
     if analysed.vector is None or analysed.vector.model_id == scope.active_model_id:
         return analysed
@@ -251,7 +235,7 @@ def _comparable(analysed: _AnalysedRequest, scope: OpenSlices) -> _AnalysedReque
 
 
 async def _find(
-    connection: Connection, analysed: _AnalysedRequest, scope: OpenSlices, *, is_last: bool
+    connection: Connection, analysed: AnalysedRequest, scope: OpenSlices, *, is_last: bool
 ) -> _RankedResults:
     """Fetch candidates, score them, and fetch the texts of the best alone. With `is_last` the transaction ends."""
     request, vector = analysed.request, analysed.vector
@@ -269,7 +253,7 @@ async def _find(
     with span("rank"):
         has_text = bool(corpus.frequencies) and (request.mode != "vector" or vector is None)
         weights = effective_weights(analysed.rules.weights, has_text=has_text, has_vector=vector is not None)
-        query = _scoring_query(analysed, corpus)
+        query = scoring_query(analysed, corpus)
         scores = score(candidates, query, weights)
         compared = compared_rows(candidates, scores.score, request.max_results)
         await need_texts(connection, request, candidates, {*compared, *_likely_rows(scores, request)})
@@ -306,41 +290,8 @@ def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:
     return order[: _LIKELY_EACH * request.max_results]
 
 
-def _scoring_query(analysed: _AnalysedRequest, corpus: Corpus) -> Query:
-    """The query as `rank.score` takes it, with the IDFs of its terms in this corpus."""
-    count = corpus.chunk_count
-    idfs = np.array([idf(df, count) for df in corpus.frequencies.values()], np.float64)
-    unknown = set(analysed.terms.terms) - set(corpus.frequencies)
-    meaning = meaning_of(analysed.query, analysed.rules.language)
-    vector = analysed.vector
-    scale = scale_of(None if vector is None else vector.identity.name)
-    plane = scale.unasked if analysed.request.is_unasked else scale.asked
-    # Where every noun has a capital, a word that is unknown is no name.
-    has_unknown_name = bool(unknown & meaning.names) and not capitalises_nouns(analysed.query)
-    meaning_idfs = idfs * [term in meaning.terms for term in corpus.frequencies]
-    return Query(
-        analysed.query,
-        idfs,
-        float(idfs.sum()) + len(unknown) * idf(0, count),
-        meaning_idfs=meaning_idfs,
-        name_idfs=idfs * [term in meaning.names for term in corpus.frequencies],
-        meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
-        plane=plane,
-        usual_similarity=scale.usual_similarity,
-        personal=_personal(vector),
-        has_unknown_name=has_unknown_name,
-        about_self=asks_about_self(analysed.query),
-    )
-
-
-def _personal(vector: QueryVector | None) -> float:
-    if vector is None:
-        return 0.0
-    return personal_score(built_in_directions().get(vector.identity.name), vector.vector)
-
-
 async def _exact_finds(
-    connection: Connection, analysed: _AnalysedRequest, candidates: Candidates, scores: Scores
+    connection: Connection, analysed: AnalysedRequest, candidates: Candidates, scores: Scores
 ) -> Booleans:
     """Which of the candidates below the threshold have an exact part of the query to the letter."""
     is_exact = np.zeros(candidates.proposed_count, np.bool_)
@@ -353,7 +304,7 @@ async def _exact_finds(
 
 
 def _result(
-    analysed: _AnalysedRequest, corpus: Corpus, scored: _ScoredCandidates, index: int, passage: DictRow
+    analysed: AnalysedRequest, corpus: Corpus, scored: _ScoredCandidates, index: int, passage: DictRow
 ) -> SearchResult:
     """The candidate at `index` as a result, with the row of its passage."""
     candidates = scored.candidates

@@ -1,0 +1,64 @@
+"""A request with what is made of its query before anything is searched, and the query as scoring takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from reverie_indexer.text.analyse import QueryTerms
+from reverie_server.heuristics.grounding_names import capitalises_nouns
+from reverie_server.heuristics.own_question import asks_about_self
+from reverie_server.search.query_terms import meaning_of
+from reverie_server.search.rank import Query, idf
+from reverie_server.search.relevance import built_in_directions, personal_score, scale_of
+from reverie_server.search.request import SearchRequest, SearchRules
+from reverie_server.search.store import Corpus, QueryVector
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedRequest:
+    """A request at a time, with the terms and the vector of its query; no vector: it is searched by words alone."""
+
+    request: SearchRequest
+    rules: SearchRules
+    query: str
+    terms: QueryTerms
+    vector: QueryVector | None
+    at: datetime
+    warnings: Sequence[str]
+
+
+def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
+    """The query as `rank.score` takes it, with the IDFs of its terms in this corpus."""
+    count = corpus.chunk_count
+    idfs = np.array([idf(df, count) for df in corpus.frequencies.values()], np.float64)
+    unknown = set(analysed.terms.terms) - set(corpus.frequencies)
+    meaning = meaning_of(analysed.query, analysed.rules.language)
+    vector = analysed.vector
+    scale = scale_of(None if vector is None else vector.identity.name)
+    plane = scale.unasked if analysed.request.is_unasked else scale.asked
+    # Where every noun has a capital, a word that is unknown is no name.
+    has_unknown_name = bool(unknown & meaning.names) and not capitalises_nouns(analysed.query)
+    meaning_idfs = idfs * [term in meaning.terms for term in corpus.frequencies]
+    return Query(
+        analysed.query,
+        idfs,
+        float(idfs.sum()) + len(unknown) * idf(0, count),
+        meaning_idfs=meaning_idfs,
+        name_idfs=idfs * [term in meaning.names for term in corpus.frequencies],
+        meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
+        plane=plane,
+        usual_similarity=scale.usual_similarity,
+        personal=_personal(vector),
+        has_unknown_name=has_unknown_name,
+        about_self=asks_about_self(analysed.query),
+    )
+
+
+def _personal(vector: QueryVector | None) -> float:
+    if vector is None:
+        return 0.0
+    return personal_score(built_in_directions().get(vector.identity.name), vector.vector)
