@@ -35,17 +35,21 @@ _SEEDS = frozenset({"AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md"})
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How the messages for a formula are asked, and the rules of its fit."""
+    """How the messages for a formula are asked, and the rules of its fit.
+
+    The injector does not search for a message of small talk alone; it counts `with_small_talk`.
+    """
 
     rules: FormulaRules
     mode: Mode = "hybrid"
     is_unasked: bool = False
+    with_small_talk: bool = False
 
 
 _WAYS: Mapping[str, _Way] = {
     "asked": _Way(ASKED),
     "unasked": _Way(UNASKED, is_unasked=True),
-    "words": _Way(WORDS, mode="text"),
+    "words": _Way(WORDS, mode="text", with_small_talk=True),
 }
 
 
@@ -189,20 +193,21 @@ async def _ask_conversations(memory: Memory, corpus: Corpus, way: _Way) -> dict[
 
 
 async def _say_turns(memories: Sequence[_TurnMemory], way: _Way) -> dict[Group, _Rows]:
-    """The turns by kind. A message of small talk alone is left out: the injector does not search for it."""
     groups: dict[Group, _Rows] = {}
     for each in memories:
         seeds = _SEEDS - each.turns.files.keys()
         for turn in each.turns.turns:
-            if turn.kind != "apart" and not is_small_talk(shortened(turn.message), each.language):
-                judged = [
-                    (outcome, result, any(quote in result.text for quote in turn.evidence))
-                    async for outcome in _searches(each, turn, way)
-                    for result in outcome.results[:RESULTS_JUDGED]
-                    if result.path not in seeds
-                ]
-                rows = groups.setdefault(turn.kind, _Rows(way))
-                rows.add(judged, asker=each.number, memory=each.number, category=turn.category)
+            is_searched = way.with_small_talk or not is_small_talk(shortened(turn.message), each.language)
+            if turn.kind == "apart" or not is_searched:
+                continue
+            judged = [
+                (outcome, result, any(quote in result.text for quote in turn.evidence))
+                async for outcome in _searches(each, turn, way)
+                for result in outcome.results[:RESULTS_JUDGED]
+                if result.path not in seeds
+            ]
+            rows = groups.setdefault(turn.kind, _Rows(way))
+            rows.add(judged, asker=each.number, memory=each.number, category=turn.category)
     return groups
 
 

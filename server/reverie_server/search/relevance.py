@@ -69,17 +69,17 @@ class RelevanceScale:
 
 
 # By words alone, for a passage without a vector. Fitted by `reverie bench relevance`, as all planes.
-WORDS = Plane(0.0, idf_share=5.69, named=1.81, offset=-3.65)
-MINILM = Plane(contrast=4.4, idf_share=4.34, named=1.32, offset=-3.64)
+WORDS = Plane(0.0, idf_share=5.89, named=2.17, offset=-3.67)
+MINILM = Plane(contrast=4.52, idf_share=4.18, named=0.68, offset=-2.81, unknown_name=-2.88)
 SCALES: Mapping[str, RelevanceScale] = {
     "multilingual-e5-small": RelevanceScale(
-        asked=Plane(contrast=3.52, idf_share=3.37, named=1.46, offset=-2.25, unknown_name=-1.91),
-        unasked=Plane(contrast=4.79, idf_share=1.94, named=2.15, offset=-1.62, personal=1.73, unknown_name=-4.02),
+        asked=Plane(contrast=4.06, idf_share=3.05, named=1.36, offset=-2.26, unknown_name=-3.01),
+        unasked=Plane(contrast=4.87, idf_share=1.71, named=1.86, offset=-1.37, personal=1.75, unknown_name=-4.81),
         usual_similarity=0.1,
     ),
     "all-MiniLM-L6-v2": RelevanceScale(
         asked=MINILM,
-        unasked=Plane(contrast=4.59, idf_share=3.49, named=1.11, offset=-2.8, personal=1.05, unknown_name=-2.1),
+        unasked=Plane(contrast=4.72, idf_share=3.18, named=1.19, offset=-2.76, personal=1.05, unknown_name=-2.55),
         usual_similarity=0.1,
     ),
 }
