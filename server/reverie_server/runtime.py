@@ -57,6 +57,7 @@ from reverie_server.prompt.turn import Turns
 from reverie_server.prompt.turn_log import TurnLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
+from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.recall_log import RecallLog
@@ -117,6 +118,7 @@ class Runtime:
     pipeline: Pipeline
     search: Search
     hot_slices: HotSlices
+    calibration: Calibration
     memory_search: MemorySearch
     expansion: Expansion
     workspace: Workspace

@@ -51,6 +51,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnownFacts, Runtime
+from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
@@ -122,6 +123,7 @@ def assemble(
         pipeline=pipeline,
         search=core.search,
         hot_slices=hot,
+        calibration=Calibration(database),
         memory_search=MemorySearch(core.gate, core.search, core.recalls),
         workspace=core.workspace,
         long_term=core.long_term,

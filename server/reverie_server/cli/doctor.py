@@ -14,10 +14,11 @@ from rich.console import Console
 from reverie_indexer.database.damage import look_for_damage
 from reverie_indexer.database.database import DatabaseReport, inspect_database
 from reverie_indexer.errors import ReverieError
-from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
+    from reverie_indexer.database.database import Database
     from reverie_server.llm.provider import LanguageModel
     from reverie_server.settings.server import Settings
 
@@ -70,6 +71,7 @@ async def examine(settings: Settings) -> list[str]:
                 say("embedder", "none configured: search goes by words alone")
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
+                say("relevance", await _of_relevance(database, slot.ready))
                 await slot.aclose()
             await _look_for_damage(conninfo, say, fail)
             totals = await Health(database).totals()
@@ -92,6 +94,20 @@ def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) 
         say("llm", "none configured: summaries and notes go their extractive way")
     else:
         say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+async def _of_relevance(database: Database, ready: Ready) -> str:
+    """Whose constants relevance goes by with the embedding model."""
+    from reverie_server.search.calibration.scale import has_constants
+    from reverie_server.search.calibration.store import measured_slices, neutral_of
+
+    identity = ready.embedder.identity
+    if has_constants(identity):
+        return "by the constants of the built-in model"
+    if await neutral_of(database, ready.model_id, identity.dimension) is None:
+        return "by another model's constants, until a running server or worker has embedded the labelled messages"
+    measured, memories = await measured_slices(database, ready.model_id)
+    return f"learnt from labelled messages; {measured} of {memories} memories measured"
 
 
 async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:

@@ -20,6 +20,7 @@ from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.text.analyse import analyse_query
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.search.calibration.known import UNMEASURED, Measure, Measures
 from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice
 from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
@@ -111,6 +112,7 @@ class Search:
         self.rules = rules
         self._hot = hot
         self._now = now
+        self._measures = Measures()
 
     async def search(self, request: SearchRequest, rules: SearchRules | None = None) -> SearchOutcome:
         """The best passages for a query, best first. `rules` None: the server's own.
@@ -188,11 +190,15 @@ class Search:
         async with self._database.tenant(first.tenant_id, snapshot=True) as connection:
             with span("scope"):
                 scope = await open_scope(connection, first, hot=hot)
+            comparable = [_comparable(each, scope) for each in requests]
+            # One model embeds all.
+            vector = next((each.vector for each in comparable if each.vector is not None), None)
+            measure = await self._measures.of(connection, first.tenant_id, scope.slices, vector)
             ranked: list[_RankedResults] = []
             try:
-                for number, analysed in enumerate(requests, 1):
-                    comparable = _comparable(analysed, scope)
-                    ranked.append(await _find(connection, comparable, scope, is_last=number == len(requests)))
+                for number, analysed in enumerate(comparable, 1):
+                    judged = _judged_by(measure, analysed)
+                    ranked.append(await _find(connection, judged, scope, is_last=number == len(requests)))
             except OutOfStepError:
                 log.error("held_slice_out_of_step", tenant=first.tenant_id, agent=first.agent_id)
                 if hot is not None:
@@ -232,6 +238,11 @@ def _comparable(analysed: AnalysedRequest, scope: OpenSlices) -> AnalysedRequest
     if analysed.vector is None or analysed.vector.model_id == scope.active_model_id:
         return analysed
     return replace(analysed, vector=None, warnings=[*analysed.warnings, MODEL_MOVED])
+
+
+def _judged_by(measure: Measure, analysed: AnalysedRequest) -> AnalysedRequest:
+    """The request with what its passages are judged by, which is for those that have a vector."""
+    return replace(analysed, measure=UNMEASURED if analysed.vector is None else measure)
 
 
 async def _find(
