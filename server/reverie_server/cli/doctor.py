@@ -71,6 +71,8 @@ async def examine(settings: Settings) -> list[str]:
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
                 await slot.aclose()
+            if settings.reranker != "none":
+                await _try_reranker(settings, say, fail)
             await _look_for_damage(conninfo, say, fail)
             totals = await Health(database).totals()
             (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
@@ -92,6 +94,26 @@ def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) 
         say("llm", "none configured: summaries and notes go their extractive way")
     else:
         say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+async def _try_reranker(
+    settings: Settings, say: Callable[[str, object], None], fail: Callable[[str, str], None]
+) -> None:
+    """Load the configured reranker and have it score a text, which is not of anybody's memory."""
+    from reverie_server.app.rerankers import reranking_of
+    from reverie_server.search.rerank.protocol import RerankFailed
+
+    reranking = reranking_of(settings)
+    assert reranking is not None
+    await reranking.wait()
+    try:
+        await reranking.scores("How is the weather?", ["The weather is fine today."])
+    except RerankFailed as error:
+        fail("reranker", f"the reranker {error.reason}")
+    else:
+        say("reranker", f"{settings.reranker} {settings.reranker_model}, answers")
+    finally:
+        await reranking.aclose()
 
 
 async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:
