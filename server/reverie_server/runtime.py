@@ -61,6 +61,7 @@ from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.recall_log import RecallLog
+from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
@@ -119,6 +120,7 @@ class Runtime:
     search: Search
     hot_slices: HotSlices
     calibration: Calibration
+    reranking: Reranking | None  # None: no reranker is configured
     memory_search: MemorySearch
     expansion: Expansion
     workspace: Workspace

@@ -73,6 +73,8 @@ async def examine(settings: Settings) -> list[str]:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
                 say("relevance", await _of_relevance(database, slot.ready))
                 await slot.aclose()
+            if settings.reranker != "none":
+                await _try_reranker(settings, say, fail)
             await _look_for_damage(conninfo, say, fail)
             totals = await Health(database).totals()
             (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
@@ -108,6 +110,26 @@ async def _of_relevance(database: Database, ready: Ready) -> str:
         return "by another model's constants, until a running server or worker has embedded the labelled messages"
     measured, memories = await measured_slices(database, ready.model_id)
     return f"learnt from labelled messages; {measured} of {memories} memories measured"
+
+
+async def _try_reranker(
+    settings: Settings, say: Callable[[str, object], None], fail: Callable[[str, str], None]
+) -> None:
+    """Load the configured reranker and have it score a text, which is not of anybody's memory."""
+    from reverie_server.app.rerankers import reranking_of
+    from reverie_server.search.rerank.protocol import RerankFailed
+
+    reranking = reranking_of(settings)
+    assert reranking is not None
+    await reranking.wait()
+    try:
+        await reranking.scores("How is the weather?", ["The weather is fine today."])
+    except RerankFailed as error:
+        fail("reranker", f"the reranker {error.reason}")
+    else:
+        say("reranker", f"{settings.reranker} {settings.reranker_model}, answers")
+    finally:
+        await reranking.aclose()
 
 
 async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:

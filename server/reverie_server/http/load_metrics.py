@@ -20,13 +20,15 @@ from reverie_server.search.calibration.scale import State
 
 
 def breakers_of(runtime: Runtime) -> Mapping[str, Breaker]:
-    """The circuit breakers of the configured endpoints: `llm` and `embedder`."""
+    """The circuit breakers of the configured endpoints: `llm` and `embedder`; and of the `reranker`."""
     breakers = {}
     if runtime.llm is not None:
         breakers["llm"] = runtime.llm.breaker
     ready = runtime.models.ready
     if ready is not None and isinstance(ready.embedder, EndpointEmbedder):
         breakers["embedder"] = ready.embedder.breaker
+    if runtime.reranking is not None:
+        breakers["reranker"] = runtime.reranking.breaker
     return breakers
 
 

@@ -22,7 +22,7 @@ from reverie_indexer.text.analyse import analyse_query
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.calibration.known import UNMEASURED, Measure, Measures
 from reverie_server.search.candidates import Booleans, Candidates, Integers
-from reverie_server.search.choice import Choice
+from reverie_server.search.choice import Choice, Chosen
 from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
 from reverie_server.search.empty_talk import empty_messages, without_empty
 from reverie_server.search.fact_copies import composed_copies, fact_copies
@@ -33,6 +33,7 @@ from reverie_server.search.rank import (
     Query,
     Scores,
     Weights,
+    are_files,
     effective_weights,
     holds_exact,
     score,
@@ -47,6 +48,9 @@ from reverie_server.search.request import (
     SearchResult,
     SearchRules,
 )
+from reverie_server.search.rerank.order import Placing
+from reverie_server.search.rerank.reranking import Reranking
+from reverie_server.search.rerank.second_look import second_look, widened
 from reverie_server.search.scoring_query import AnalysedRequest, scoring_query
 from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
 from reverie_server.search.superseded_text import Superseded
@@ -74,6 +78,7 @@ class _RankedResults:
     warnings: Sequence[str]
     scoring_seconds: float
     query: Query
+    placing: Placing
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,8 @@ class _ScoredCandidates:
 class Search:
     """Finds passages of the memory that an owner sees with an agent.
 
-    `now` gives the time, by which episodes expire. Slices that `hot` holds are ranked in memory.
+    `now` gives the time, by which episodes expire. Slices that `hot` holds are ranked in memory. `reranking` is the
+    reranker of the requests that want one.
     """
 
     def __init__(
@@ -105,12 +111,14 @@ class Search:
         rules: SearchRules,
         *,
         hot: HotSlices | None = None,
+        reranking: Reranking | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._models = models
         self.rules = rules
         self._hot = hot
+        self._reranking = reranking
         self._now = now
         self._measures = Measures()
 
@@ -158,13 +166,15 @@ class Search:
         embedded = time.perf_counter()
         now = self._now()
         analysed = [
-            AnalysedRequest(request, rules, query, of_query, vector, now, warnings)
+            AnalysedRequest(widened(request, self._reranking), rules, query, of_query, vector, now, warnings)
             for request, query, of_query, (vector, warnings) in zip(requests, queries, terms, vectors, strict=True)
         ]
         try:
             ranked = await self._ranked(analysed, self._hot)
         except OutOfStepError:
             ranked = await self._ranked(analysed, None)
+        ranked_at = time.perf_counter()
+        ranked = [await self._reranked(request, each) for request, each in zip(requests, ranked, strict=True)]
         finished = time.perf_counter()
         scoring_seconds = sum(each.scoring_seconds for each in ranked)
         return [
@@ -178,7 +188,7 @@ class Search:
                 personal=each.query.personal,
                 has_unknown_name=each.query.has_unknown_name,
                 embed_ms=(embedded - started) * 1000,
-                database_ms=(finished - embedded - scoring_seconds) * 1000,
+                database_ms=(ranked_at - embedded - scoring_seconds) * 1000,
                 total_ms=(finished - started) * 1000,
             )
             for request, of_query, each in zip(requests, terms, ranked, strict=True)
@@ -205,6 +215,13 @@ class Search:
                     hot.drop(first.tenant_id, [slice_.slice_id for slice_ in scope.slices])
                 raise
             return ranked
+
+    async def _reranked(self, request: SearchRequest, ranked: _RankedResults) -> _RankedResults:
+        """The results in the order that the reranker makes of them, where the request wants one."""
+        if self._reranking is None or not request.is_reranked or not ranked.results:
+            return ranked
+        results, warnings = await second_look(self._reranking, self._database, request, ranked.results, ranked.placing)
+        return replace(ranked, results=results, warnings=[*ranked.warnings, *warnings])
 
     async def _embed(self, request: SearchRequest, query: str) -> tuple[QueryVector | None, list[str]]:
         """The vector of a request, and warnings; None, with a warning, where there is none."""
@@ -292,7 +309,25 @@ async def _find(
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
-    return _RankedResults(results, weights, has_text, vector is not None, analysed.warnings, finished - started, query)
+    return _RankedResults(
+        results,
+        weights,
+        has_text,
+        vector is not None,
+        analysed.warnings,
+        finished - started,
+        query,
+        _placing(candidates, chosen),
+    )
+
+
+def _placing(candidates: Candidates, chosen: Chosen) -> Placing:
+    """What decides over the places of the chosen candidates besides their scores."""
+    chunk_id, is_file = candidates.chunk_id.tolist(), are_files(candidates)
+    return Placing(
+        [(chunk_id[old], chunk_id[new]) for old, new in chosen.replaced],
+        frozenset(chunk_id[row] for row in chosen.rows if is_file[row]),
+    )
 
 
 def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:
