@@ -14,10 +14,11 @@ from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.embed.deterministic import HashingEmbedder, hashed_vector
 from reverie_indexer.embed.query_cache import CachedQueries
+from reverie_indexer.embedding import migrate
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot, Ready
-from reverie_indexer.pipeline import Pipeline, migrate
+from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
 from reverie_server.app.wiring import assemble
 from reverie_server.search.calibration.renew import Calibration
