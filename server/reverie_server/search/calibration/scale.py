@@ -32,11 +32,11 @@ or the model refuses them; there is no model."""
 Matrix: TypeAlias = NDArray[np.float32]
 NEUTRAL_SHARE = 0.98
 """The share of the neutral messages to which no passage of the memory is nearer than its `nearness`."""
-# The slope of contrast, in units of the nearness. The built-in models' own are 1.0 and 1.2; with 2 fewer messages that
+# The slope of contrast, in units of the nearness. The built-in models' own are 1.1 and 1.2; with 2 fewer messages that
 # have nothing to do with the memory find something, and as many others find what they need.
 _CONTRAST_SLOPE = 2.0
 # A passage without a word of the message helps from this contrast on, in the same units. At 1, a question that has
-# nothing to do with the memory found something in one case of eight, since now and then a word is the same.
+# nothing to do with the memory found something in one case of ten, since now and then a word is the same.
 _ALONE_FROM = 1.3
 # What is nearer by less than halves of floats tell apart is not near.
 _LEAST_NEARNESS = 0.01
