@@ -46,6 +46,18 @@ CREATE TABLE IF NOT EXISTS models (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS models_one_active ON models (active) WHERE active;
 
+-- What an embedding model that no constants were fitted for makes of the labelled messages of this program, learnt once
+-- (`messages_sha256`: of which): the direction of personal messages, the vectors of the neutral ones (halves), and the
+-- median cosine of texts that have nothing to do with each other. Nothing of anybody's memory is in it.
+CREATE TABLE IF NOT EXISTS model_relevance (
+    model_id         smallint PRIMARY KEY REFERENCES models (model_id) ON DELETE CASCADE,
+    messages_sha256  bytea NOT NULL,
+    usual_similarity real NOT NULL,
+    direction        bytea NOT NULL,
+    direction_offset real NOT NULL,
+    neutral          bytea NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS agents (
     tenant_id       text COLLATE "C" NOT NULL,
     agent_id        text COLLATE "C" NOT NULL,
@@ -79,6 +91,18 @@ CREATE TABLE IF NOT EXISTS slices (
     UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, owner_key, past),
     FOREIGN KEY (tenant_id, agent_id) REFERENCES agents (tenant_id, agent_id) ON DELETE CASCADE,
     CHECK (agent_id IS NOT NULL OR owner_key IS NULL)
+);
+
+-- How near a slice comes to messages that it has nothing for, by the vectors of a model without constants, when it had
+-- `chunk_count` passages. A number made of its own vectors alone, measured again once it has half as many more or fewer.
+CREATE TABLE IF NOT EXISTS slice_nearness (
+    tenant_id   text COLLATE "C" NOT NULL,
+    slice_id    bigint NOT NULL,
+    model_id    smallint NOT NULL REFERENCES models (model_id) ON DELETE CASCADE,
+    nearness    real NOT NULL,
+    chunk_count bigint NOT NULL,
+    PRIMARY KEY (tenant_id, slice_id),
+    FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 
 -- A session is a conversation; the message rows of one are in the order of `seq`, from 1. Messages up to
@@ -1041,7 +1065,7 @@ BEGIN
         'episodes', 'derivations', 'stages', 'extraction_retries', 'memory_compactions',
         'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
         'duplicates', 'merges', 'reports', 'report_views',
-        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts', 'turns'] LOOP
+        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts', 'turns', 'slice_nearness'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
@@ -1055,7 +1079,7 @@ BEGIN
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO reverie_app', t);
     END LOOP;
 END $$;
-GRANT SELECT ON models TO reverie_app;
+GRANT SELECT ON models, model_relevance TO reverie_app;
 
 -- The audit is added to and read, and never changed.
 ALTER TABLE audit ENABLE ROW LEVEL SECURITY;

@@ -26,7 +26,7 @@ from reverie_client import Reverie
 MEMORY = Path(__file__).parent / "memory"
 REVERIE = [sys.executable, "-m", "reverie_server.cli.main"]
 QUERIES = [
-    ("a paraphrase: the passage says «fiddle» and «gig»", "Who is the violinist and when is the concert?"),
+    ("a paraphrase: the passage says «gig»", "When does the band give a concert?"),
     ("an exact identifier", "SQLSTATE 40P01"),
     ("a dated fact", "Which appointment is on 10 November at 09:40?"),
     ("another language", "为什么新方案在埃尔福特变差了？"),

@@ -143,6 +143,7 @@ def bench_inject(
     data: Conversations = None,
     results: Results = RESULTS,
     language: Annotated[str, typer.Option(help="The agents' language; `own`: of each set its own.")] = "english",
+    unfitted: Annotated[bool, typer.Option("--unfitted", help="As a model that no constants were fitted for.")] = False,
     name: Annotated[str | None, typer.Option(help="The result is inject-NAME.json.")] = None,
     database_url: DatabaseUrl = None,
     data_dir: DataDir = None,
@@ -155,6 +156,7 @@ def bench_inject(
         **_common(data_dir, database_url, data, log_level="error"),
         turns=turns,
         language=None if language == "own" else language,
+        unfitted=unfitted,
         name=name,
     )
     _measure(run_inject, [options], inject_content, results)

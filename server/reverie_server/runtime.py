@@ -57,9 +57,11 @@ from reverie_server.prompt.turn import Turns
 from reverie_server.prompt.turn_log import TurnLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.proxy.proxy import Proxy
+from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.recall_log import RecallLog
+from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.search import Search
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.sessions import Sessions
@@ -117,6 +119,8 @@ class Runtime:
     pipeline: Pipeline
     search: Search
     hot_slices: HotSlices
+    calibration: Calibration
+    reranking: Reranking | None  # None: no reranker is configured
     memory_search: MemorySearch
     expansion: Expansion
     workspace: Workspace

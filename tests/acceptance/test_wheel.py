@@ -63,4 +63,4 @@ def test_the_wheel_runs_by_words_alone_and_the_model_joins_by_fetch() -> None:
         done = run(reverie, "search", "Who is a violinist?", "--json", "--max-results", 1, *data, cwd=home)
         answer = json.loads(done.stdout)
         assert (answer["results"][0]["text"], answer["warnings"]) == ("Ada plays the fiddle.", [])
-        assert answer["results"][0]["vector_score"] > 0.3
+        assert answer["results"][0]["vector_score"] > 0.1

@@ -134,3 +134,15 @@ async def test_a_key_follows_a_limited_number_of_streams(
             await asyncio.sleep(0.05)
         async with mine.stream("GET", URL, params=whose) as answer:
             assert answer.status_code == 200
+
+
+async def test_who_goes_away_breaks_no_connection_to_the_database(client: httpx.AsyncClient, runtime: Runtime) -> None:
+    await remember(client)
+    object.__setattr__(runtime.settings, "events_stream_seconds", 30.0)
+    for number in range(60):
+        async with client.stream("GET", URL, params={"owner_key": ME}) as answer:
+            assert answer.status_code == 200
+            # Before, while and after the stream asks for the first time.
+            await asyncio.sleep(number % 12 / 1000)
+    assert (await client.get("/agents/wren/summary", params={"owner_key": ME})).status_code == 200
+    assert runtime.database._pool.get_stats().get("returns_bad", 0) == 0

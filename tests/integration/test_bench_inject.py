@@ -47,13 +47,13 @@ def options(tmp_path: Path, server_conninfo: str) -> InjectOptions:
 
 async def test_what_is_injected_for_turns_and_questions_is_counted(options: InjectOptions, tmp_path: Path) -> None:
     report = await run_inject(options)
-    assert report.sizes["turns"] == 8
+    assert report.sizes["turns"] == 9
     assert report.sizes["conversation_questions"] == {"own": 6, "elsewhere": 6, "names swapped": 6}
     overall = report["overall"]
     assert (overall.recall.count, overall.recall.of) == (4, 4)
-    assert (overall.unrelated.count, overall.unrelated.of) == (0, 2)
+    assert (overall.unrelated.count, overall.unrelated.of) == (0, 3)
     assert overall.evidence == 1
-    assert report["trivial"]["unrelated"].count == 1
+    assert report["trivial"]["unrelated"].count == 2
     assert report["conversations"].recall.share == 1
     # At threshold 1 nothing is injected, whatever it is.
     assert (report["curve"][-1].recall, report["curve"][-1].unrelated) == (0, 0)

@@ -46,6 +46,9 @@ BEYOND = (
     "INSERT INTO vectors VALUES ('umbra', 1, 1, 1, 0, 1, 'document', true, '[1]')",
     "INSERT INTO models (provider, name, revision, dimension, normalised) VALUES ('p', 'n', 'r', 1, true)",
     "UPDATE models SET active = false",
+    "UPDATE model_relevance SET usual_similarity = 0",
+    "INSERT INTO slice_nearness VALUES ('acme', 1000000, 1, 0.1, 1)",
+    "INSERT INTO slice_nearness SELECT 'umbra', slice_id, 1, 0.1, 1 FROM slices",
     "INSERT INTO tombstones VALUES ('acme', 1000000, '\\x00')",
     "INSERT INTO sessions (tenant_id, slice_id, agent_id, session_id) VALUES ('acme', 1000000, 'wren', 's')",
     "INSERT INTO sessions (tenant_id, slice_id, agent_id, session_id)"

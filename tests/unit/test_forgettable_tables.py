@@ -21,6 +21,8 @@ NOT_REACHED: Mapping[str, str] = {
     "reverie_migrations": "the program's own",
     "schema_info": "the program's own",
     "models": "the program's own",
+    "model_relevance": "what a model says of messages that come with the program",
+    "slice_nearness": "ids and numbers",
     "agents": "names and settings that an admin gave",
     "slices": "ids alone",
     "events": "ids and numbers, never what anybody said",

@@ -60,3 +60,13 @@ def test_commands_that_do_not_serve_import_no_server() -> None:
     imported, _ = modules_after("import reverie_server.app.wiring")
     assert "psycopg" in imported
     assert imported & {"fastapi", "starlette", "uvicorn", "mcp", "onnxruntime", "openai"} == set()
+
+
+@pytest.mark.parametrize("reranker", ["none", "cross-encoder", "endpoint"])
+def test_a_reranker_imports_its_libraries_when_it_is_loaded_and_not_before(reranker: str) -> None:
+    imported, _ = modules_after(
+        "from reverie_server.app.rerankers import reranking_of\nfrom reverie_server.settings.server import Settings\n"
+        f"reranking_of(Settings(reranker={reranker!r}, reranker_model='m', reranker_base_url='http://127.0.0.1:1'))"
+    )
+    kinds = {f"reverie_server.search.rerank.{kind}" for kind in ("cross_encoder", "endpoint")}
+    assert imported & {"torch", "transformers", "sentence_transformers", "openai", "httpx2", *kinds} == set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from reverie_bench.recall.run import QUERY_CACHE_SIZE
 from reverie_bench.recall.turns import Kind, Turn, TurnSet, load_turns, turn_digests
 from reverie_bench.recall.variant import default_variant
 from reverie_bench.report import Report, file_name
+from reverie_bench.unfitted import unfitted
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
@@ -26,6 +27,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
 from reverie_server.inject.inject import Injection, Injector, InjectRequest
+from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import Search
 from reverie_server.settings.agent import AgentSettings
@@ -47,12 +49,14 @@ _SEEDS = (*_IN_PROMPT, "PROFILE.md", "MEMORY.md")
 class InjectOptions(Options):
     """A run on sets of turns. `data` are LoCoMo conversations (one file or none), asked by English agents.
 
-    `language` is that of the agents that hear the turns; None: each set has its own. `name` is the result's, by
-    default made of the folder of turns and the language.
+    `language` is that of the agents that hear the turns; None: each set has its own. `unfitted`: relevance is learnt
+    as by a model without constants, whatever the model. `name` is the result's, by default made of the folder of turns,
+    the language and that.
     """
 
     turns: Path
     language: str | None = "english"
+    unfitted: bool = False
     name: str | None = None
 
 
@@ -65,6 +69,8 @@ async def run_inject(options: InjectOptions) -> Report:
     ValidationFailed for data that is none, SetupError when the model or the database cannot be used.
     """
     sets = load_turns(options.turns)
+    if options.unfitted:
+        options = replace(options, embedder=unfitted(options.load_embedder))
     async with open_bench(options, query_cache_size=QUERY_CACHE_SIZE) as bench:
         heard = _Heard()
         for each in sets:
@@ -89,6 +95,7 @@ async def run_inject(options: InjectOptions) -> Report:
                 "threshold": threshold,
                 "max_tokens": settings.auto_inject_max_tokens,
                 "agent_language": options.language or "own",
+                "unfitted": options.unfitted,
             },
             origin=bench.origin(),
             figures={
@@ -114,6 +121,8 @@ def _name(options: InjectOptions) -> str:
         stem = f"{folder.parent.name}-held"
     if options.language != "english":
         stem += f"-{options.language or 'own'}"
+    if options.unfitted:
+        stem += "-unfitted"
     return file_name("inject", options.name or stem)
 
 
@@ -160,6 +169,8 @@ class _Listener:
         """Write the files; the rows of their passages."""
         pipeline = Pipeline(self._bench.database, self._bench.models, self._variant.index)
         await write_embedded(pipeline, Place(TENANT, self._agent_id, "team"), files)
+        # Of a model without constants what upkeep learns is learnt now.
+        await Calibration(self._bench.database).renew(self._bench.ready)
         async with self._bench.connection.cursor(row_factory=dict_row) as cursor:
             await cursor.execute(SQL["passages"], {"tenant_id": TENANT, "agent_id": self._agent_id})
             return await cursor.fetchall()

@@ -88,47 +88,52 @@ def load_sentence(
 
     Raises `SetupError` when the extra is not installed or the model cannot be loaded.
     """
-    try:
-        library = importlib.import_module("sentence_transformers")
-        hub = importlib.import_module("huggingface_hub")
-    except ImportError as error:
-        raise SetupError(
-            "The sentence-transformers embedder needs packages that are not installed: pip install reverie[models]"
-        ) from error
-    importlib.import_module("transformers.utils.logging").disable_progress_bar()
+    library, is_offline = sentence_libraries("sentence-transformers embedder", "models")
     if threads is not None:
         importlib.import_module("torch").set_num_threads(threads)
     try:
-        loaded = library.SentenceTransformer(
-            model, device=device, revision=revision, local_files_only=hub.is_offline_mode()
-        )
+        loaded = library.SentenceTransformer(model, device=device, revision=revision, local_files_only=is_offline)
     except (OSError, ValueError, RuntimeError) as error:  # not there, not a model, no such device
         raise SetupError(
-            f"The embedding model {_name(model)} cannot be loaded: check its name or path, the device, and, "
+            f"The embedding model {model_name(model)} cannot be loaded: check its name or path, the device, and, "
             "if it must be downloaded first, the network and HF_HUB_OFFLINE. The log says why."
         ) from error
     dimension = loaded.get_embedding_dimension()
     if not dimension:
-        raise SetupError(f"The embedding model {_name(model)} does not tell its dimension: use another one.")
+        raise SetupError(f"The embedding model {model_name(model)} does not tell its dimension: use another one.")
     identity = ModelIdentity(
-        "sentence-transformers", _name(model), _revision(hub, model, revision), int(dimension), True
+        "sentence-transformers", model_name(model), _revision(model, revision), int(dimension), True
     )
     return SentenceEmbedder(loaded, identity)
 
 
-def _name(model: str) -> str:
+def sentence_libraries(what: str, extra: str) -> tuple[Any, bool]:
+    """The library sentence-transformers, and whether it may only use what is on this machine.
+
+    SetupError where it is not installed: `what` needs the extra.
+    """
+    try:
+        library = importlib.import_module("sentence_transformers")
+        hub = importlib.import_module("huggingface_hub")
+    except ImportError as error:
+        raise SetupError(f"The {what} needs packages that are not installed: pip install reverie[{extra}]") from error
+    importlib.import_module("transformers.utils.logging").disable_progress_bar()
+    return library, hub.is_offline_mode()
+
+
+def model_name(model: str) -> str:
     """A path's last part: the same model elsewhere is the same model, and no message tells where it lies."""
     return Path(model).resolve().name if Path(model).is_dir() else model
 
 
-def _revision(hub: Any, model: str, requested: str | None) -> str:
+def _revision(model: str, requested: str | None) -> str:
     """For a directory, the start of a digest over its files; for a name, the commit in the hub's cache."""
     directory = Path(model)
     if directory.is_dir():
         return directory_digest(directory)[:12]
     # The library looks for a name without owner under its own.
     repository = model if "/" in model else f"sentence-transformers/{model}"
-    found = hub.try_to_load_from_cache(
+    found = importlib.import_module("huggingface_hub").try_to_load_from_cache(
         repository, "config.json", cache_dir=os.getenv("SENTENCE_TRANSFORMERS_HOME"), revision=requested
     )
     if isinstance(found, str):

@@ -28,7 +28,8 @@ CACHE_KEEP_DAYS = 7
 
 async def upkeep(runtime: Runtime) -> None:
     """Until cancelled: publish that silent sessions are complete, load a model that could not be loaded, embed what
-    waits, give large slices their index, and every hour remove history, audit and cached vectors that are not kept.
+    waits, give large slices their index, learn what is near by a model without constants, and every hour remove
+    history, audit and cached vectors that are not kept.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
@@ -83,4 +84,7 @@ async def _upkeep_once(runtime: Runtime) -> None:
         runtime.database,
         exact_max_chunks=runtime.settings.exact_max_chunks,
         max_partitions=runtime.settings.max_partitions,
+    )
+    await runtime.calibration.renew(
+        runtime.models.ready, lambda: not (runtime.pipeline.backfill_wanted.is_set() or is_cancelled())
     )

@@ -23,6 +23,7 @@ from reverie_server.app.background import StageDependencies, delays_of, wire_con
 from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
 from reverie_server.app.language import language_model, token_counter
+from reverie_server.app.rerankers import reranking_of
 from reverie_server.app.snapshots import index_rules, wire_snapshots
 from reverie_server.app.turns import TurnDependencies, WiredTurns, wire_turns
 from reverie_server.browse.conversations import Conversations
@@ -51,6 +52,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnownFacts, Runtime
+from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.memory_search import MemorySearch
 from reverie_server.search.rank import Weights
@@ -107,7 +109,8 @@ def assemble(
     """
     pipeline = Pipeline(database, models, index_rules(settings, embed_wait_seconds), waiting=long_wait)
     hot = HotSlices(database, settings.hot_slices_bytes)
-    search = Search(database, models, _search_rules(settings), hot=hot, now=now)
+    reranking = reranking_of(settings)
+    search = Search(database, models, _search_rules(settings), hot=hot, reranking=reranking, now=now)
     core = _core(settings, pipeline, search, database, llm, now)
     injector = Injector(core.search, core.count_tokens, core.recalls)
     turns = _turns(settings, database, core, injector, now)
@@ -122,6 +125,8 @@ def assemble(
         pipeline=pipeline,
         search=core.search,
         hot_slices=hot,
+        calibration=Calibration(database),
+        reranking=reranking,
         memory_search=MemorySearch(core.gate, core.search, core.recalls),
         workspace=core.workspace,
         long_term=core.long_term,
@@ -293,6 +298,8 @@ async def open_runtime(
                     task.cancel()
                 if runtime.llm is not None:
                     await runtime.llm.aclose()
+                if runtime.reranking is not None:
+                    await runtime.reranking.aclose()
         finally:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)

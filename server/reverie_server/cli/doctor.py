@@ -14,10 +14,11 @@ from rich.console import Console
 from reverie_indexer.database.damage import look_for_damage
 from reverie_indexer.database.database import DatabaseReport, inspect_database
 from reverie_indexer.errors import ReverieError
-from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
+    from reverie_indexer.database.database import Database
     from reverie_server.llm.provider import LanguageModel
     from reverie_server.settings.server import Settings
 
@@ -70,7 +71,10 @@ async def examine(settings: Settings) -> list[str]:
                 say("embedder", "none configured: search goes by words alone")
             else:
                 say("embedder", f"{slot.ready.embedder.identity}, answers")
+                say("relevance", await _of_relevance(database, slot.ready))
                 await slot.aclose()
+            if settings.reranker != "none":
+                await _try_reranker(settings, say, fail)
             await _look_for_damage(conninfo, say, fail)
             totals = await Health(database).totals()
             (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
@@ -92,6 +96,40 @@ def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) 
         say("llm", "none configured: summaries and notes go their extractive way")
     else:
         say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+
+
+async def _of_relevance(database: Database, ready: Ready) -> str:
+    """Whose constants relevance goes by with the embedding model."""
+    from reverie_server.search.calibration.scale import has_constants
+    from reverie_server.search.calibration.store import measured_slices, neutral_of
+
+    identity = ready.embedder.identity
+    if has_constants(identity):
+        return "by the constants of the built-in model"
+    if await neutral_of(database, ready.model_id, identity.dimension) is None:
+        return "by another model's constants, until a running server or worker has embedded the labelled messages"
+    measured, memories = await measured_slices(database, ready.model_id)
+    return f"learnt from labelled messages; {measured} of {memories} memories measured"
+
+
+async def _try_reranker(
+    settings: Settings, say: Callable[[str, object], None], fail: Callable[[str, str], None]
+) -> None:
+    """Load the configured reranker and have it score a text, which is not of anybody's memory."""
+    from reverie_server.app.rerankers import reranking_of
+    from reverie_server.search.rerank.protocol import RerankFailed
+
+    reranking = reranking_of(settings)
+    assert reranking is not None
+    await reranking.wait()
+    try:
+        await reranking.scores("How is the weather?", ["The weather is fine today."])
+    except RerankFailed as error:
+        fail("reranker", f"the reranker {error.reason}")
+    else:
+        say("reranker", f"{settings.reranker} {settings.reranker_model}, answers")
+    finally:
+        await reranking.aclose()
 
 
 async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:

@@ -154,10 +154,12 @@ def _bound_socket(settings: Settings) -> socket.socket:
 
 
 async def _freeze_when_loaded(runtime: Runtime) -> None:
-    """Once the model is loaded, exclude it and its libraries from garbage collection."""
+    """Once the models are loaded, exclude them and their libraries from garbage collection."""
     import gc
 
     await runtime.models.wait()
+    if runtime.reranking is not None:
+        await runtime.reranking.wait()
     gc.freeze()
 
 
@@ -229,6 +231,8 @@ async def _search(
 
     async with open_runtime(settings) as runtime:
         await runtime.models.wait()
+        if runtime.reranking is not None:
+            await runtime.reranking.wait()
         owner_key = owner_of(owner)
         outcome = await runtime.memory_search.find(
             OPERATOR, check_agent_id(agent), owner_key, query, max_results=max_results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import get_args
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -15,16 +16,19 @@ from reverie_server.http.admission import Admission
 from reverie_server.http.bodies import BodyMemory
 from reverie_server.http.connections import CLOSED, Connections
 from reverie_server.runtime import Runtime
+from reverie_server.search.calibration.scale import State
 
 
 def breakers_of(runtime: Runtime) -> Mapping[str, Breaker]:
-    """The circuit breakers of the configured endpoints: `llm` and `embedder`."""
+    """The circuit breakers of the configured endpoints: `llm` and `embedder`; and of the `reranker`."""
     breakers = {}
     if runtime.llm is not None:
         breakers["llm"] = runtime.llm.breaker
     ready = runtime.models.ready
     if ready is not None and isinstance(ready.embedder, EndpointEmbedder):
         breakers["embedder"] = ready.embedder.breaker
+    if runtime.reranking is not None:
+        breakers["reranker"] = runtime.reranking.breaker
     return breakers
 
 
@@ -63,6 +67,12 @@ class LoadMetrics(Collector):
             pauses.add_metric([name], breaker.opened)
         yield from (paused, pauses)
         yield from self._hot_slices()
+        constants = GaugeMetricFamily(
+            "reverie_relevance", "1: whose constants relevance goes by with the embedding model", labels=["constants"]
+        )
+        for state in get_args(State):
+            constants.add_metric([state], float(self._runtime.calibration.state == state))
+        yield constants
         if self.connections is not None:
             yield GaugeMetricFamily("reverie_connections", "Open connections", value=len(self.connections))
             closed = CounterMetricFamily(

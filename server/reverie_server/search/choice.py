@@ -32,11 +32,15 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The rows of the results, best first, all scores, and the sentences of the results that do not hold."""
+    """The rows of the results, best first, all scores, and the sentences of the results that do not hold.
+
+    `replaced` are pairs of rows: a passage that a superseded sentence matched, and that of the fact that replaced it.
+    """
 
     rows: list[int]
     scores: Scores
     superseded: Mapping[bytes, Superseded]
+    replaced: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Choice:
             scores = with_predecessors(scores, pairs)
             rows = await self._select(scores, is_exact, excluded)
         superseded: dict[bytes, Superseded] = {}
+        in_order: list[tuple[int, int]] = []
         for _ in range(_ROUNDS):
             await self._need(rows)
             keys = {row: [each.key for each in keyed_sentences(self.candidates.text[row])] for row in rows}
@@ -82,9 +87,10 @@ class Choice:
             replaced = await self._replaced(passages, superseded, scores, excluded)
             if not replaced:
                 break
+            in_order += replaced
             scores = with_succession(scores, replaced)
             rows = await self._select(scores, is_exact, excluded)
-        return Chosen(rows, scores, superseded)
+        return Chosen(rows, scores, superseded, in_order)
 
     async def _need(self, rows: Iterable[int]) -> None:
         await need_texts(self.connection, self.request, self.candidates, rows)

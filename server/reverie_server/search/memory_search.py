@@ -32,7 +32,8 @@ class MemorySearch:
         query = check_query(query)
         with span("gate"):
             grant = await self._gate.read(caller, agent_id, owner_key)
-        outcome = await self._search.search(request_for(grant, query, **options), rules_for(grant, self._search.rules))
+        request = request_for(grant, query, is_reranked=True, **options)
+        outcome = await self._search.search(request, rules_for(grant, self._search.rules))
         counted(len(outcome.results))
         self._recalls.note(caller.tenant_id, query, outcome.relevances(), "search")
         return outcome

@@ -279,8 +279,8 @@ def select(
     left_out = _shadowed_rows(candidates).union(excluded)
     ordered = [row for row in order.tolist() if passes[row] and row not in left_out]
     matches = candidates.has_term[: candidates.proposed_count].any(axis=1) | (scores.relevance >= MIN_RELEVANCE)
-    is_file = np.array(_are_files(candidates), np.bool_)
-    return _with_quota(is_file, matches, _without_repeated_texts(candidates, ordered), limit)
+    is_file = np.array(are_files(candidates), np.bool_)
+    return with_quota(is_file, matches, _without_repeated_texts(candidates, ordered), limit)
 
 
 def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
@@ -318,14 +318,14 @@ def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> l
     return kept
 
 
-def _are_files(candidates: Candidates) -> list[bool]:
+def are_files(candidates: Candidates) -> list[bool]:
     """Which passages are of files that are not written from what was said; all files where nothing was."""
     is_said = any(tier in ("message", "episodic") for tier in candidates.tier)
     places = zip(candidates.tier, candidates.path, strict=True)
     return [tier == "document" and not (is_said and is_derived(path)) for tier, path in places]
 
 
-def _with_quota(is_file: Booleans, matches: Booleans, ordered: Sequence[int], limit: int) -> list[int]:
+def with_quota(is_file: Booleans, matches: Booleans, ordered: Sequence[int], limit: int) -> list[int]:
     """The first `limit` rows, of which others than files are at most half, while files that match are left."""
     allowed = max((limit + 1) // 2, limit - int((is_file & matches)[ordered].sum()))
     chosen: list[int] = []

@@ -44,9 +44,10 @@ class SearchRequest:
     to that day in the agent's time zone, as they are now. `vector_query` is embedded in place of the query, such as
     the query with the messages before it; only the words of the query itself are looked for. `is_unasked` says that
     the query is a message to an assistant, which may have nothing to do with memory: relevance then counts how
-    personal it is. With `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. Each
-    result has all `tags` (as `normal_tag` gives them), a relevance of `min_relevance` at least, and a time from
-    `since` on and not after `until`, both included; daily notes have those of their day in the agent's time zone.
+    personal it is. With `is_reranked`, the reranker makes the order of the results, where one is configured. With
+    `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. Each result has all `tags`
+    (as `normal_tag` gives them), a relevance of `min_relevance` at least, and a time from `since` on and not after
+    `until`, both included; daily notes have those of their day in the agent's time zone.
     """
 
     tenant_id: str
@@ -67,6 +68,7 @@ class SearchRequest:
     with_past: bool = False
     vector_query: str | None = None
     is_unasked: bool = False
+    is_reranked: bool = False
     is_new_agent: bool = False
 
 
@@ -97,7 +99,8 @@ class SearchResult:
     `matched` are the terms that it shares with the query, in the query's order; without any, `bm25` is 0. `similarity`
     is the cosine to the query, None where there is no vector to compare. `plan` says how its slice, which has
     `slice_chunks` passages, was searched by meaning. `superseded` are the sentences of the text, by key, that do not
-    hold (any more). `copies` are at most ten passages that it stands for.
+    hold (any more). `copies` are at most ten passages that it stands for. `rerank_score` is the reranker's, on a scale
+    of its own; None where it did not look.
     """
 
     chunk_id: int
@@ -133,6 +136,7 @@ class SearchResult:
     episode: PassageEpisode | None = None
     superseded: Mapping[bytes, Superseded] = field(default_factory=dict)
     copies: Sequence[Copy] = ()
+    rerank_score: float | None = None
 
     @property
     def said_at(self) -> datetime | None:

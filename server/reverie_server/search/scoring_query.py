@@ -11,16 +11,20 @@ import numpy as np
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.heuristics.grounding_names import capitalises_nouns
 from reverie_server.heuristics.own_question import asks_about_self
+from reverie_server.search.calibration.known import UNMEASURED, Measure
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.rank import Query, idf
-from reverie_server.search.relevance import built_in_directions, personal_score, scale_of
+from reverie_server.search.relevance import personal_score
 from reverie_server.search.request import SearchRequest, SearchRules
 from reverie_server.search.store import Corpus, QueryVector
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedRequest:
-    """A request at a time, with the terms and the vector of its query; no vector: it is searched by words alone."""
+    """A request at a time, with the terms and the vector of its query; no vector: it is searched by words alone.
+
+    `measure` is what its passages are judged by.
+    """
 
     request: SearchRequest
     rules: SearchRules
@@ -29,6 +33,7 @@ class AnalysedRequest:
     vector: QueryVector | None
     at: datetime
     warnings: Sequence[str]
+    measure: Measure = UNMEASURED
 
 
 def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
@@ -37,8 +42,7 @@ def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
     idfs = np.array([idf(df, count) for df in corpus.frequencies.values()], np.float64)
     unknown = set(analysed.terms.terms) - set(corpus.frequencies)
     meaning = meaning_of(analysed.query, analysed.rules.language)
-    vector = analysed.vector
-    scale = scale_of(None if vector is None else vector.identity.name)
+    scale = analysed.measure.scale
     plane = scale.unasked if analysed.request.is_unasked else scale.asked
     # Where every noun has a capital, a word that is unknown is no name.
     has_unknown_name = bool(unknown & meaning.names) and not capitalises_nouns(analysed.query)
@@ -52,13 +56,11 @@ def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
         meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
         plane=plane,
         usual_similarity=scale.usual_similarity,
-        personal=_personal(vector),
+        personal=_personal(analysed),
         has_unknown_name=has_unknown_name,
         about_self=asks_about_self(analysed.query),
     )
 
 
-def _personal(vector: QueryVector | None) -> float:
-    if vector is None:
-        return 0.0
-    return personal_score(built_in_directions().get(vector.identity.name), vector.vector)
+def _personal(analysed: AnalysedRequest) -> float:
+    return 0.0 if analysed.vector is None else personal_score(analysed.measure.direction, analysed.vector.vector)

@@ -20,8 +20,9 @@ from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.text.analyse import analyse_query
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.search.calibration.known import UNMEASURED, Measure, Measures
 from reverie_server.search.candidates import Booleans, Candidates, Integers
-from reverie_server.search.choice import Choice
+from reverie_server.search.choice import Choice, Chosen
 from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
 from reverie_server.search.empty_talk import empty_messages, without_empty
 from reverie_server.search.fact_copies import composed_copies, fact_copies
@@ -32,6 +33,7 @@ from reverie_server.search.rank import (
     Query,
     Scores,
     Weights,
+    are_files,
     effective_weights,
     holds_exact,
     score,
@@ -46,6 +48,9 @@ from reverie_server.search.request import (
     SearchResult,
     SearchRules,
 )
+from reverie_server.search.rerank.order import Placing
+from reverie_server.search.rerank.reranking import Reranking
+from reverie_server.search.rerank.second_look import second_look, widened
 from reverie_server.search.scoring_query import AnalysedRequest, scoring_query
 from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
 from reverie_server.search.superseded_text import Superseded
@@ -73,6 +78,7 @@ class _RankedResults:
     warnings: Sequence[str]
     scoring_seconds: float
     query: Query
+    placing: Placing
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,8 @@ class _ScoredCandidates:
 class Search:
     """Finds passages of the memory that an owner sees with an agent.
 
-    `now` gives the time, by which episodes expire. Slices that `hot` holds are ranked in memory.
+    `now` gives the time, by which episodes expire. Slices that `hot` holds are ranked in memory. `reranking` is the
+    reranker of the requests that want one.
     """
 
     def __init__(
@@ -104,13 +111,16 @@ class Search:
         rules: SearchRules,
         *,
         hot: HotSlices | None = None,
+        reranking: Reranking | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._models = models
         self.rules = rules
         self._hot = hot
+        self._reranking = reranking
         self._now = now
+        self._measures = Measures()
 
     async def search(self, request: SearchRequest, rules: SearchRules | None = None) -> SearchOutcome:
         """The best passages for a query, best first. `rules` None: the server's own.
@@ -156,13 +166,15 @@ class Search:
         embedded = time.perf_counter()
         now = self._now()
         analysed = [
-            AnalysedRequest(request, rules, query, of_query, vector, now, warnings)
+            AnalysedRequest(widened(request, self._reranking), rules, query, of_query, vector, now, warnings)
             for request, query, of_query, (vector, warnings) in zip(requests, queries, terms, vectors, strict=True)
         ]
         try:
             ranked = await self._ranked(analysed, self._hot)
         except OutOfStepError:
             ranked = await self._ranked(analysed, None)
+        ranked_at = time.perf_counter()
+        ranked = [await self._reranked(request, each) for request, each in zip(requests, ranked, strict=True)]
         finished = time.perf_counter()
         scoring_seconds = sum(each.scoring_seconds for each in ranked)
         return [
@@ -176,7 +188,7 @@ class Search:
                 personal=each.query.personal,
                 has_unknown_name=each.query.has_unknown_name,
                 embed_ms=(embedded - started) * 1000,
-                database_ms=(finished - embedded - scoring_seconds) * 1000,
+                database_ms=(ranked_at - embedded - scoring_seconds) * 1000,
                 total_ms=(finished - started) * 1000,
             )
             for request, of_query, each in zip(requests, terms, ranked, strict=True)
@@ -188,17 +200,28 @@ class Search:
         async with self._database.tenant(first.tenant_id, snapshot=True) as connection:
             with span("scope"):
                 scope = await open_scope(connection, first, hot=hot)
+            comparable = [_comparable(each, scope) for each in requests]
+            # One model embeds all.
+            vector = next((each.vector for each in comparable if each.vector is not None), None)
+            measure = await self._measures.of(connection, first.tenant_id, scope.slices, vector)
             ranked: list[_RankedResults] = []
             try:
-                for number, analysed in enumerate(requests, 1):
-                    comparable = _comparable(analysed, scope)
-                    ranked.append(await _find(connection, comparable, scope, is_last=number == len(requests)))
+                for number, analysed in enumerate(comparable, 1):
+                    judged = _judged_by(measure, analysed)
+                    ranked.append(await _find(connection, judged, scope, is_last=number == len(requests)))
             except OutOfStepError:
                 log.error("held_slice_out_of_step", tenant=first.tenant_id, agent=first.agent_id)
                 if hot is not None:
                     hot.drop(first.tenant_id, [slice_.slice_id for slice_ in scope.slices])
                 raise
             return ranked
+
+    async def _reranked(self, request: SearchRequest, ranked: _RankedResults) -> _RankedResults:
+        """The results in the order that the reranker makes of them, where the request wants one."""
+        if self._reranking is None or not request.is_reranked or not ranked.results:
+            return ranked
+        results, warnings = await second_look(self._reranking, self._database, request, ranked.results, ranked.placing)
+        return replace(ranked, results=results, warnings=[*ranked.warnings, *warnings])
 
     async def _embed(self, request: SearchRequest, query: str) -> tuple[QueryVector | None, list[str]]:
         """The vector of a request, and warnings; None, with a warning, where there is none."""
@@ -232,6 +255,11 @@ def _comparable(analysed: AnalysedRequest, scope: OpenSlices) -> AnalysedRequest
     if analysed.vector is None or analysed.vector.model_id == scope.active_model_id:
         return analysed
     return replace(analysed, vector=None, warnings=[*analysed.warnings, MODEL_MOVED])
+
+
+def _judged_by(measure: Measure, analysed: AnalysedRequest) -> AnalysedRequest:
+    """The request with what its passages are judged by, which is for those that have a vector."""
+    return replace(analysed, measure=UNMEASURED if analysed.vector is None else measure)
 
 
 async def _find(
@@ -281,7 +309,25 @@ async def _find(
     results = [
         _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
-    return _RankedResults(results, weights, has_text, vector is not None, analysed.warnings, finished - started, query)
+    return _RankedResults(
+        results,
+        weights,
+        has_text,
+        vector is not None,
+        analysed.warnings,
+        finished - started,
+        query,
+        _placing(candidates, chosen),
+    )
+
+
+def _placing(candidates: Candidates, chosen: Chosen) -> Placing:
+    """What decides over the places of the chosen candidates besides their scores."""
+    chunk_id, is_file = candidates.chunk_id.tolist(), are_files(candidates)
+    return Placing(
+        [(chunk_id[old], chunk_id[new]) for old, new in chosen.replaced],
+        frozenset(chunk_id[row] for row in chosen.rows if is_file[row]),
+    )
 
 
 def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:

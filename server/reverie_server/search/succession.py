@@ -13,6 +13,7 @@ import numpy as np
 
 from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.search.candidates import Floats
 from reverie_server.search.rank import Scores
 from reverie_server.search.superseded_text import Superseded
 
@@ -52,16 +53,24 @@ def is_matched_by_superseded(passage: KeyedPassage, superseded: Mapping[bytes, S
 def with_succession(scores: Scores, replaced: Sequence[tuple[int, int]]) -> Scores:
     """The scores where each (old, new) pair of rows is in order: new before old, with at least the old one's scores."""
     score, base, relevance = scores.score.copy(), scores.base_score.copy(), scores.relevance.copy()
+    put_in_order(score, replaced, also_raised=(base, relevance))
+    values_of = {name: getattr(scores, name) for name in scores.__slots__}
+    return Scores(**{**values_of, "score": score, "base_score": base, "relevance": relevance})
+
+
+def put_in_order(score: Floats, replaced: Sequence[tuple[int, int]], *, also_raised: Sequence[Floats] = ()) -> None:
+    """Change scores, none below 0, so that each (old, new) pair of rows is in order: new before old.
+
+    The new one has at least the old one's score, and of the other values, too.
+    """
     for _ in range(MAX_STEPS):
         before = score.copy()
         for old, new in replaced:
-            for values in (score, base, relevance):
+            for values in (score, *also_raised):
                 values[new] = max(values[new], values[old])
             score[old] = min(score[old], np.nextafter(score[new], 0.0))
         if np.array_equal(before, score):
             break
-    values_of = {name: getattr(scores, name) for name in scores.__slots__}
-    return Scores(**{**values_of, "score": score, "base_score": base, "relevance": relevance})
 
 
 def with_predecessors(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Scores:

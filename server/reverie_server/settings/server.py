@@ -22,6 +22,7 @@ from reverie_indexer.errors import SetupError
 from reverie_server.settings.agent import AgentSettings, Share
 from reverie_server.settings.facts import FactSettings
 from reverie_server.settings.names import unknown_name, unknown_variables, without_services
+from reverie_server.settings.rerank import RerankSettings
 from reverie_server.settings.soul import SoulSettings
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 
 
-class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
+class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSettings):
     """The effective settings. An unknown key in `reverie.toml` or a value out of range is an error at start.
 
     The fields of `AgentSettings` are what agents get that set nothing themselves.
@@ -146,7 +147,7 @@ class Settings(BaseSettings, AgentSettings, FactSettings, SoulSettings):
     embedder_timeout_seconds: Seconds = 30.0
     """Longest time of one call of the endpoint."""
     embedder_device: str | None = None
-    """Device, for `sentence-transformers`."""
+    """Device, for `sentence-transformers` and for a `cross-encoder` that reranks."""
     embedder_threads: PositiveInt = 1
     """Threads of a `local` model."""
     embedder_weights_dir: Path | None = None

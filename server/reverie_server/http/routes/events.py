@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
+import anyio
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
@@ -76,7 +77,10 @@ async def follow_events(request: Request, system: System, feed: Feed) -> AsyncIt
     until = loop.time() + system.settings.events_stream_seconds
     is_stopping: Callable[[], bool] = getattr(request.app.state, "is_stopping", bool)
     while True:
-        for event in await feed.new():
+        # Who goes away while the database is asked would take the connection along.
+        with anyio.CancelScope(shield=True):
+            happened = await feed.new()
+        for event in happened:
             yield _sent(event)
         if loop.time() >= until or is_stopping():
             return

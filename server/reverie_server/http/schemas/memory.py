@@ -286,7 +286,9 @@ class Explanation(BaseModel):
     meaning; named, how much the names among them tell; what the asking owner owns needs less of them for a question
     about their own life. `plan` is how the passage's memory (an owner's, a team's or the tenant's), which has
     `slice_chunks` passages, was searched by meaning: each vector compared, or by the HNSW index of its own partition.
-    `copies` are at most ten passages that the result stands for.
+    `copies` are at most ten passages that the result stands for. `rerank_score` is that of the configured reranker, on
+    a scale of its own, and makes the order where it is not null: only what no longer holds comes after what replaced
+    it.
     """
 
     matched_terms: list[str]
@@ -311,6 +313,7 @@ class Explanation(BaseModel):
     plan: Literal["exact", "hnsw"]
     slice_chunks: int
     copies: list[CopyBody]
+    rerank_score: float | None
 
 
 class SearchResult(BaseModel):

@@ -1,0 +1,1 @@
+"""What relevance is by an embedding model that no constants were fitted for."""
