@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ from reverie_bench.recall.conversations import crossed_questions, name_swapper
 from reverie_bench.recall.logistic import Flags, auc, fit, logit, sigmoid
 from reverie_bench.recall.relevance_fit import UNASKED, WORDS, FormulaRules, Group, Sample, calibrate, fitted
 from reverie_indexer.errors import ValidationFailed
+from reverie_server.search import relevance
+
+RESULTS = Path(__file__).parents[2] / "benchmarks/results"
 
 
 def flags(*values: int) -> Flags:
@@ -213,3 +218,14 @@ def test_each_question_is_asked_of_its_own_memory_and_twice_of_one_that_cannot_k
     assert questions[-1].memory == 0, "the last one's next is the first"
     assert (first.relevant, questions[1].relevant) == ({0}, set())
     assert [q.crossing for q in crossed_questions([talk("Ann")])] == ["own"]
+
+
+@pytest.mark.parametrize("model", relevance.SCALES)
+def test_the_constants_of_relevance_are_those_of_the_result_file_of_the_model(model: str) -> None:
+    fits = json.loads((RESULTS / f"relevance-{model}.json").read_text())["calibrations"]
+    scale = relevance.SCALES[model]
+    for name, plane in {"asked": scale.asked, "unasked": scale.unasked, "words": relevance.WORDS}.items():
+        formula = fits[name]["formula"]
+        found = {**formula["slopes"], "offset": formula["offset"]}
+        constants = {constant: value for constant, value in asdict(plane).items() if constant in found or value}
+        assert {constant: round(value, 2) for constant, value in found.items()} == constants, f"{name} of {model}"
