@@ -226,7 +226,13 @@ async def test_one_that_is_not_there(database: Database, models: ModelSlot) -> N
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"reranker_base_url": "ftp://host"}, {"reranker_base_url": "http://"}, {"reranker_model": None}]
+    "wrong",
+    [
+        {"reranker_base_url": "ftp://host"},
+        {"reranker_base_url": "http://"},
+        {"reranker_base_url": "http://host:99999"},
+        {"reranker_model": None},
+    ],
 )
 async def test_settings_that_cannot_work_are_told_of(
     database: Database, models: ModelSlot, endpoint: RerankServer, wrong: dict[str, Any]

@@ -37,7 +37,7 @@ class EndpointReranker:
             self._url = httpx2.URL(f"{config.base_url.rstrip('/')}/rerank")
         except httpx2.InvalidURL:
             self._url = httpx2.URL("")
-        if self._url.scheme not in ("http", "https") or not self._url.host:
+        if self._url.scheme not in ("http", "https") or not self._url.host or (self._url.port or 0) > 65_535:
             raise SetupError("REVERIE_RERANKER_BASE_URL must begin with http:// or https:// and name a host")
         self._model = config.model
         self._headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
