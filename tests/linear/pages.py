@@ -32,4 +32,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.pages.cookies.set_session": "takes a token of 43 characters that the server made",
     "reverie_server.pages.cookies.set_theme": "takes one of three words, which the form was checked for",
     "reverie_server.pages.cookies.drop_session": "takes no text",
+    "reverie_server.pages.time_slider.time_slider": "takes days",
+    "reverie_server.pages.words.done": "one look at a word",
+    "reverie_server.pages.words.many": "takes words of ours",
+    "reverie_server.pages.words.outcome": "takes words of ours",
+    "reverie_server.pages.words.page_of": "the path of a page, split once",
 }

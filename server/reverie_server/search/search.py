@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
 import structlog
-from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
-from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.text.analyse import analyse_query
-from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.calibration.known import UNMEASURED, Measure, Measures
-from reverie_server.search.candidates import Booleans, Candidates, Integers
+from reverie_server.search.candidates import Booleans, Candidates
 from reverie_server.search.choice import Choice, Chosen
 from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
 from reverie_server.search.empty_talk import empty_messages, without_empty
@@ -40,9 +36,7 @@ from reverie_server.search.rank import (
 )
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import (
-    Copy,
     Mode,
-    PassageEpisode,
     SearchOutcome,
     SearchRequest,
     SearchResult,
@@ -51,16 +45,15 @@ from reverie_server.search.request import (
 from reverie_server.search.rerank.order import Placing
 from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.rerank.second_look import second_look, widened
+from reverie_server.search.results import MAX_COPIES, ScoredCandidates, result_of
 from reverie_server.search.scoring_query import AnalysedRequest, scoring_query
-from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.store import OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
 log = structlog.get_logger()
 # The vector of a less familiar query says nothing, and would outweigh its words. Scripts lie far to either side.
 MIN_FAMILIARITY = 0.5
-_MAX_COPIES = 10
 # The candidates for each result whose texts are fetched at once: the best messages are read, and some drop out.
 _LIKELY_EACH = 5
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
@@ -79,22 +72,6 @@ class _RankedResults:
     scoring_seconds: float
     query: Query
     placing: Placing
-
-
-@dataclass(frozen=True, slots=True)
-class _ScoredCandidates:
-    """The candidates with their scores; `standing` has for each the row of the candidate whose scores these are.
-
-    `hnsw_slice_ids` are the slices whose HNSW index was searched, `superseded` the sentences of the results that do not
-    hold, `stands_for` the rows of the copies of each result.
-    """
-
-    candidates: Candidates
-    scores: Scores
-    standing: Integers
-    superseded: Mapping[bytes, Superseded]
-    hnsw_slice_ids: Collection[int]
-    stands_for: Mapping[int, Sequence[int]]
 
 
 class Search:
@@ -299,15 +276,15 @@ async def _find(
     with span("passages"):
         shown = set(best)
         if corpus.held is not None:
-            shown.update(row for rows in stands_for.values() for row in rows[:_MAX_COPIES])
+            shown.update(row for rows in stands_for.values() for row in rows[:MAX_COPIES])
         chunk_ids = candidates.chunk_id[sorted(shown)].tolist()
         passage_rows = await passages(connection, request, chunk_ids, is_last=is_last)
         if corpus.held is not None:
             for row in shown:
                 check_passage(candidates, row, passage_rows.get(int(candidates.chunk_id[row])))
-    scored = _ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids, stands_for)
+    scored = ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids, stands_for)
     results = [
-        _result(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
+        result_of(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
     return _RankedResults(
         results,
@@ -347,52 +324,6 @@ async def _exact_finds(
         for row in below:
             is_exact[row] = holds_exact(candidates.path[row], candidates.text[row], analysed.terms.exact)
     return is_exact
-
-
-def _result(
-    analysed: AnalysedRequest, corpus: Corpus, scored: _ScoredCandidates, index: int, passage: DictRow
-) -> SearchResult:
-    """The candidate at `index` as a result, with the row of its passage."""
-    candidates = scored.candidates
-    slice_ = corpus.slice_of(int(candidates.slice_id[index]))
-    standing = int(scored.standing[index])
-    similarity = float(candidates.similarity[standing])
-    return SearchResult(
-        chunk_id=int(candidates.chunk_id[index]),
-        tier=candidates.tier[index],
-        path=candidates.path[index],
-        start_line=candidates.start_line[index],
-        end_line=candidates.end_line[index],
-        text=passage["text"],
-        scope=scope_of(slice_.agent_id, slice_.owner_key),
-        owner_key=slice_.owner_key,
-        updated_at=passage["updated_at"],
-        bm25=float(candidates.bm25[standing]),
-        matched=tuple(t for t, has in zip(corpus.frequencies, candidates.has_term[standing], strict=True) if has),
-        is_exact=holds_exact(candidates.path[index], passage["text"], analysed.terms.exact),
-        similarity=None if math.isnan(similarity) else similarity,
-        plan="hnsw" if slice_.slice_id in scored.hnsw_slice_ids else "exact",
-        slice_chunks=slice_.chunk_count,
-        episode=_episode_of(passage),
-        superseded=_superseded_in(passage["text"], scored.superseded),
-        copies=[
-            Copy(int(candidates.chunk_id[row]), candidates.path[row], candidates.start_line[row])
-            for row in scored.stands_for.get(index, [])[:_MAX_COPIES]
-        ],
-        **scored.scores.of(index),
-    )
-
-
-def _superseded_in(text: str, superseded: Mapping[bytes, Superseded]) -> dict[bytes, Superseded]:
-    """Those of the sentences that a text has."""
-    keys = [sentence.key for sentence in keyed_sentences(text)] if superseded else []
-    return {key: superseded[key] for key in keys if key in superseded}
-
-
-def _episode_of(passage: DictRow) -> PassageEpisode | None:
-    if passage["episode_id"] is None:
-        return None
-    return PassageEpisode(**{name: passage[name] for name in PassageEpisode.__slots__})
 
 
 def _effective_mode(requested: Mode, ranked: _RankedResults) -> Mode:
