@@ -192,8 +192,9 @@ async def switch_model(database: Database, model_id: int, *, tolerated: int = 0)
     """
     async with database.maintenance() as connection:
         await connection.execute(SQL["no_limits"])
-        await connection.execute(SQL["lock_models"])
+        # Slices, models, chunks: the order of a promotion, whose new partition refers to the last two.
         await connection.execute(SQL["block_lockers"])
+        await connection.execute(SQL["lock_models"])
         await connection.execute(SQL["block_writers"])
         missing = await (
             await connection.execute(SQL["chunks_without"], {"after": 0, "limit": 1000, "model_id": model_id})
