@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.contract.conftest import check_problem
 
-from reverie_indexer import isolate, pipeline
+from reverie_indexer import cutting, isolate
 from reverie_server.nights.emergence import stage as emergence
 from reverie_server.text import markdown_edit as sections
 
@@ -39,7 +39,7 @@ async def while_others_are_answered(wren: Any, request: Any) -> httpx.Response:
 async def test_a_file_that_cannot_be_cut(wren: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     await wren.put("small.md", "The lantern.\n")
     monkeypatch.setattr(isolate, "CPU_SECONDS", 0.5)
-    monkeypatch.setattr(pipeline, "passages_of", never_ends)
+    monkeypatch.setattr(cutting, "cut_file", never_ends)
     writing = wren.http.put(wren.url("files/notes/a.md"), json={"content": LONG})
     problem = check_problem(await while_others_are_answered(wren, writing), 422, "text_too_costly")
     assert "CPU time" in problem["detail"]
