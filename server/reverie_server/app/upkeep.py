@@ -85,8 +85,6 @@ async def _upkeep_once(runtime: Runtime) -> None:
         exact_max_chunks=runtime.settings.exact_max_chunks,
         max_partitions=runtime.settings.max_partitions,
     )
-    # The hashing embedder knows no meaning, of which nothing could be learnt.
-    if runtime.settings.embedder != "hashing":
-        await runtime.calibration.renew(
-            runtime.models.ready, lambda: not (runtime.pipeline.backfill_wanted.is_set() or is_cancelled())
-        )
+    await runtime.calibration.renew(
+        runtime.models.ready, lambda: not (runtime.pipeline.backfill_wanted.is_set() or is_cancelled())
+    )
