@@ -16,6 +16,7 @@ from psycopg.rows import tuple_row
 from tests.conftest import PLAIN, ServeRuntime
 from tests.consistency import assert_index_consistent
 from tests.graphs import Graph, answers, day, thing
+from tests.locks import waiting_for_locks
 from tests.scripted_model import Reply, ScriptedModel
 
 from reverie_indexer.change import overwrite
@@ -242,19 +243,6 @@ async def test_another_tenants_person_of_that_name_stays(talking: Runtime, clien
         headers = {"Authorization": f"Bearer {key}"}
         read = await client.get("/api/v1/agents/wren/files/a.md", params={"owner_key": ADA}, headers=headers)
         assert read.status_code == status
-
-
-async def waiting_for_locks(watcher: psycopg.AsyncConnection[Any], count: int) -> None:
-    """Until so many sessions of this database wait for a lock."""
-    async with asyncio.timeout(20):
-        while True:
-            cursor = await watcher.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-            row = await cursor.fetchone()
-            if row is not None and row[0] == count:
-                return
-            await asyncio.sleep(0.01)
 
 
 async def test_a_write_that_deletion_waited_for_leaves_nothing(talking: Runtime, conninfo: str) -> None:

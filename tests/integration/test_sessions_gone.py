@@ -26,9 +26,11 @@ from tests.conversations import (
     user,
 )
 from tests.forgetting import forget_all
+from tests.locks import waiting_for_locks
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.index.document_index import count_chunks
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Tier
 from reverie_server.forgettable import Selection
@@ -178,6 +180,23 @@ async def test_an_agent_that_is_deleted_while_it_is_spoken_to_leaves_nothing_hal
     await append(runtime, user("hello"))
     await asyncio.gather(delete(), *(talk(number) for number in range(4)))
     assert_index_consistent(conninfo)
+
+
+async def test_a_writer_that_the_deletion_of_its_agent_waits_for_does_not_wait_for_it(
+    runtime: Runtime, database: Database, conninfo: str
+) -> None:
+    """The second change of a slice in one transaction has its agent checked. Meanwhile somebody new writes too."""
+    await append(runtime, user("hello"))
+    place = place_of(ADA)
+    async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as watcher:
+        async with database.tenant(place.tenant_id) as writer:
+            slice_ = await lock_slice(writer, place)
+            delete = asyncio.create_task(runtime.agents.delete("default", "wren"))
+            await waiting_for_locks(watcher, 1)
+            await append(runtime, user("hello from somebody new"), principal=BO)
+            await count_chunks(writer, place.tenant_id, slice_.slice_id, 0, 0)
+        await delete
+    assert counts(conninfo, "agents", "slices", "messages", "chunks", "postings") == [0] * 5
 
 
 async def forget(runtime: Runtime, dry_run: bool = False, **target: Any) -> Receipt:

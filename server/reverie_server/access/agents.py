@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from psycopg import sql
@@ -16,9 +17,19 @@ from reverie_indexer.errors import Conflict, NotFound, ValidationFailed
 from reverie_indexer.index import store
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.settings.agent import AgentSettings, effective_settings
 
 SQL = Queries(__file__)
+
+DELETE_STEPS = (
+    "forget_cache",
+    "delete_postings",
+    "delete_vectors",
+    "delete_fact_chunks",
+    "delete_agent",
+    "delete_jobs",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +111,27 @@ class Agents:
 
         NotFound for an unknown agent; Conflict while it leads others.
         """
+        attempt = partial(self._delete, tenant_id, agent_id)
+        await until_stable(attempt, attempts=10, what=f"the memories of agent {agent_id!r}")
+
+    async def _delete(self, tenant_id: str, agent_id: str) -> None:
+        """Raises Superseded where the agent got a new slice while its others were locked.
+
+        Slices are locked before the agent: a writer that changes its slice twice in one transaction has the agent's
+        row checked at the second time, and would wait for the one that waits for it.
+        """
         key = {"tenant_id": tenant_id, "agent_id": agent_id}
         async with self._database.maintenance() as connection:
             await self._get(connection, tenant_id, agent_id)
+            slices = await (await connection.execute(SQL["lock_agent_slices"], key)).fetchall()
+            params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
             await connection.execute(SQL["lock_agent"], key)
+            if await (await connection.execute(SQL["other_slice"], params)).fetchone():
+                raise Superseded
             members = await (await connection.execute(SQL["members"], key)).fetchall()
             if members:
                 raise Conflict(f"agent {agent_id!r} leads {len(members)} others: give them another leader first")
-            slices = await (await connection.execute(SQL["lock_agent_slices"], key)).fetchall()
-            params = {**key, "slice_ids": [row["slice_id"] for row in slices]}
-            for step in (
-                "forget_cache",
-                "delete_postings",
-                "delete_vectors",
-                "delete_fact_chunks",
-                "delete_agent",
-                "delete_jobs",
-            ):
+            for step in DELETE_STEPS:
                 await connection.execute(SQL[step], params)
             for row in slices:
                 if row["partition_id"]:

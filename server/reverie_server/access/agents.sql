@@ -26,6 +26,10 @@ UPDATE slices s SET revision = s.revision + 1 FROM locked l
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = l.slice_id
 RETURNING s.slice_id, s.partition_id;
 
+-- other_slice: whether the agent has a slice that is not among these
+SELECT 1 FROM slices
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND slice_id <> ALL(%(slice_ids)s::bigint[]) LIMIT 1;
+
 -- forget_cache: delete the cached vectors of texts that no other agent of the tenant has
 DELETE FROM embedding_cache e
 WHERE e.tenant_id = %(tenant_id)s
