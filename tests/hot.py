@@ -63,6 +63,9 @@ def assert_same(expected: SearchOutcome, found: SearchOutcome) -> None:
 
 def _assert_same_result(expected: SearchResult, found: SearchResult) -> None:
     for field in fields(SearchResult):
+        if field.name == "plan":
+            # A large slice is searched by its index, or exactly where it is held.
+            continue
         first, second = getattr(expected, field.name), getattr(found, field.name)
         if isinstance(first, float):
             assert np.isclose(first, second, rtol=_CLOSE, atol=_CLOSE, equal_nan=True), (field.name, first, second)
@@ -74,8 +77,8 @@ async def in_full(database: Database, key: SliceKey, agent_id: str, owner_key: s
     """A slice as it is read by somebody who knows nothing of it."""
     async with database.tenant(key.tenant_id, snapshot=True) as connection:
         slices = await visible_slices(connection, key.tenant_id, agent_id, owner_key)
-        revision = next(s.revision for s in slices if s.slice_id == key.slice_id)
-        return await refreshed(connection, key, None, revision)
+        slice_ = next(s for s in slices if s.slice_id == key.slice_id)
+        return await refreshed(connection, key, slice_, None)
 
 
 async def assert_held_as_in_full(both: Both) -> None:

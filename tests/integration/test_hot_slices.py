@@ -16,6 +16,7 @@ from tests.talks import ADA, Talk
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import NotFound
 from reverie_indexer.index.slices import lock_slice
+from reverie_indexer.index.vectors import promote_large_slices
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.runtime import Runtime
 from reverie_server.search.rank import Weights
@@ -62,6 +63,7 @@ class Life:
                 "clear",
                 "expire",
                 "backfill",
+                "promote",
             ]
         )
         match name:
@@ -97,6 +99,8 @@ class Life:
                 await forget_all(talk.runtime, grant, place, text=source.choice(WORDS))
             case "backfill":
                 await talk.runtime.pipeline.backfill()
+            case "promote":
+                await promote_large_slices(talk.runtime.database, exact_max_chunks=8, max_partitions=2)
             case "expire":
                 async with talk.runtime.database.tenant("default") as connection:
                     slice_ = await lock_slice(connection, (await talk.grant())[1])

@@ -15,6 +15,7 @@ from tests.talks import ADA, Talk
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.index.vectors import promote_large_slices
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.runtime import Runtime
 from reverie_server.search.hot import cache
@@ -159,6 +160,27 @@ async def test_without_room_everything_is_searched_in_the_database(
         await both.compare(ask())
         assert both.hot.counts.hits == 0
         assert both.hot.used_bytes <= room
+
+
+async def test_no_request_waits_until_a_large_slice_is_read(
+    both: Both, ada: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that ask for it meanwhile are answered from its index, which it has because of its size."""
+    monkeypatch.setattr(cache, "_READ_APART_FROM", 10)
+    await ada.put("mine.md", "\n\n".join(f"{MINE} {number}" for number in range(12)))
+    assert await promote_large_slices(ada.runtime.database, exact_max_chunks=8, max_partitions=1) == 1
+    await both.warm(ask())
+    await both.compare(ask())
+    assert not held_of(both, ADA)
+    sweeping = asyncio.create_task(both.hot.run())
+    for _ in range(2000):
+        if held_of(both, ADA):
+            break
+        await asyncio.sleep(0.01)
+    sweeping.cancel()
+    await both.compare(ask())
+    assert both.hot.counts.hits > 0
+    await assert_held_as_in_full(both)
 
 
 async def test_the_forgotten_is_never_found_after_the_answer(both: Both, ada: Talk) -> None:

@@ -122,7 +122,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.own_question.asks_about_self": own_question.asks_about_self,
     "reverie_server.search.empty_talk.asks_assistant": empty_talk.asks_assistant,
     "reverie_server.search.empty_talk.is_courtesy": lambda text: empty_talk.is_courtesy(text, "english"),
-    "reverie_server.search.empty_talk.says_nothing": lambda text: empty_talk.says_nothing(text, "english"),
     "reverie_server.heuristics.past.asks_about_past": past.asks_about_past,
     "reverie_server.prompt.marking.has_superseded": lambda text: marking.has_superseded(text, {}),
     "reverie_server.prompt.marking.marked_text": lambda text: marking.marked_text(text, _ALL_SUPERSEDED, ()),
@@ -132,6 +131,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.tokens.estimate_tokens": tokens.estimate_tokens,
     "reverie_server.text.tokens.message_tokens": lambda text: tokens.message_tokens(text, {"a": text}, COUNT),
     "reverie_server.heuristics.small_talk.is_small_talk": small_talk.is_small_talk,
+    "reverie_server.heuristics.small_talk.says_nothing": small_talk.says_nothing,
     "reverie_server.heuristics.small_talk.read": small_talk.read,
     "reverie_server.heuristics.small_talk.outside_code": small_talk.outside_code,
     "reverie_server.heuristics.small_talk.outside_code:trace": lambda text: small_talk.outside_code(

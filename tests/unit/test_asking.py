@@ -6,7 +6,8 @@ import pytest
 
 from reverie_server.heuristics.own_question import asks_about_self
 from reverie_server.heuristics.past import asks_about_past
-from reverie_server.search.empty_talk import asks_assistant, is_courtesy, says_nothing
+from reverie_server.heuristics.small_talk import says_nothing
+from reverie_server.search.empty_talk import asks_assistant, is_courtesy
 
 
 @pytest.mark.parametrize(

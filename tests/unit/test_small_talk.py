@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_server.heuristics.small_talk import MIN_WORDS, is_small_talk, outside_code, read
+from reverie_server.heuristics.small_talk import MIN_WORDS, is_small_talk, outside_code, read, says_nothing
 
 
 @pytest.mark.parametrize(
@@ -120,3 +120,19 @@ def test_no_text_is_too_odd(message: str) -> None:
 def test_a_long_text_of_anything_is_read(piece: str) -> None:
     """Square time would take minutes here."""
     read(outside_code(piece * (100_000 // len(piece))))
+
+
+_WORDS = (
+    "ok thanks what is the a when does how it going my ja danke wie geht's was ist der gracias qué tal cómo está haha "
+    "lolol okkkk x 5 fiddle Ada Geige violín budget PROJ-12 ? . , ! 谢谢 预算 네 어디 спасибо скрипка"
+)
+_SAID = st.lists(st.sampled_from(_WORDS.split()) | st.text(max_size=8), max_size=10).map(" ".join)
+
+
+@given(_SAID, st.sampled_from(["english", "german", "spanish", "chinese", "korean", "hungarian"]))
+def test_words_that_no_language_knows_spare_the_reading(text: str, language: str) -> None:
+    """The answers are those of the whole reading, which a text with such words is spared."""
+    reading = read(outside_code(text), language)
+    is_about_nothing = not reading.asks and not reading.names
+    assert is_small_talk(text, language) == (is_about_nothing and reading.words < MIN_WORDS)
+    assert says_nothing(text, language) == (reading.words == 0 and not reading.names)

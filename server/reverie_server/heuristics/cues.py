@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,16 +64,31 @@ def cues_of(text: str, expected: Cues | None = None) -> Cues | None:
     known = all_cues()
     if _KANA.search(text):
         return known["japanese"]
-    hangul, han = len(_HANGUL.findall(text)), len(_HAN.findall(text))
     words = _WORD.findall(text)
-    if max(hangul, han) > sum(map(len, words)) / 3:
-        return known["korean"] if hangul >= han else known["chinese"]
-    counts = {language: sum(word in cues.common for word in words) for language, cues in known.items()}
+    if not text.isascii():
+        hangul, han = len(_HANGUL.findall(text)), len(_HAN.findall(text))
+        if max(hangul, han) > sum(map(len, words)) / 3:
+            return known["korean"] if hangul >= han else known["chinese"]
+    counts = dict.fromkeys(known, 0)
+    languages_of = _languages_of_words()
+    for word in words:
+        for language in languages_of.get(word, ()):
+            counts[language] += 1
     best = max(counts, key=lambda language: counts[language])
     if expected is not None and counts[best] < counts[expected.language] + _MORE_THAN_EXPECTED:
         return expected
     enough = counts[best] >= max(_FEWEST_KNOWN, _LEAST_SHARE * len(words))
     return known[best] if enough else expected
+
+
+@cache
+def _languages_of_words() -> Mapping[str, Sequence[str]]:
+    """The languages that each common word is one of."""
+    found: dict[str, list[str]] = {}
+    for language, cues in all_cues().items():
+        for word in cues.common:
+            found.setdefault(word, []).append(language)
+    return found
 
 
 def _compiled(language: str, table: Mapping[str, object]) -> Cues:

@@ -89,8 +89,20 @@ def is_small_talk(message: str, language: str = "english") -> bool:
     Small talk neither asks nor names anything and has fewer than MIN_WORDS words with a meaning. Code blocks and stack
     traces do not count.
     """
-    reading = read(outside_code(message), language)
+    text = outside_code(message)
+    if _has_strange_words(text, language, MIN_WORDS):
+        return False
+    reading = read(text, language)
     return not reading.asks and not reading.names and reading.words < MIN_WORDS
+
+
+def says_nothing(message: str, language: str = "english") -> bool:
+    """Whether a message has no word with a meaning: thanks, assent, a greeting. ValidationFailed as for `read`."""
+    text = outside_code(message)
+    if _has_strange_words(text, language, 1):
+        return False
+    reading = read(text, language)
+    return reading.words == 0 and not reading.names
 
 
 def read(text: str, language: str = "english") -> Reading:
@@ -118,6 +130,28 @@ def outside_code(message: str) -> str:
     if not any(_FRAME.match(line) for line in lines):
         return text
     return "\n".join(line for line in lines if not _FRAME.match(line) and not _AMONG_FRAMES.match(line))
+
+
+def _has_strange_words(text: str, language: str, count: int) -> bool:
+    """Whether a text has so many words that no lexicon knows: each has a meaning, and the text need not be read."""
+    known, strange = _known_words(language_name(language)), set[str]()
+    for token in _TOKEN.finditer(bare(text)):
+        word = token["word"]
+        if word is None or word in known or word in strange or len(word) == 1:
+            continue
+        if _REPEATED.search(word) is None and not _is_laughter(word) and not _is_asking_hangul(word):
+            strange.add(word)
+            if len(strange) == count:
+                return True
+    return False
+
+
+@cache
+def _known_words(agent_language: str) -> frozenset[str]:
+    """Every word of a phrase or list that a lexicon of the agent's language and another one may have."""
+    of_marks = (phrase for table in _data().values() for phrase in table.get("marks", ()))
+    words = frozenset(word for phrase in of_marks for word in _words(phrase))
+    return words.union(_stop(agent_language), *map(_vocabulary, _data()))
 
 
 def _asks(kinds: Sequence[tuple[Kind, str]], content: Sequence[str]) -> bool:

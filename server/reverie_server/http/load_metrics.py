@@ -94,6 +94,12 @@ class LoadMetrics(Collector):
         searches.add_metric(["miss"], hot.counts.misses)
         yield searches
         changes = CounterMetricFamily("reverie_hot_slices_changes", "What became of slices held", labels=["change"])
-        for change in ("loads", "refreshes", "evictions", "mismatches"):
-            changes.add_metric([change.removesuffix("s")], getattr(hot.counts, change))
+        counts = hot.counts
+        for change, count in {
+            "load": counts.loads,
+            "refresh": counts.refreshes,
+            "eviction": counts.evictions,
+            "mismatch": counts.mismatches,
+        }.items():
+            changes.add_metric([change], count)
         yield changes

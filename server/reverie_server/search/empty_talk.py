@@ -17,7 +17,7 @@ import numpy as np
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.analyse import fold
-from reverie_server.heuristics.small_talk import is_small_talk, outside_code, read
+from reverie_server.heuristics.small_talk import is_small_talk, says_nothing
 from reverie_server.search.candidates import Booleans, Candidates, Floats
 from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.rank import Query, Scores
@@ -50,12 +50,8 @@ def asks_assistant(query: str) -> bool:
     return _ASKS_ASSISTANT.search(fold(query)) is not None
 
 
-def says_nothing(text: str, language: str) -> bool:
-    """Whether a text has no word with a meaning: thanks, assent, a greeting. Pure."""
-    if len(text) > _MAX_CHARS:
-        return False
-    reading = read(outside_code(text), language)
-    return reading.words == 0 and not reading.names
+def _is_silent(text: str, language: str) -> bool:
+    return len(text) <= _MAX_CHARS and says_nothing(text, language)
 
 
 def is_courtesy(text: str, language: str) -> bool:
@@ -77,7 +73,7 @@ async def empty_messages(
         return [], []
     await need_texts(connection, request, candidates, rows)
     shares = _shares_meaning(candidates, query)
-    silent = {row for row in rows if not shares[row] and says_nothing(candidates.text[row], language)}
+    silent = {row for row in rows if not shares[row] and _is_silent(candidates.text[row], language)}
     others = [row for row in rows if row not in silent]
     if asks_assistant(request.query) or not others:
         return sorted(silent), sorted(silent)

@@ -181,7 +181,7 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """`hnsw.ef_search` of such an index."""
     hot_slices_bytes: Annotated[int, Field(ge=0)] = 256 * 1024 * 1024
     """Memory in which a process holds what ranking needs of the slices that are asked for, without texts; 0: none. A
-    passage takes one to two kilobytes. Larger slices, and those with an HNSW index, are searched in PostgreSQL."""
+    passage takes one to two kilobytes. Larger slices are searched in PostgreSQL, and others until they are held."""
     max_partitions: Annotated[int, Field(ge=0, le=1000)] = 100
     """Most slices with an HNSW index of their own."""
 

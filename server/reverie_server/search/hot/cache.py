@@ -1,7 +1,8 @@
 """The slices that a process holds: within a bound, each at the revision that the request's snapshot has of it.
 
-A slice is read at the second request for it, in the transaction of that request, under its role. Later requests read
-what has changed since. Whatever cannot be answered from here is None, and is searched in PostgreSQL.
+A slice is read at the second request for it, in the transaction of that request, under its role; a large one soon
+after, by itself. Later requests read what has changed since. Whatever cannot be answered from here is None, and is
+searched in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
@@ -26,6 +28,8 @@ SQL = Queries(__file__)
 _MAX_KNOWN = 4096
 # What a passage takes at least: larger slices are not read.
 _LEAST_PASSAGE_BYTES = 300
+# To read this many passages takes longer than a request should wait.
+_READ_APART_FROM = 20_000
 # What was forgotten is gone from memory after so many seconds at most, asked for or not.
 SWEEP_SECONDS = 5.0
 # What nobody asked for this long is not read anew when it changes, but let go.
@@ -48,7 +52,7 @@ class HotCounts:
 class _Slot:
     """A slice that was asked for: what is held of it, and whose it is. One reader at a time has the lock.
 
-    `too_large` is a number of passages of it that did not fit.
+    `too_large` is a number of passages of it that did not fit; `is_awaited` that a request would have had use of it.
     """
 
     agent_id: str
@@ -56,6 +60,7 @@ class _Slot:
     held: HeldSlice | None = None
     asked_at: float = 0.0
     too_large: int | None = None
+    is_awaited: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -67,6 +72,7 @@ class HotSlices:
         self._max_bytes = max_bytes
         self._slots: OrderedDict[SliceKey, _Slot] = OrderedDict()
         self._bytes = 0
+        self._has_awaited = asyncio.Event()
         self.counts = HotCounts()
 
     @property
@@ -105,7 +111,7 @@ class HotSlices:
 
     async def _one(self, connection: Connection, key: SliceKey, agent_id: str, slice_: Slice) -> HeldSlice | None:
         least_bytes = slice_.chunk_count * _LEAST_PASSAGE_BYTES
-        if slice_.partition_id or slice_.past or least_bytes > self._max_bytes:
+        if slice_.past or least_bytes > self._max_bytes:
             self._forget(key)
             return None
         slot = self._slots.get(key)
@@ -121,18 +127,22 @@ class HotSlices:
             return None
         if slot.too_large is not None and slice_.chunk_count >= slot.too_large:
             return None
+        if slot.held is None and slice_.chunk_count >= _READ_APART_FROM:
+            slot.is_awaited = True
+            self._has_awaited.set()
+            return None
         if slot.held is None or slot.held.revision != slice_.revision:
             async with slot.lock:
-                await self._refresh(connection, key, slot, slice_.revision)
+                await self._refresh(connection, key, slot, slice_)
         # A transaction that began before the last reader's sees an older revision.
         return slot.held if slot.held is not None and slot.held.revision == slice_.revision else None
 
-    async def _refresh(self, connection: Connection, key: SliceKey, slot: _Slot, revision: int) -> None:
-        """Bring what is held of a slice to a revision, unless it is there already or further."""
+    async def _refresh(self, connection: Connection, key: SliceKey, slot: _Slot, slice_: Slice) -> None:
+        """Bring what is held of a slice to its revision, unless it is there already or further."""
         known = slot.held
-        if known is not None and known.revision >= revision:
+        if known is not None and known.revision >= slice_.revision:
             return
-        held = await refreshed(connection, key, known, revision)
+        held = await refreshed(connection, key, slice_, known)
         if known is None:
             self.counts.loads += 1
         else:
@@ -162,9 +172,12 @@ class HotSlices:
             slot.held = None
 
     async def run(self) -> None:
-        """Compare all that is held with the database every SWEEP_SECONDS, until cancelled."""
+        """Compare all that is held with the database every SWEEP_SECONDS, and sooner where a request waits for a large
+        slice, until cancelled."""
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._has_awaited.wait(), SWEEP_SECONDS)
+            self._has_awaited.clear()
             try:
                 await self.sweep()
             except ReverieError as error:
@@ -175,11 +188,20 @@ class HotSlices:
                 self._let_all_go()
 
     async def sweep(self) -> None:
-        """Bring what has changed up to date, or let it go; so nothing that was forgotten stays in memory.
+        """Bring what has changed up to date, or let it go; so nothing that was forgotten stays in memory. Then read the
+        large slices that requests wait for.
 
         What is held at a later revision than the database has, as after a restore, is let go. Raises ReverieError where
         the database does not answer.
         """
+        await self._let_changed_go()
+        for key in [key for key, slot in self._slots.items() if slot.is_awaited]:
+            slot = self._slots.get(key)
+            if slot is not None:
+                slot.is_awaited = False
+                await self._renewed(key, slot)
+
+    async def _let_changed_go(self) -> None:
         held = {key: slot.held.revision for key, slot in self._slots.items() if slot.held is not None}
         if not held:
             return
@@ -199,10 +221,10 @@ class HotSlices:
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
             slices = await visible_slices(connection, key.tenant_id, slot.agent_id, slot.owner_key)
             now = next((each for each in slices if each.slice_id == key.slice_id), None)
-            if now is None or now.partition_id:
+            if now is None:
                 return False
             async with slot.lock:
-                await self._refresh(connection, key, slot, now.revision)
+                await self._refresh(connection, key, slot, now)
         return True
 
     def _let_all_go(self) -> None:

@@ -16,7 +16,7 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
 from psycopg.rows import dict_row
 
-from reverie_indexer.database.database import Connection
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_server.search.candidates import Booleans, Floats, Integers
 from reverie_server.search.evidence import LABEL_CHARS, speaker_of
@@ -77,9 +77,15 @@ def term_key(term: str) -> int:
     return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8, key=_TERM_SECRET).digest(), "little")
 
 
-async def refreshed(connection: Connection, key: SliceKey, known: HeldSlice | None, revision: int) -> HeldSlice:
-    """The slice at the revision of the transaction's snapshot, from what was known of it at another one."""
-    params = {"tenant_id": key.tenant_id, "slice_id": key.slice_id, "model_id": key.model_id}
+async def refreshed(connection: Connection, key: SliceKey, slice_: Slice, known: HeldSlice | None) -> HeldSlice:
+    """The slice as the transaction's snapshot has it, from what was known of it at another revision."""
+    params = {
+        "tenant_id": key.tenant_id,
+        "slice_id": key.slice_id,
+        "partition_id": slice_.partition_id,
+        "model_id": key.model_id,
+    }
+    revision = slice_.revision
     found = await _find(connection, params)
     old = known or HeldSlice.empty()
     stays = np.isin(old.places.chunk_id, found.places.chunk_id, assume_unique=True)

@@ -96,7 +96,7 @@ FROM (
     CROSS JOIN LATERAL (
         SELECT chunk_id, embedding FROM vectors
         WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id AND model_id = %(model_id)s::smallint
-          AND partition_id = 0 AND slice_id = %(slice_id)s LIMIT 1
+          AND partition_id = %(partition_id)s AND slice_id = %(slice_id)s LIMIT 1
     ) v
     ORDER BY v.chunk_id
 ) AS embedded;
