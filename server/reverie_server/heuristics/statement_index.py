@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from reverie_server.heuristics.statements import FRAME_WORDS, SAME_SHARE, SPOT_WORDS, Statement, undenied
 
@@ -92,11 +93,17 @@ def _keys(statement: Statement, *, denies: bool) -> Iterator[int]:
     yield hash(("denied", denies, tuple(undenied(statement))))
     yield hash(("order", *sorted(words)))
     if len(words) <= _MAX_FRAMED_WORDS:
+        # A frame is known by what stands before its spot and what stands behind it, each hashed word by word.
+        before = list(accumulate(words, _hashed, initial=0))
+        behind = list(accumulate(reversed(words), _hashed, initial=0))[::-1]
         for length in range(1, min(SPOT_WORDS, len(words) - FRAME_WORDS) + 1):
-            for start in range(len(words) - length + 1):
-                yield hash((words[:start], words[start + length :]))
+            yield from map(_hashed, before[: len(words) - length + 1], behind[length:])
     if len(words) + SPOT_WORDS > _MAX_FRAMED_WORDS:
         # The longer one of both has up to three words more; the longer part around the spot has half of the rest.
         for half in {-(-(len(words) + more - SPOT_WORDS) // 2) for more in range(SPOT_WORDS)}:
             yield hash(("head", words[:half]))
             yield hash(("tail", words[-half:]))
+
+
+def _hashed(known: int, word: object) -> int:
+    return hash((known, word))
