@@ -84,7 +84,7 @@ INJECT = {
 def test_each_result_becomes_pictures_beside_it(tmp_path: Path) -> None:
     results = {
         "recall-a": RECALL, "latency-2000": LATENCY, "scale": SCALE, "ingest": INGEST, "inject-a": INJECT,
-        "relevance": {},
+        "relevance": {}, "recall-sessions-a": {},
     }  # fmt: skip
     for name, report in results.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(report))

@@ -27,6 +27,8 @@ DRAWN: Mapping[str, Mapping[str, Draw]] = {
     "inject-": {"inject-": draw_inject},
     "dreams-": {"dreams-": draw_dreams},
 }
+# These compare tiers, not ways.
+_NOT_DRAWN = "recall-sessions-"
 _DOTS_PER_INCH = 160
 
 
@@ -38,7 +40,7 @@ def draw_all(directory: Path) -> list[Path]:
     written = []
     for result in sorted(directory.glob("*.json")):
         for beginning, pictures in DRAWN.items():
-            if result.stem.startswith(beginning):
+            if result.stem.startswith(beginning) and not result.stem.startswith(_NOT_DRAWN):
                 report = json.loads(result.read_text(encoding="utf-8"))
                 for name, draw in pictures.items():
                     path = result.with_name(f"{name}{result.stem.removeprefix(beginning)}.png")
