@@ -78,8 +78,8 @@ def read_request(text: str, start: int, end: int, *, needs_object: bool = True) 
     """
     if end - start > MAX_CLAUSE_CHARS or not any_verb().search(text, start, end):
         return None
-    for language, pattern in _vocabularies().items():
-        tokens = _tokens(pattern, text, start, end)
+    for language in _languages_with(_VERBS, text, start, end):
+        tokens = _tokens(_vocabularies()[language], text, start, end)
         is_asked = text[end : end + 1] in ("?", "？")
         if (
             found := _request(
@@ -94,9 +94,12 @@ def asks_no_more(text: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` asks to remember what stands elsewhere, and says nothing else, not even why."""
     if end - start > MAX_CLAUSE_CHARS or not any_verb().search(text, start, end):
         return False
-    for pattern in _vocabularies().values():
-        tokens = _tokens(pattern, text, start, end)
-        if any(token.kind in ("other", "reason") for token in tokens):
+    for language in _languages_with(_VERBS, text, start, end):
+        tokens = _tokens(_vocabularies()[language], text, start, end, until_other=True)
+        # Without another word the last token ends where the words do.
+        if any(token.kind == "reason" for token in tokens) or _WORD.search(
+            text, tokens[-1].end if tokens else start, end
+        ):
             continue
         request = read_request(text, start, end)
         return request is not None and request.kind == "remember"
@@ -111,8 +114,8 @@ def asks_for_value(text: str, start: int, end: int) -> bool:
     if end - start > MAX_CLAUSE_CHARS or not (any_verb().search(text, start, end) and _VALUE.search(text, start, end)):
         return False
     is_question = text[end:].lstrip().startswith(("?", "？"))
-    for pattern in _vocabularies().values():
-        tokens = _before_reason(_tokens(pattern, text, start, end))
+    for language in _languages_with(_VERBS, text, start, end):
+        tokens = _before_reason(_tokens(_vocabularies()[language], text, start, end))
         tokens = [token for index, token in enumerate(tokens) if not _is_noun(text, tokens, index)]
         others = [index for index, token in enumerate(tokens) if token.kind == "other"]
         if not others or not _VALUE.search(text, tokens[others[0]].start, tokens[others[-1]].end):
@@ -147,9 +150,17 @@ def is_idle(text: str, start: int, end: int) -> bool:
     """Whether a clause says nothing beside a request: politeness, "actually", why."""
     if end - start > MAX_CLAUSE_CHARS:
         return False
-    patterns = _vocabularies().values()
-    found = (_before_reason(_tokens(pattern, text, start, end)) for pattern in patterns)
-    return any(all(token.kind in ("filler", "weight", "wish") for token in tokens) for tokens in found)
+    return any(_is_idle_in(pattern, text, start, end) for pattern in _vocabularies().values())
+
+
+def _is_idle_in(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    for match in pattern.finditer(text, start, end):
+        kind = _kind_of(match)
+        if kind == "reason":
+            break
+        if kind not in ("filler", "weight", "wish"):
+            return False
+    return True
 
 
 def remembered_from(text: str) -> int:
@@ -162,8 +173,9 @@ def remembered_from(text: str) -> int:
         return 0
     # "We gave blood, so hold on to this for me: …": the last clause may ask it as well.
     for start in {0, clauses(text[: colon.start()] or " ")[-1][0] if text[: colon.start()].strip() else 0}:
-        for pattern in _vocabularies().values():
-            kinds = {token.kind for token in _before_reason(_tokens(pattern, text, start, colon.start()))}
+        for language in _languages_with((*_VERBS, "weight"), text, start, colon.start()):
+            tokens = _tokens(_vocabularies()[language], text, start, colon.start())
+            kinds = {token.kind for token in _before_reason(tokens)}
             if (
                 "other" not in kinds
                 and kinds & {"retain", "vague", "weight", "lest"}
@@ -186,8 +198,9 @@ def remembered_after_comma(text: str, start: int, end: int) -> int:
 
 def remembered_after_that(text: str, start: int, end: int) -> int:
     """Where the sentence begins that a request to remember introduces ("No olvides que …"); 0 where none does."""
-    for pattern in _vocabularies().values():
-        tokens = _tokens(pattern, text, start, min(end, start + _MAX_LEAD_CHARS), until_other=True)
+    last = min(end, start + _MAX_LEAD_CHARS)
+    for language in _languages_with(_VERBS, text, start, last):
+        tokens = _tokens(_vocabularies()[language], text, start, last, until_other=True)
         # What stands behind the sentence's first unknown word introduces nothing.
         for index, token in enumerate(tokens):
             is_that = token.kind == "that" or (
@@ -293,11 +306,20 @@ def _chinese_topic(text: str, tokens: Sequence[_Token]) -> tuple[int, int] | Non
 def _tokens(pattern: re.Pattern[str], text: str, start: int, end: int, *, until_other: bool = False) -> list[_Token]:
     found: list[_Token] = []
     for match in pattern.finditer(text, start, end):
-        kind = (match.lastgroup or "other").partition("_")[0]
+        kind = _kind_of(match)
         if kind == "other" and until_other:
             break
         found.append(_Token(kind, match.start(), match.end()))
     return found
+
+
+def _kind_of(match: re.Match[str]) -> str:
+    return (match.lastgroup or "other").partition("_")[0]
+
+
+def _languages_with(kinds: tuple[str, ...], text: str, start: int, end: int) -> list[str]:
+    """The languages that know a word of these kinds in `text[start:end]`: in no other one it asks for anything."""
+    return [language for language, known in _words_of(kinds).items() if known.search(text, start, end) is not None]
 
 
 @cache
@@ -335,9 +357,15 @@ def any_sign() -> re.Pattern[str]:
     return _any_of((*_VERBS, "weight"))
 
 
-def _any_of(kinds: Sequence[str]) -> re.Pattern[str]:
-    parts = []
+def _any_of(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(known.pattern for known in _words_of(kinds).values()))
+
+
+@cache
+def _words_of(kinds: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
+    """For each language what finds a word of these kinds."""
+    found = {}
     for language, table in _tables().items():
         words = "|".join(entry.replace(" ", r"\s") for kind in kinds for entry in table[kind])
-        parts.append(f"(?:{words})" if language == "chinese" else rf"(?<!\w)(?:{words})(?!\w)")
-    return re.compile("|".join(parts))
+        found[language] = re.compile(f"(?:{words})" if language == "chinese" else rf"(?<!\w)(?:{words})(?!\w)")
+    return found
