@@ -43,6 +43,10 @@ async def say(wren: Any, client: httpx.AsyncClient, *texts: str, session: str = 
         ("我喜欢绿茶。我的工资是quince。", "还有呢？", "把我工资的事忘掉。"),
         ("我喜欢绿茶。我的门禁密码是quince。", "刚才那句话别记。"),
         ("Ich mag grünen Tee. Die PIN vom Keller ist quince.", "Und?", "Lösch bitte die PIN vom Keller."),
+        # In words that no pattern has.
+        ("I like green tea. My locker opens with quince.", "What else?", "scrub whatever you've got about my locker"),
+        ("Ich mag grünen Tee. Mein Spind geht mit quince auf.", "Und?", "lösch alles was du zu meinem Spind hast"),
+        ("Me gusta el té. La taquilla abre con quince.", "¿Y?", "vacía todo lo que tengas de la taquilla"),
     ],
 )
 async def test_what_was_just_said_is_forgotten_and_the_answer_says_so(
@@ -72,6 +76,11 @@ async def test_what_was_just_said_is_forgotten_and_the_answer_says_so(
         "You can't keep that many plants.",
         "Olvídalo, hablemos de otra cosa.",
         "Did you forget my PIN?",
+        "Don't let me forget the card.",
+        "wehe du vergisst das",
+        "no entiendo nada de la vida",
+        "scrub the kitchen before my mother comes",
+        "scrub whatever you've got about my locker",
     ],
 )
 async def test_what_only_sounds_like_it_forgets_nothing(

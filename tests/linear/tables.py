@@ -6,9 +6,22 @@ from collections import ChainMap
 from collections.abc import Mapping
 
 from tests.growth import Reading
-from tests.linear import conversations, facts, files, grounding, indexer, llm, nights, pages, search, sessions, ways_in
+from tests.linear import (
+    asking,
+    conversations,
+    facts,
+    files,
+    grounding,
+    indexer,
+    llm,
+    nights,
+    pages,
+    search,
+    sessions,
+    ways_in,
+)
 
-_PARTS = (nights, conversations, facts, grounding, indexer, llm, search, sessions, ways_in, files, pages)
+_PARTS = (nights, conversations, asking, facts, grounding, indexer, llm, search, sessions, ways_in, files, pages)
 
 
 def table() -> Mapping[str, Reading]:

@@ -237,6 +237,7 @@ def _extraction(system: StageDependencies) -> Extraction:
         database=system.database,
         pipeline=system.pipeline,
         tombstones=system.tombstones,
+        models=system.models,
         model=system.llm,
         count=system.count_tokens,
         rules=rules,

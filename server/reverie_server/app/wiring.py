@@ -117,7 +117,7 @@ def assemble(
     consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
     selection = Selection(database, core.search, core.tombstones, now)
     forgetting = Forgetting(database, pipeline, selection, core.tombstones, consolidation.stores, core.sessions, now)
-    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions).listen
+    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models).listen
     return Runtime(
         settings=settings,
         database=database,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cached_property
@@ -74,7 +74,7 @@ class Basis:
     """The inputs of a proposal: the messages heard in a session, the files, and the lines that tools saved meanwhile.
 
     `clean` removes forgotten texts from a text. A model may rewrite the paths in `replaceable`. `names` are the
-    speakers' names, `time_zone` is the agent's.
+    speakers' names, `time_zone` is the agent's. `asked` are the sentences that `asked_to_remember` gives.
     """
 
     session_id: str
@@ -87,6 +87,7 @@ class Basis:
     language: str
     names: Sequence[str] = ()
     time_zone: str = "UTC"
+    asked: Collection[str] = ()
 
     @cached_property
     def grounds(self) -> Sources:
@@ -121,7 +122,7 @@ class Basis:
     def memorable(self) -> Heard:
         """What is worth keeping of the conversation, found without a model."""
         known = [fact for _, fact in self.known_facts]
-        return memorable_of(self.heard, self.spoken_language, self.time_zone, known)
+        return memorable_of(self.heard, self.spoken_language, self.time_zone, known, self.asked)
 
     def saved_lines(self) -> SavedLines:
         """The lines that tools saved in the same conversation, to compare new lines with."""

@@ -22,6 +22,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.retry import until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.extraction import store as extraction_store
+from reverie_server.extraction.asked import asked_to_remember
 from reverie_server.extraction.propose import (
     STAGE,
     UNGROUNDED,
@@ -280,6 +281,7 @@ class Run:
             language=self._grant.settings.language,
             names=[(self._work.owner_key or "").rpartition(":")[2]],
             time_zone=self._grant.settings.time_zone,
+            asked=await asked_to_remember(self._dependencies.models, round_.heard),
         )
         return SliceState(basis, alive[path][1] if path in alive else None, day, today, mark)
 

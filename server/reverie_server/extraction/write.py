@@ -11,6 +11,7 @@ from reverie_indexer.change import Change
 from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.index import store
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded
 from reverie_server.extraction import store as extraction_store
@@ -48,6 +49,7 @@ class ExtractionDependencies:
     database: Database
     pipeline: Pipeline
     tombstones: Tombstones
+    models: ModelSlot
     model: LanguageModel | None
     count: CountTokens
     rules: ExtractionRules

@@ -6,16 +6,22 @@ that has read the statement meanwhile sees its tombstone and begins again.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests, last_statement
+from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests, last_statement
+from reverie_server.heuristics.requests.likely_requests import forgetting_asked, likely_requests, points_back, topic_of
+from reverie_server.search.asking import asks_for
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message, NewMessage, Session
 from reverie_server.sessions.sessions import Sessions
@@ -24,39 +30,56 @@ from reverie_server.text.statement_spans import statements
 log = structlog.get_logger()
 # How many messages before the request are looked at.
 _MESSAGES_BEFORE = 8
+# A statement is what words are about that has this share of them, by weight.
+_NAMED_SHARE = 0.5
+_FULL_STOPS = ".!?。！？…"
 
 
 class SaidForgetting:
     """Listens to what is said in sessions, and forgets what a user asks to forget."""
 
-    def __init__(self, forgetting: Forgetting, selection: Selection, sessions: Sessions) -> None:
+    def __init__(self, forgetting: Forgetting, selection: Selection, sessions: Sessions, models: ModelSlot) -> None:
         self._forgetting = forgetting
         self._selection = selection
         self._sessions = sessions
+        self._models = models
 
     async def listen(
         self, grant: Grant, place: Place, session: Session, messages: Sequence[NewMessage]
     ) -> Sequence[str]:
         """Do what new messages of a session ask; the ids of the receipts. Failures are logged."""
-        if not any(message.role == "user" and forget_requests(message.content) for message in messages):
-            return ()
         receipts: list[str] = []
         try:
+            language = grant.settings.language
+            asked = {text: await self._requests(text, language) for text in _of_user(messages)}
+            if not any(asked.values()):
+                return ()
             after = max(0, session.last_seq - len(messages) - _MESSAGES_BEFORE)
             limit = len(messages) + _MESSAGES_BEFORE
             page = await self._sessions.messages(grant.principal, session, after=after, limit=limit)
             for index, message in enumerate(page):
                 if message.role != "user" or message.seq <= session.last_seq - len(messages):
                     continue
-                for request in forget_requests(message.content):
+                for request in asked.get(message.content, ()):
                     texts = await self._meant(grant, place, request, page[:index])
                     if texts:
-                        texts += echoes(texts, page[max(0, index - 3) : index + 2], grant.settings.language)
+                        texts += echoes(texts, page[max(0, index - 3) : index + 2], language)
                         receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
                         receipts += [receipt.receipt_id] if receipt.receipt_id else []
         except ReverieError as error:
             log.warning("said_forgetting_failed", code=error.code)
         return tuple(receipts)
+
+    async def _requests(self, message: str, language: str) -> list[ForgetRequest]:
+        """What a message asks to forget, in words that a pattern has, or else in others."""
+        found = forget_requests(message)
+        if not found and len(message) <= MAX_CHARS:
+            said = statements(message)
+            for likely in likely_requests("forget", said):
+                asks = await asks_for(self._models, "forget", likely)
+                if asks != "no":
+                    found.append(replace(forgetting_asked(said, likely, language), is_certain=asks == "does"))
+        return found
 
     async def _meant(self, grant: Grant, place: Place, request: ForgetRequest, before: Sequence[Message]) -> list[str]:
         """The statements that a request is about; none where nothing fits."""
@@ -69,6 +92,19 @@ class SaidForgetting:
         if request.is_about_what_follows:
             return [request.after[0]]
         heard = [request.before, *(tuple(statements(each.content)) for each in reversed(before) if each.role == "user")]
+        if request.kind == "told":
+            spoken = [text for said in heard for text in said]
+            named = await self._named(grant, place, request, request.topic, spoken)
+            if not named and (request.is_certain or points_back(request.sentence)):
+                # "The party is off, that place and time can go": what is meant may stand beside the request.
+                whole = topic_of(request.sentence, grant.settings.language)
+                named = await self._named(grant, place, request, whole, spoken)
+            if named:
+                return [*named, request.sentence]
+            if request.is_certain and request.has_content:
+                return [request.sentence]
+            if not request.is_certain or (request.topic and not points_back(request.sentence)):
+                return []
         if request.kind == "nearby":
             language = grant.settings.language
             named = [text for said in heard for text in said if is_about(text, request.topic, language)]
@@ -81,6 +117,30 @@ class SaidForgetting:
                 is_whole = request.kind == "message"
                 return [text for text in said if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
         return []
+
+    async def _named(
+        self, grant: Grant, place: Place, request: ForgetRequest, topic: str, heard: Sequence[str]
+    ) -> list[str]:
+        """The statements that some words of a request are about, of what was just said and of the whole memory."""
+        found = await self._selection.relevant(grant, place, topic) if topic else []
+        others = [text for text in dict.fromkeys([*heard, *found]) if text.rstrip(_FULL_STOPS) not in request.sentence]
+        return named_by(topic, others, grant.settings.language)
+
+
+def named_by(topic: str, texts: Sequence[str], language: str) -> list[str]:
+    """The texts that have most of a topic's words, of those that any text has; the rarer ones weigh more. Pure."""
+    terms = meaning_of(topic, language).terms
+    shared = [meaning_of(text, language).terms & terms for text in texts]
+    counts = Counter(term for each in shared for term in each)
+    weights = {term: math.log1p(len(texts) / count) for term, count in counts.items()}
+    least = _NAMED_SHARE * sum(weights.values())
+    return [
+        text for text, each in zip(texts, shared, strict=True) if each and sum(weights[term] for term in each) >= least
+    ]
+
+
+def _of_user(messages: Sequence[NewMessage]) -> list[str]:
+    return [message.content for message in messages if message.role == "user"]
 
 
 def is_about(text: str, topic: str, language: str) -> bool:

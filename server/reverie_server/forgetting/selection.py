@@ -208,15 +208,17 @@ class Selection:
                     selected.add(text, _prefix_of(secret, place, row, text), as_sentence=True)
         return selected
 
+    async def relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
+        """The statements that are relevant to a query, the best first."""
+        if not meaning_of(query, grant.settings.language).terms:
+            return []
+        return (await self._relevant(grant, place, query, await self._tombstones.load_secret())).texts
+
     async def about(self, grant: Grant, place: Place, topic: str) -> list[str]:
         """The statements that have every word of a topic; none for a topic without a word that carries a meaning."""
         language = grant.settings.language
         terms = meaning_of(topic, language).terms
-        if not terms:
-            return []
-        secret = await self._tombstones.load_secret()
-        found = await self._relevant(grant, place, topic, secret)
-        return [text for text in found.texts if terms <= meaning_of(text, language).terms]
+        return [text for text in await self.relevant(grant, place, topic) if terms <= meaning_of(text, language).terms]
 
     async def _names(self, place: Place, entity_id: str) -> list[str]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:

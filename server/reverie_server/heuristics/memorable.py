@@ -7,7 +7,7 @@ reason, and whatever they asked to remember. Nothing that the assistant said is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,11 +16,9 @@ from reverie_server.heuristics.extract import MAX_LINES, UserStatement, statemen
 from reverie_server.heuristics.fact_grammar.people import people_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
 from reverie_server.heuristics.fact_grammar.terms import content_terms
-from reverie_server.heuristics.fact_reader import main_clause, read_facts
-from reverie_server.heuristics.requests.fact_requests import is_of_next, split_request
-from reverie_server.heuristics.requests.promises import promises_to_remember
-from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
-from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
+from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
@@ -101,13 +99,6 @@ _INCOMPLETE = re.compile(
     r"(?:deshalb|deswegen|darum|daher|therefore|that's why|hence|por eso|así que|como (?:mi|su|tu|el|la)"
     r"|like (?:my|a|the)|wie (?:mein|dein|ein|der|die)\w*)(?!\w)|所以|因此"
 )
-_PRONOUN = re.compile(
-    r"(?:she|he|they|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
-    r"|(?:das|dies|der|die)(?= (?:ist|war|sind|hat|heißt|kann|mag|geht|steht|liegt))|ella|él|ellos|ellas"
-    r"|eso|esto|su|sus|elle|il|ils|elles)(?:'\w+)?(?!\w)|[她他它]|这|那|這"
-)
-
-
 _CLAUSE_END = re.compile(r"[,;]\s|[，；]")
 
 
@@ -133,10 +124,17 @@ class Heard:
     resolved: Mapping[str, str]
 
 
-def memorable_of(messages: Sequence[Message], language: str, time_zone: str, known: Sequence[StatedFact] = ()) -> Heard:
+def memorable_of(
+    messages: Sequence[Message],
+    language: str,
+    time_zone: str,
+    known: Sequence[StatedFact] = (),
+    asked_by_meaning: Collection[str] = (),
+) -> Heard:
     """The facts that users state in a conversation, and the lines to keep, in order and distinct.
 
     `known` are the facts of the person's files: the people and projects in them are known by their names.
+    `asked_by_meaning` are sentences that ask to remember something in words that no pattern has.
     """
     spoken = [message for message in messages if message.role in ("user", "assistant")]
     utterances = [
@@ -156,15 +154,15 @@ def memorable_of(messages: Sequence[Message], language: str, time_zone: str, kno
         for line in reading.lines_of(spoken[index], sentence, found):
             lines.setdefault(essence(line.statement.text), line)
     asked = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_request for fact in found)}
-    for message, sentence, text in _requests_of(spoken):
+    for message, sentence, text in requests_of(spoken, asked_by_meaning):
         of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
         said = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
         # "The combination is heron then pewter, it's two words": what only its second half is read of stands whole.
         is_cut = bool(of_sentence) and bool(content_terms(_CLAUSE_END.split(text, maxsplit=1)[0]) - said)
-        if is_cut and not _begins_with_pronoun(text):
+        if is_cut and not begins_with_pronoun(text):
             for key in of_sentence:
                 del lines[key]
-        if sentence not in asked or (is_cut and not _begins_with_pronoun(text)):
+        if sentence not in asked or (is_cut and not begins_with_pronoun(text)):
             request = UserStatement(reading.dated(without_leading(text), message), "notes", message, sentence)
             lines[essence(request.text)] = Memorable(request, "memory", is_request=True)
     read_sentences = {sentence for _, sentence in by_sentence}
@@ -186,54 +184,6 @@ def language_of(messages: Sequence[Message], known: Sequence[str], language: str
     return language if cues is None else cues.language
 
 
-def _requests_of(messages: Sequence[Message]) -> list[tuple[Message, str, str]]:
-    """What users ask to remember, in any language: the message, the sentence that has it, and that as a line.
-
-    `Please remember that` is about the statement before, also in the message before; a sentence that begins with a
-    pronoun goes with the one before it. What the assistant promises at once to remember is asked for.
-    """
-    found: list[tuple[Message, str, str]] = []
-    before: tuple[Message, str, str] | None = None
-    is_next_asked = False
-    for message in messages:
-        if message.role == "assistant" and before is not None and message.seq == before[0].seq + 1:
-            found += [before] if before not in found and promises_to_remember(message.content) else []
-        if message.role != "user":
-            continue
-        text = strip_injected(message.content)[:MAX_TEXT_CHARS]
-        spans = spoken_sentences(text)
-        for number, span in enumerate(spans):
-            sentence = text[span.start : span.end].strip()
-            request = split_request(sentence)
-            is_opening = number == 0 and len(spans) > 1
-            if request.kind == "next" or (request.kind == "before" and is_opening and is_of_next(sentence)):
-                is_next_asked = True
-            elif request.kind == "before":
-                found += [before] if before is not None else []
-            elif request.kind == "named" or asks(sentence, None) or len(sentence) > _MAX_CHARS:
-                continue
-            else:
-                rest = sentence[request.start : request.end].strip()
-                rest = main_clause(rest) if request.is_subordinate else rest
-                whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
-                if _begins_with_pronoun(whole) and before is not None:
-                    whole = f"{before[2]} {whole}"[-_MAX_CHARS:]
-                before = (message, sentence, whole)
-                found += [before] if is_next_asked or request.kind == "inside" else []
-                is_next_asked = False
-    return found
-
-
-def _begins_with_pronoun(sentence: str) -> bool:
-    """Whether a sentence begins with a word that stands for somebody or something named before."""
-    return _PRONOUN.match(folded(sentence).lstrip("\"'-–— ,")) is not None
-
-
-def _is_request_alone(sentence: str) -> bool:
-    """Whether a sentence asks to remember another one and says nothing itself."""
-    return split_request(sentence).kind in ("before", "next", "named")
-
-
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """Judges the statements of a conversation. `projects` are the terms of the projects that its user works on; `near`
@@ -251,7 +201,7 @@ class _Reading:
         for text in dict.fromkeys(fact.text for fact in found):
             of_text = tuple(fact for fact in found if fact.text == text)
             is_request = any(fact.is_request for fact in of_text)
-            if len(text) > _MAX_CHARS or (_begins_with_pronoun(text) and not is_request):
+            if len(text) > _MAX_CHARS or (begins_with_pronoun(text) and not is_request):
                 continue
             if not is_request and (_INCOMPLETE.match(folded(text)) or _is_acquaintance(of_text)):
                 continue
@@ -265,7 +215,7 @@ class _Reading:
 
     def is_rule(self, statement: UserStatement) -> bool:
         """Whether a sentence of which no fact is read asks to be kept, or is in a language that is not read."""
-        if _is_request_alone(statement.sentence) or _begins_with_pronoun(statement.text):
+        if is_request_alone(statement.sentence) or begins_with_pronoun(statement.text):
             return False
         if _INCOMPLETE.match(folded(statement.text)):
             return False

@@ -17,7 +17,7 @@ from reverie_server.heuristics.requests.memory_requests import any_verb, clauses
 from reverie_server.text.statement_spans import is_statement, statements
 
 # Longer messages and sentences are no requests.
-_MAX_CHARS, _MAX_SENTENCE_CHARS = 4_000, 300
+MAX_CHARS, _MAX_SENTENCE_CHARS = 4_000, 300
 _TOPIC = r"(?P<topic>[^,;:.!?，。！？；：]{2,80})"
 _MARKS = " \t\r\n.!?…。！？,，\"'”“¡¿～~"
 
@@ -198,8 +198,12 @@ _ANY = re.compile(
     r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
-    r"don't (?:you )?(?:ever )?forget|do not forget|dont forget|never forget|vergiss (?:bitte |ja |mir )?nicht|nicht vergessen|(?<!\w)no (?:te |se |me )?(?:lo )?olvid|\bno olvid"
+    r"(?:don't|do not|dont) (?:you )?(?:ever )?(?:let me )?(?:forget|lose)|do not forget|dont forget|never forget|vergiss (?:bitte |ja |mir )?nicht|nicht vergessen|(?<!\w)no (?:te |se |me )?(?:lo )?olvid|\bno olvid"
     r"|别(?:给我|再)?忘|別忘|不要忘|不能忘|不会忘|没忘|别删|不要删|n'oublie"
+)
+_LET_BE = re.compile(
+    r"(?:(?:ach|oh|ok|okay|na|nah|ah|bah|bueno|nada|哎|唉)[ ,]++)*+(?:forget (?:about )?it|never ?mind|vergiss(?: es|'s)|schon gut|egal|olv[ií]dalo"
+    r"|olvidate|no importa|da igual|déjalo|dejalo)(?!\w)(?! (?:ever|all|entirely|completely|please|por favor|bitte))|算了(?!.*[删刪忘记記])"
 )
 # What is never a topic: "forget what I said about it" names nothing.
 _NO_TOPIC = frozenset(
@@ -229,8 +233,10 @@ class ForgetRequest:
     """What one sentence of a message asks to forget.
 
     `previous`: the statement before it; `next`: the statement after it; `message`: the whole message before it; `own`: the
-    sentence itself; `topic`: what was said about `topic`; `nearby`: the same, just before. `sentence` is the request as
-    it stands, `before` and `after` are the sentences of the message around it.
+    sentence itself; `topic`: what was said about `topic`; `nearby`: the same, just before; `told`: it was asked in
+    words that no pattern has, and `topic` are those that may name what (`has_content`: the sentence says more; unless
+    `is_certain`, only what they name is meant). `sentence` is the request as it stands, `before` and `after` are the
+    sentences of the message around it.
     """
 
     kind: str
@@ -238,6 +244,8 @@ class ForgetRequest:
     topic: str
     before: tuple[str, ...]
     after: tuple[str, ...]
+    has_content: bool = False
+    is_certain: bool = True
 
     @property
     def is_about_what_follows(self) -> bool:
@@ -257,7 +265,7 @@ _THIS = re.compile(r"(?<!\w)(?:this|dies|dieses|esto)(?!\w)|这")
 
 def forget_requests(message: str) -> list[ForgetRequest]:
     """The requests to forget in what a user says, in order."""
-    if len(message) > _MAX_CHARS or not (_ANY.search(folded(message)) or any_verb().search(aligned(message))):
+    if len(message) > MAX_CHARS or not (_ANY.search(folded(message)) or any_verb().search(aligned(message))):
         return []
     said = statements(message)
     found = []
@@ -267,6 +275,12 @@ def forget_requests(message: str) -> list[ForgetRequest]:
             kind, topic = request
             found.append(ForgetRequest(kind, sentence, topic, tuple(said[:index]), tuple(said[index + 1 :])))
     return found
+
+
+def asks_contrary(sentence: str) -> bool:
+    """Whether a sentence asks not to forget something, or to let a matter be ("Forget it, let's move on")."""
+    text = " ".join(folded(sentence).split()).strip(_MARKS)
+    return _NEVER.search(text) is not None or _LET_BE.match(text) is not None
 
 
 def last_statement(said: tuple[str, ...] | list[str]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Fits what a request to remember or to forget is known by."""

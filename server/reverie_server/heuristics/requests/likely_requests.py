@@ -1,0 +1,179 @@
+"""Sentences that may ask to remember or to forget in words that no pattern has, and what they are about. Pure.
+
+`request_model` says how likely a sentence asks. Its own words tell what it is about: those that speak for no request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reverie_server.heuristics.requests.fact_requests import Request, aligned
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary
+from reverie_server.heuristics.requests.memory_requests import Kind, clauses
+from reverie_server.heuristics.requests.request_model import (
+    by_words,
+    is_han,
+    is_of_request,
+    is_worth_a_vector,
+    words_of,
+)
+from reverie_server.heuristics.small_talk import bare, meaningless_words
+
+# Longer sentences are no requests; of a message so many are looked at.
+_MAX_SENTENCE_CHARS, _MAX_SENTENCES, _MAX_PARTS = 300, 12, 6
+_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_FEWEST_OF_CLAUSE = 3
+_MAX_OF_NAME, _MAX_OF_HAN_NAME = 6, 8
+_ENCLITIC = re.compile(r"\w{3}l[oa]s?$")
+# Why something is to be remembered, behind the request.
+_WHY = re.compile(
+    r"\W*(?:(?:and|y|und) )?(?:(?:q|que|qué|porque|xq|pq|por si|as[ií]|para|pa|no vaya|si no|luego|because|cos|cause|so"
+    r"|in case|otherwise|or|i always|i never|i keep|i'?ll|weil|damit|sonst|falls|nicht dass|denn|ich vergess"
+    r"|ich verlier)(?!\w)|免得|不然|省得|怕|以免|万一|萬一|因为|因為|我(?:老|总|肯定|怕|又|三天))"
+)
+_COLON = re.compile(r"[:：]\s*(?=\w)")
+_FEWEST_HAN, _FEWEST_OF_CONTENT = 2, 2
+# Why something is to be forgotten.
+_REASON = re.compile(
+    r"(?<!\w)(?:before|because|since|in case|so that|unless|bevor|weil|damit|falls|ehe|sonst|porque|antes de|para que"
+    r"|por si|no vaya|que si no)(?!\w)|因为|因為|免得|省得|不然|以免"
+)
+# What stands for something that was said just before.
+_POINTS = re.compile(
+    r"(?<!\w)(?:that|this|it|those|das|dies\w*|es|eben|gerade|vorhin|letzte[ns]?|eso|esto|ese|esa|lo|la|últim[oa]|just)(?!\w)"
+    r"|[这那這它]|刚|剛|上面|前面"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyRequest:
+    """A sentence of a message that may ask for something, by its number among them, and those of its parts that may."""
+
+    sentence: str
+    number: int
+    parts: tuple[str, ...]
+
+
+def likely_requests(kind: Kind, sentences: Sequence[str]) -> list[LikelyRequest]:
+    """The sentences of a message that may ask for it."""
+    found: list[LikelyRequest] = []
+    for number, sentence in enumerate(sentences):
+        if len(sentence) > _MAX_SENTENCE_CHARS or asks_contrary(sentence):
+            continue
+        parts = tuple(part for part in parts_of(sentence) if is_worth_a_vector(kind, part))[:_MAX_PARTS]
+        if parts:
+            found.append(LikelyRequest(sentence, number, parts))
+    return found[:_MAX_SENTENCES]
+
+
+def parts_of(sentence: str) -> list[str]:
+    """A sentence and its clauses, each once: what a person asks may be one of many."""
+    found = [sentence]
+    for part in _ENDS.split(sentence):
+        spans = clauses(part)
+        cut = [part[start:end].strip() for start, end in spans] if len(spans) > 1 else []
+        found += [part.strip(), *(each for each in cut if len(words_of(each)) >= _FEWEST_OF_CLAUSE)]
+    return list(dict.fromkeys(each for each in found if each))
+
+
+def forgetting_asked(said: Sequence[str], likely: LikelyRequest, language: str) -> ForgetRequest:
+    """What one of the sentences of a message asks to forget, given that it does: the kind is `told`."""
+    sentence = likely.sentence
+    asking, others = "", [""]
+    for part in filter(str.strip, _ENDS.split(sentence)):
+        cut = [part[start:end] for start, end in clauses(part)] or [part]
+        clause = max(cut, key=lambda each: by_words("forget", each))
+        if not asking or by_words("forget", clause) > by_words("forget", asking):
+            asking, others = clause, [each for each in cut if each is not clause]
+    reason = _REASON.search(aligned(asking))
+    topic = topic_of(asking[: reason.start()] if reason else asking, language)
+    has_content = any(
+        not is_worth_a_vector("forget", other) and len(topic_of(other, language).split()) >= _FEWEST_OF_CONTENT
+        for other in others
+    )
+    before, after = tuple(said[: likely.number]), tuple(said[likely.number + 1 :])
+    return ForgetRequest("told", sentence, topic, before, after, has_content=has_content)
+
+
+def remembering_asked(sentence: str) -> Request:
+    """What a sentence asks to remember, given that it does: what its clauses before or behind the request say, itself
+    where it is in one clause with words of its own, or else what was said before it, which it may name.
+    """
+    spans = _clauses_of(sentence)
+    asking = max(spans, key=lambda span: by_words("remember", sentence[span[0] : span[1]]))
+    before = [span for span in spans if span < asking]
+    behind = [span for span in spans if span > asking and _WHY.match(aligned(sentence), *span) is None]
+    is_pointing = _points(sentence, [asking])
+    # "What I said of the lock, keep it" says nothing of the lock.
+    told = before if not _points(sentence, before) or not _is_short(sentence, before) else []
+    if _says_something(sentence, told):
+        is_whole = _says_something(sentence, behind) or (_says_something(sentence, [asking]) and not is_pointing)
+        return Request("inside", 0, len(sentence)) if is_whole else Request("inside", told[0][0], told[-1][1])
+    if _says_something(sentence, behind):
+        is_own = _says_something(sentence, [asking])
+        return Request("inside", 0 if is_own else behind[0][0], len(sentence) if is_own else behind[-1][1])
+    if _says_something(sentence, [asking]) and not is_pointing and told is before:
+        return Request("inside", 0, len(sentence))
+    return Request("before", len(sentence), len(sentence))
+
+
+def _clauses_of(sentence: str) -> list[tuple[int, int]]:
+    """Where the clauses of a sentence are; where it asks before a colon, what stands on either side of that."""
+    colon = _COLON.search(sentence)
+    if colon is not None and is_worth_a_vector("remember", sentence[: colon.start()]):
+        # "You are my memory for this: …".
+        return [(0, colon.start()), (colon.end(), len(sentence))]
+    found: list[tuple[int, int]] = []
+    start = 0
+    for end in [*(mark.start() for mark in _ENDS.finditer(sentence)), len(sentence)]:
+        found += [(start + first, start + last) for first, last in clauses(sentence[start:end])]
+        start = end
+    return found or [(0, len(sentence))]
+
+
+def _points(sentence: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether clauses have a word for what was said before, also at the end of a verb ("guárdalo")."""
+    said = "".join(sentence[start:end] for start, end in spans)
+    return points_back(said) or any(
+        _ENCLITIC.search(aligned(word)) is not None and is_of_request("remember", word) for word in words_of(said)
+    )
+
+
+def _is_short(sentence: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether clauses have no more words than name a thing."""
+    said = words_of("".join(sentence[start:end] for start, end in spans))
+    return len(said) <= (_MAX_OF_HAN_NAME if any(map(is_han, said)) else _MAX_OF_NAME)
+
+
+def _says_something(sentence: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether clauses have words of their own, beside those of a request."""
+    said = "".join(sentence[start:end] for start, end in spans)
+    own = [word for word in words_of(said) if not is_of_request("remember", word) and (is_han(word) or len(word) > 1)]
+    return len(own) >= _FEWEST_OF_CONTENT + sum(map(is_han, own)) // _FEWEST_HAN
+
+
+def points_back(sentence: str) -> bool:
+    """Whether a sentence has a word for what was said just before."""
+    return _POINTS.search(aligned(sentence)) is not None
+
+
+def topic_of(text: str, language: str, kind: Kind = "forget") -> str:
+    """The words of a request that say what it is about; "" where all are of the request, or carry no meaning."""
+    without_meaning = meaningless_words(text, language).anywhere
+    found: list[str] = []
+    run = ""
+    for word in words_of(text):
+        is_own = is_of_request(kind, word)
+        if is_han(word):
+            run = "" if is_own else run + word
+            if len(run) == _FEWEST_HAN:
+                found.append(run)
+            elif len(run) > _FEWEST_HAN:
+                found[-1] = run
+            continue
+        run = ""
+        if not is_own and len(word) > 1 and bare(word) not in without_meaning:
+            found.append(word)
+    return " ".join(found)

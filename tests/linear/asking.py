@@ -1,0 +1,59 @@
+"""Requests to remember and to forget in words that no pattern has, measured by text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import numpy as np
+from tests.growth import Reading
+
+from reverie_server.heuristics.requests import forget_requests, likely_requests, request_model, requested_lines
+from reverie_server.sessions.model import Message
+from reverie_server.text.statement_spans import statements
+
+_AT = datetime(2026, 4, 3, tzinfo=UTC)
+_NOTHING = np.zeros(384, np.float32)
+_E5 = "multilingual-e5-small"
+
+
+def _forgetting(text: str) -> object:
+    return likely_requests.forgetting_asked([text], likely_requests.LikelyRequest(text, 0, (text,)), "english")
+
+
+def _requested(text: str) -> object:
+    message = Message(1, "user", text, _AT, 1)
+    return requested_lines.requests_of([message], frozenset(statements(text)))
+
+
+TABLE: Mapping[str, Reading] = {
+    "reverie_server.heuristics.requests.forget_requests.asks_contrary": forget_requests.asks_contrary,
+    "reverie_server.heuristics.requests.likely_requests.likely_requests": lambda text: likely_requests.likely_requests(
+        "forget", [text]
+    ),
+    "reverie_server.heuristics.requests.likely_requests.forgetting_asked": _forgetting,
+    "reverie_server.heuristics.requests.likely_requests.remembering_asked": likely_requests.remembering_asked,
+    "reverie_server.heuristics.requests.likely_requests.parts_of": likely_requests.parts_of,
+    "reverie_server.heuristics.requests.likely_requests.points_back": likely_requests.points_back,
+    "reverie_server.heuristics.requests.likely_requests.topic_of": lambda text: likely_requests.topic_of(
+        text, "english"
+    ),
+    "reverie_server.heuristics.requests.request_model.features": request_model.features,
+    "reverie_server.heuristics.requests.request_model.words_of": request_model.words_of,
+    "reverie_server.heuristics.requests.request_model.by_words": lambda text: request_model.by_words("forget", text),
+    "reverie_server.heuristics.requests.request_model.is_worth_a_vector": lambda text: request_model.is_worth_a_vector(
+        "remember", text
+    ),
+    "reverie_server.heuristics.requests.request_model.by_meaning": lambda text: request_model.by_meaning(
+        "forget", text, _NOTHING, _E5
+    ),
+    "reverie_server.heuristics.requests.requested_lines.requests_of": _requested,
+    "reverie_server.heuristics.requests.requested_lines.begins_with_pronoun": requested_lines.begins_with_pronoun,
+    "reverie_server.heuristics.requests.requested_lines.is_request_alone": requested_lines.is_request_alone,
+}
+EXEMPT: Mapping[str, str] = {
+    "reverie_server.heuristics.requests.request_model.is_han": "a word",
+    "reverie_server.heuristics.requests.request_model.is_of_request": "a word",
+    "reverie_server.heuristics.requests.request_model.knows": "a model's name",
+    "reverie_server.heuristics.requests.request_model.packed": "weights",
+}

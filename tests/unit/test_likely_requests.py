@@ -1,0 +1,106 @@
+"""Requests in words that no pattern has: which sentences may ask, what they ask for, and what is fitted for that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie_indexer.embed.built_in import BUILT_IN
+from reverie_server.forgetting.said import named_by
+from reverie_server.heuristics.requests import request_model
+from reverie_server.heuristics.requests.likely_requests import (
+    forgetting_asked,
+    likely_requests,
+    parts_of,
+    points_back,
+    remembering_asked,
+    topic_of,
+)
+from reverie_server.text.statement_spans import statements
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("tuck this away for me, the boiler pressure is 1.6", "the boiler pressure is 1.6"),
+        ("boiler pressure is 1.6, tuck that away for me", "boiler pressure is 1.6"),
+        ("you're my memory for this: the boiler man is called Horvath", "the boiler man is called Horvath"),
+        ("nur damit dus weißt fürs nächste mal, ich ess kein schwein", "ich ess kein schwein"),
+        ("te dejo un dato pa tu archivo: calzo 42 y medio, pie ancho", "calzo 42 y medio, pie ancho"),
+        ("幫我筆記一下,狗狗的疫苗下次是11月8號", "狗狗的疫苗下次是11月8號"),
+        (
+            "next time i ask for recipes assume i only have a microwave and one pan",
+            "next time i ask for recipes assume i only have a microwave and one pan",
+        ),
+    ],
+)
+def test_what_is_asked_to_be_kept_stands_beside_the_request(sentence: str, kept: str) -> None:
+    request = remembering_asked(sentence)
+    assert request.kind == "inside"
+    assert sentence[request.start : request.end] == kept
+
+
+def test_a_request_that_says_nothing_is_about_what_was_said_before() -> None:
+    assert remembering_asked("keep that for me please").kind == "before"
+
+
+@pytest.mark.parametrize(
+    ("message", "topic", "has_content"),
+    [
+        ("can you delete everything you have on my divorce", "divorce", False),
+        ("i want the surprise party gone from your memory before she borrows my phone", "surprise party", False),
+        ("lösch alles was du zu meiner scheidung hast", "scheidung", False),
+        ("my sister was in hospital in 2015, wipe that out of your notes", "", True),
+    ],
+)
+def test_a_request_to_forget_says_what_it_is_about(message: str, topic: str, has_content: bool) -> None:
+    said = statements(message)
+    [likely] = likely_requests("forget", said)
+    request = forgetting_asked(said, likely, "english")
+    assert request.kind == "told"
+    assert topic in request.topic
+    assert request.has_content == has_content
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Don't let me forget that", "don't lose that one", "Forget it, let's move on.", "Vergiss nicht, Ada anzurufen."],
+)
+def test_what_asks_for_the_contrary_is_not_looked_at(sentence: str) -> None:
+    assert likely_requests("forget", [sentence]) == []
+
+
+def test_of_what_was_said_the_texts_are_meant_that_have_most_of_the_words_that_any_has() -> None:
+    texts = ["Toby called me", "it is time to go", "Toby and I had a good time", "I bought milk"]
+    assert named_by("bring Toby time", texts, "english") == ["Toby called me", "it is time to go", texts[2]]
+    assert named_by("Toby", texts, "english") == [texts[0], texts[2]]
+    assert named_by("divorce", texts, "english") == []
+
+
+def test_words_of_a_request_are_no_topic() -> None:
+    assert topic_of("please delete all of that", "english") == ""
+    assert points_back("please delete all of that")
+    assert not points_back("delete my address")
+
+
+def test_both_built_in_models_have_directions_for_both_requests() -> None:
+    for name in BUILT_IN:
+        assert request_model.knows(name)
+        for kind in request_model.KINDS:
+            vector = np.zeros(384, np.float32)
+            assert request_model.by_meaning(kind, "keep that for me", vector, name) is not None
+    assert request_model.by_meaning("forget", "forget that", np.zeros(3, np.float32), "another") is None
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_features_and_parts(text: str) -> None:
+    found = request_model.features(text)
+    assert 0 < len(found) <= 20_000
+    assert found.min() >= 0
+    assert found.max() < request_model.BUCKETS
+    assert all(part in text for part in parts_of(text))
+    for kind in request_model.KINDS:
+        for likely in likely_requests(kind, statements(text)):
+            assert likely.parts
