@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,30 +29,41 @@ from reverie_server.heuristics.changes.paired_changes import (
 
 # Of the facts that are nearest by their stored vectors, as many are compared.
 MAX_NEAREST = 12
+# Of what was said before, as much is judged, the nearest.
+MAX_JUDGED = 3
+# To be nearest means something among this many.
+FEWEST_NEAR = 8
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
 
+_KEPT: WeakKeyDictionary[Embedder, OrderedDict[bytes, Vector]] = WeakKeyDictionary()
+
+
 class SentenceVectors:
-    """The vectors of sentences and of their parts, as passages have theirs; the last ones are kept."""
+    """The vectors of sentences and of their parts, as passages have theirs; the last ones are kept, without texts."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._known: OrderedDict[str, Vector] = OrderedDict()
+        # What was said before is compared in each conversation anew.
+        self._known = _KEPT.setdefault(embedder, OrderedDict())
 
     async def of(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of texts. Raises EmbedderUnavailable, and EmbeddingRejected where one can have none."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        for text, answer in zip(missing, await self._embedder.embed(missing), strict=True):
+        keys = [hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in texts]
+        found = {key: self._known[key] for key in keys if key in self._known}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        answers = await self._embedder.embed(list(missing.values())) if missing else []
+        for key, answer in zip(missing, answers, strict=True):
             if isinstance(answer, EmbeddingRejected):
                 raise answer
-            self._known[text] = np.array(answer, np.float32)
-        found = [self._known[text] for text in texts]
-        for text in texts:
-            self._known.move_to_end(text)
+            found[key] = np.array(answer, np.float32)
+        for key in found:
+            self._known[key] = found[key]
+            self._known.move_to_end(key)
         while len(self._known) > MAX_VECTORS:
             self._known.popitem(last=False)
-        return found
+        return [found[key] for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +90,7 @@ class PairedChanges:
     ) -> tuple[OpenFact, Unread | None] | None:
         """What a sentence says otherwise: a fact that holds (`facts`, with stored vectors), or a statement.
 
-        Of all that was said before only what is nearest to the sentence is judged.
+        What is nearest of all that was said before is judged first.
         """
         parts = units_of(change.sentence)
         own = list(zip(parts, await self.vectors.of(parts), strict=True))
@@ -85,20 +98,20 @@ class PairedChanges:
         if not may_tell_otherwise(change, matrix, self.model):
             return None
         earlier = await self._earlier(change, facts, matrix)
-        nearest = max(earlier, key=lambda each: each.similarity, default=None)
-        if nearest is None:
-            return None
-        judged = []
-        for fact in nearest.facts:
-            if can_be_otherwise(change, fact):
-                said = await self._units(fact.text)
-                odds = await isolated(partial(log_odds, own, said, change.language, self.model), chars=0)
-                judged.append((odds - limit_of(fact, self.model), has_value(change, fact), fact))
-        plain = [each for each in judged if each[0] >= 0]
-        if not plain:
-            return None
-        _, _, fact = max(plain, key=lambda each: (each[1], each[0]))
-        return fact, nearest.unread
+        earlier.sort(key=lambda each: -each.similarity)
+        for rank, each in enumerate(earlier[:MAX_JUDGED]):
+            is_nearest = rank == 0 and len(earlier) >= FEWEST_NEAR
+            judged = []
+            for fact in each.facts:
+                if can_be_otherwise(change, fact):
+                    said = await self._units(fact.text)
+                    odds = await isolated(partial(log_odds, own, said, change.language, self.model), chars=0)
+                    judged.append((odds - limit_of(fact, self.model, is_nearest=is_nearest), fact))
+            plain = [(has_value(change, fact), ahead, fact) for ahead, fact in judged if ahead >= 0]
+            if plain:
+                # Of several facts of a sentence the one of whose kind the new value is.
+                return max(plain, key=lambda one: one[:2])[2], each.unread
+        return None
 
     async def _earlier(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], own: Vectors

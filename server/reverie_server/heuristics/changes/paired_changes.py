@@ -16,6 +16,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     is_about,
     names_subject,
 )
+from reverie_server.heuristics.changes.values import values_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, exclude_each_other, scopes_of
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -23,10 +24,10 @@ from reverie_server.heuristics.stated_fact import SELF
 
 # Within a conversation people say more of what they said, and correct themselves in so many words.
 APART = timedelta(hours=1)
-# Of what a person has or does several of, more is asked.
-_OF_MANY = 0.75
+# Of what a person has or does several of, more is asked; and where something else that was said is nearer.
+_OF_MANY, _NOT_NEAREST = 0.75, 1.2
 # What stays true when other things change: what one likes, and who is what to whom.
-_LASTING = NEVER | {"likes", "dislikes", "prefers_not", "avoids", "left", "ended", "moved_out"}
+_LASTING = NEVER - {"located"} | {"likes", "dislikes", "prefers_not", "avoids", "left", "ended", "moved_out"}
 # A sentence and a fact could be no nearer, share no more, and tell it no more plainly.
 _BEST = {"similarity": 4 * 0.8, "other_value": 1.5, "shared": 1.0, "is_shared": 1.0, "similarity_if_tells": 2 * 0.8}
 
@@ -48,6 +49,10 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     if fact.about_user is False and fact.subject != SELF and not names_subject(change.sentence, fact.subject):
         return False
+    # "Lunch with Anna is on Tuesday" and "with Ben on Friday" are two lunches.
+    names = values_of(fact.text, change.language).names
+    if not change.values.is_empty and names and change.values.names and not names & change.values.names:
+        return False
     return is_about(change, fact) and not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text))
 
 
@@ -62,9 +67,10 @@ def log_odds(
     )
 
 
-def limit_of(fact: OpenFact, model: PairModel) -> float:
-    """From which log-odds on a fact is taken to be over."""
-    return model.limit if fact.is_functional else model.limit + _OF_MANY
+def limit_of(fact: OpenFact, model: PairModel, *, is_nearest: bool) -> float:
+    """From which log-odds on a fact is taken to be over; `is_nearest`: of much that was said nothing is nearer."""
+    is_of_one = fact.is_functional or fact.predicate in PETS
+    return model.limit + (0.0 if is_of_one else _OF_MANY) + (0.0 if is_nearest else _NOT_NEAREST)
 
 
 def _is_kin(predicate: str) -> bool:
