@@ -23,7 +23,7 @@ from reverie_indexer.embed.local import load_local
 from reverie_server.heuristics.changes.change_pairs import FEATURES, WEIGHTS_FILE, pair_features
 
 Floats = NDArray[np.float64]
-LIMIT = -2.2
+LIMIT = -1.7
 """From these log-odds on a pair is a change: less than even, since only what is nearest of all that was said is judged:
 for other pairs the offset of the model is right."""
 # The strength of the prior, as the scale of what is fitted: `logistic.fit` has one ridge for all slopes.
