@@ -121,12 +121,14 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             log.warning("changes_not_compared", detail=str(error))
             break
-        for stated, old in changed:
-            if old is not None:
-                replaced.append(old[0])
-                readings.append(old[0].reading(old[1]))
-            keys = keys_of(stated, message.content)
-            readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
+        if changed is None:
+            continue
+        stated, old = changed
+        if old is not None:
+            replaced.append(old[0])
+            readings.append(old[0].reading(old[1]))
+        keys = keys_of(stated, message.content)
+        readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     return ByMeaning(readings, replaced)
 
 
@@ -149,20 +151,20 @@ class _Comparison:
     # The facts that were made of statements, by their messages and sentences.
     made: dict[tuple[int, int, str], OpenFact] = field(default_factory=dict)
 
-    async def replacing(self, change: ChangeSentence, message: tuple[int, int]) -> list[_Changed]:
-        """The facts that a sentence states in place of others, each with the other, where it is a statement in which
-        no fact was read. `message` is the session and the number of the sentence's own."""
+    async def replacing(self, change: ChangeSentence, message: tuple[int, int]) -> _Changed | None:
+        """The fact that a sentence states in place of another, with the other, where it is a statement in which no fact
+        was read. `message` is the session and the number of the sentence's own."""
         found = await self._by_value(change)
         if found is None and (stated := await self._by_meaning(change)) is not None:
             found = (stated, None)
-        changed = [] if found is None else [found]
-        if self.paired is not None:
-            changed += await self._by_pairs(change, self.paired, changed)
-        for stated, old in changed:
+        if found is None and self.paired is not None:
+            found = await self._by_pairs(change, self.paired)
+        if found is not None:
+            stated, old = found
             self.made[(*message, change.sentence)] = as_open(stated)
             if old is not None:
                 self.made[old[0].key] = old[1]
-        return changed
+        return found
 
     async def _by_value(self, change: ChangeSentence) -> _Changed | None:
         """What is found by another value of what a sentence is about."""
@@ -180,11 +182,8 @@ class _Comparison:
         is_new = unread is not None and unread.key not in self.made
         return replacement(change, fact), (unread, fact) if is_new and unread is not None else None
 
-    async def _by_pairs(
-        self, change: ChangeSentence, paired: PairedChanges, known: Sequence[_Changed]
-    ) -> list[_Changed]:
-        """What the model of pairs finds beside that."""
-        taken = {(stated.subject, stated.predicate) for stated, _ in known}
+    async def _by_pairs(self, change: ChangeSentence, paired: PairedChanges) -> _Changed | None:
+        """What the model of pairs finds."""
         facts = [
             (each.fact, self.vectors[each.sha256])
             for each in self.opened
@@ -192,10 +191,10 @@ class _Comparison:
         ]
         paired.made.update(self.made)
         found = await paired.replaced(change, facts)
-        if found is None or (found[0].subject, found[0].predicate) in taken:
-            return []
+        if found is None:
+            return None
         fact, unread = found
-        return [(replacement(change, fact), None if unread is None else (unread, fact))]
+        return replacement(change, fact), None if unread is None else (unread, fact)
 
     async def _vector(self, text: str) -> Vector:
         """The vector of a sentence in the role of a passage, as the facts have theirs: neither asks for the other."""

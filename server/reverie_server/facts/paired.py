@@ -107,15 +107,10 @@ class PairedChanges:
                     said = await self._units(fact.text)
                     odds = await isolated(partial(log_odds, own, said, change.language, self.model), chars=0)
                     judged.append((odds - limit_of(fact, self.model, is_nearest=is_nearest), fact))
-            plain = [
-                (has_value(change, fact), fact.predicate != "works_as", ahead, fact)
-                for ahead, fact in judged
-                if ahead >= 0
-            ]
+            plain = [(has_value(change, fact), ahead, fact) for ahead, fact in judged if ahead >= 0]
             if plain:
-                # Of several facts of a sentence the one of whose kind the new value is; who changes the place of work
-                # has the same profession.
-                return max(plain, key=lambda one: one[:3])[3], each.unread
+                # Of several facts of a sentence the one of whose kind the new value is.
+                return max(plain, key=lambda one: one[:2])[2], each.unread
         return None
 
     async def _earlier(

@@ -13,6 +13,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     NEVER,
     ChangeSentence,
     OpenFact,
+    has_value,
     is_about,
     names_subject,
 )
@@ -46,6 +47,9 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate in _LASTING or fact.said_at > change.said_at - APART:
         return False
     if fact.predicate not in (*ROLES, *PETS) and _is_kin(fact.predicate):
+        return False
+    # Who changes the place of work has the same profession, and what a boss has put off is no other boss.
+    if fact.predicate in (*ROLES, "works_as") and not has_value(change, fact):
         return False
     if fact.about_user is False and fact.subject != SELF and not names_subject(change.sentence, fact.subject):
         return False
