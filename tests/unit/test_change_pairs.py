@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -78,8 +79,12 @@ def test_the_log_odds_are_a_sum_and_those_of_the_best_parts() -> None:
     # 1 · (4 · 0) + 1 · (old: y · y) + 2 · (new: x · x) − 3
     assert log_odds([("New things.", X)], [("Old things.", Y)], "english", MODEL) == pytest.approx(0.0)
     # 1 · (4 · 1) + 0 + 2 − 3
-    parts = [("Nothing at all.", Y), ("New things.", X)]
+    parts = [("Nothing at all.", Y), ("New things now.", X)]
     assert log_odds(parts, [("Old things.", X)], "english", MODEL) == pytest.approx(3.0)
+
+
+def test_what_is_all_but_the_same_without_a_word_of_change_is_said_again() -> None:
+    assert log_odds([("A lot of things.", X)], [("Lots of things.", X)], "english", MODEL) == -math.inf
 
 
 def test_what_could_be_no_change_of_anything_is_not_compared() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -29,6 +30,8 @@ APART = timedelta(hours=1)
 _OF_MANY, _NOT_NEAREST = 0.75, 1.2
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "prefers_not", "avoids", "left", "ended", "moved_out"}
+_SAID_AGAIN = 0.7
+_CUES = [FEATURES.index(name) for name in ("tells", "over", "other_value")]
 # A sentence and a fact could be no nearer, share no more, and tell it no more plainly.
 _BEST = {"similarity": 4 * 0.8, "other_value": 1.5, "shared": 1.0, "is_shared": 1.0, "similarity_if_tells": 2 * 0.8}
 
@@ -65,10 +68,17 @@ def log_odds(
 ) -> float:
     """The best log-odds of a part of a sentence with a part of an earlier one, each with its vector."""
     return max(
-        model.log_odds(pair_features(old, new, language, float(vector @ old_vector)), old_vector, vector)
+        _log_odds(pair_features(old, new, language, float(vector @ old_vector)), old_vector, vector, model)
         for new, vector in change
         for old, old_vector in said
     )
+
+
+def _log_odds(pair: Vectors, old: Vectors, new: Vectors, model: PairModel) -> float:
+    """Those of two parts: what is all but the same, without a word of change or another value, is said again."""
+    if float(old @ new) >= _SAID_AGAIN and not pair[_CUES].any():
+        return -math.inf
+    return model.log_odds(pair, old, new)
 
 
 def limit_of(fact: OpenFact, model: PairModel, *, is_nearest: bool) -> float:
