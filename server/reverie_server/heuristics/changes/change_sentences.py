@@ -43,7 +43,7 @@ from reverie_server.text.fences import strip_injected
 
 # The cue of a change that was found so.
 BY_MEANING = "meaning"
-# Of one conversation no more sentences are compared.
+# Of one conversation no more sentences are compared, and as many mere statements.
 MAX_SENTENCES = 80
 _MAX_CHARS = 300
 _FEWEST_WORDS, _FEWEST_CHARS = 4, 6
@@ -147,6 +147,7 @@ def change_sentences(
     """The sentences of users that may tell a change; with the mere statements, too. Takes time linear in the texts."""
     known = People(dict(people or {}))
     found: list[ChangeSentence] = []
+    mere = 0
     for index, utterance in enumerate(utterances):
         if utterance.speaker != "user":
             continue
@@ -160,8 +161,10 @@ def change_sentences(
             values = stated_values(sentence, cues)
             tells = _tells(sentence, cues)
             states = is_statement(sentence, cues)
-            if not tells and values.is_empty and not (with_statements and states):
+            is_mere = not tells and values.is_empty
+            if is_mere and not (with_statements and states and mere < MAX_SENTENCES):
                 continue
+            mere += is_mere
             other = _other(sentence, known, all_phrases()[cues.language])
             is_old_named = change_words()[cues.language]["before"].search(folded(sentence)) is not None
             found.append(
@@ -178,7 +181,7 @@ def change_sentences(
                     is_statement=states,
                 )
             )
-            if len(found) == MAX_SENTENCES:
+            if len(found) - mere == MAX_SENTENCES:
                 return found
     return found
 

@@ -29,7 +29,8 @@ APART = timedelta(hours=1)
 # Of what a person has or does several of, more is asked; and where something else that was said is nearer.
 _OF_MANY, _NOT_NEAREST = 0.75, 1.2
 # What stays true when other things change: what one likes, and who is what to whom.
-_LASTING = NEVER - {"located"} | {"likes", "dislikes", "prefers_not", "avoids", "left", "ended", "moved_out"}
+_LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
+# From this cosine on two parts say the same.
 _SAID_AGAIN = 0.7
 _CUES = [FEATURES.index(name) for name in ("tells", "over", "other_value")]
 # A sentence and a fact could be no nearer, share no more, and tell it no more plainly.
