@@ -13,6 +13,7 @@ from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
+from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import NewMessage
@@ -82,6 +83,41 @@ async def test_a_change_in_words_of_its_own_replaces_what_held(reader: Runtime, 
 async def test_what_is_about_something_else_replaces_nothing(reader: Runtime, said: str) -> None:
     talk = await talk_of(reader, "My rent is 850 a month.", "My favourite colour is teal.", said)
     assert {fact["state"] for fact in await rows(talk) if "850" in fact["text"]} == {"current"}
+
+
+PAIRS = [
+    ("I do all my sewing on an old Singer, it was my gran's.", "The Singer went to the tip, I sew on a Pfaff now."),
+    ("Zum Nähen nehme ich die alte Singer von der Oma.", "Die Singer ist im Müll, ich nähe jetzt mit einer Pfaff."),
+    ("Coso todo en una Singer vieja de la abuela.", "La Singer acabó en la basura, ahora coso con una Pfaff."),
+    ("我做衣服用的是奶奶那台老胜家缝纫机。", "老胜家缝纫机扔了，现在做衣服换成重机牌了。"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+async def test_what_no_pattern_reads_is_replaced_by_what_says_it_otherwise(
+    reader: Runtime, embedder: LocalEmbedder, old: str, new: str
+) -> None:
+    if embedder.identity.name not in pair_models():
+        pytest.skip("no model of pairs was made for it")
+    talk = await talk_of(reader, "Greta plays chess with me.", old, "It has rained all week.", new)
+    facts = states(await rows(talk))
+    assert facts.get(old) == "superseded"
+    assert facts.get(new) == "current"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The Singer has a new needle and runs like a dream.",
+        "My sister has bought a Pfaff now.",
+        "I might get a Pfaff one day.",
+        "We went to the cinema instead.",
+    ],
+)
+async def test_what_says_more_of_it_or_something_else_leaves_it(reader: Runtime, said: str) -> None:
+    old = "I do all my sewing on an old Singer, it was my gran's."
+    talk = await talk_of(reader, "Greta plays chess with me.", old, said)
+    assert "superseded" not in {str(fact["state"]) for fact in await rows(talk)}
 
 
 async def test_read_again_it_comes_to_the_same(reader: Runtime) -> None:

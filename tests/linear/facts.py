@@ -16,7 +16,14 @@ from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
 from reverie_server.heuristics import fact_labels, fact_reader, fact_sentences, spoken_sentences
-from reverie_server.heuristics.changes import change_sentences, fact_ledger, superseding, values
+from reverie_server.heuristics.changes import (
+    change_pairs,
+    change_sentences,
+    fact_ledger,
+    paired_changes,
+    superseding,
+    values,
+)
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
     clauses,
@@ -203,6 +210,25 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
     ),
+    "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
+        f"{text} is new now", all_cues()["english"]
+    ),
+    "reverie_server.heuristics.changes.change_sentences.is_about": lambda text: change_sentences.is_about(
+        _change(text), _fact(text)
+    ),
+    "reverie_server.heuristics.changes.change_sentences.has_value": lambda text: change_sentences.has_value(
+        _change(text), _fact(text)
+    ),
+    "reverie_server.heuristics.changes.change_sentences.names_subject": lambda text: change_sentences.names_subject(
+        text, text
+    ),
+    "reverie_server.heuristics.changes.change_pairs.units_of": change_pairs.units_of,
+    "reverie_server.heuristics.changes.change_pairs.pair_features": lambda text: change_pairs.pair_features(
+        text, f"{text} is new now", "english", 0.5
+    ),
+    "reverie_server.heuristics.changes.paired_changes.can_be_otherwise": lambda text: paired_changes.can_be_otherwise(
+        _change(text), _fact(text)
+    ),
     "reverie_server.heuristics.changes.change_sentences.stated_values": lambda text: change_sentences.stated_values(
         f"{text} 5", all_cues()["english"]
     ),
@@ -296,7 +322,17 @@ _BY_READ_ALL = "measured with read_all"
 _OF_A_SENTENCE = "takes a sentence of at most 500 characters, as read_facts gives it"
 _OF_A_NAME = "looks a name up"
 _BY_RESOLVE = "measured with resolve"
+_OF_PAIRS = "measured with pair_features; else it takes numbers"
 EXEMPT: Mapping[str, str] = {
+    **{
+        f"reverie_server.heuristics.changes.{name}": _OF_PAIRS
+        for name in (
+            "change_pairs.PairModel.log_odds",
+            "paired_changes.limit_of",
+            "paired_changes.log_odds",
+            "paired_changes.may_tell_otherwise",
+        )
+    },
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
     "reverie_server.heuristics.fact_reader.prepare_to_read": "it is given a language",
     "reverie_server.text.lazy_pattern.LazyPattern.finditer": "as linear as the pattern it is made with",

@@ -171,6 +171,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.relevance.scale_of": "one look at a name",
     "reverie_server.search.labelled_messages.Direction.log_odds": _NUMBERS,
     "reverie_server.search.labelled_messages.direction_of": _NUMBERS,
+    "reverie_server.search.labelled_messages.messages_in": "reads a file of ours",
     "reverie_server.search.labelled_messages.labelled_messages": "reads a file of ours",
     "reverie_server.search.calibration.scale.has_constants": "one look at a name",
     "reverie_server.search.calibration.scale.nearness_of": _NUMBERS,

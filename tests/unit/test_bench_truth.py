@@ -27,6 +27,16 @@ def test_a_superseded_statement_stands_there_unless_it_is_marked() -> None:
     assert superseded("- I live in Hereford. (until 2025-03-26)") is None
 
 
+def test_what_holds_and_stands_marked_is_counted_once_and_what_held_is_not() -> None:
+    text = (
+        "- I live in Hereford. (until 2025-03-26)\n"
+        "- (2025-03-03, sessions/web:1) My sister Martha cannot eat peanuts. (until 2025-03-26)\n"
+        "- I left Hereford for Ludlow, since Edie got a school there.\n"
+        "- What a rainy day. (until 2025-03-26)"
+    )
+    assert _JUDGE.falsely_marked(text) == ["My sister Martha cannot eat peanuts."]
+
+
 def test_the_mark_of_a_sentence_with_an_ordinal_is_seen() -> None:
     marked = "- Die Feier bei Dr. Lenz ist am 22. November. (until 2024-11-13)"
     assert _JUDGE.has_superseded(marked, ("22.",), ("29.",)) is None

@@ -19,7 +19,7 @@ class Asked:
     """What one question found. Of the superseded answers: the sentence that gives one unmarked, or None.
 
     `is_ordered` is whether the first result with the current answer comes before the first with a superseded one; None
-    where neither was found.
+    where neither was found. `falsely_marked` are sentences that hold and stand in one of the three as if they did not.
     """
 
     question: Question
@@ -32,6 +32,7 @@ class Asked:
     is_ordered: bool | None
     section: str
     results: Sequence[Mapping[str, Any]]
+    falsely_marked: frozenset[str]
 
 
 class Asker:
@@ -58,6 +59,11 @@ class Asker:
             is_ordered=self._is_ordered(results, question),
             section=section,
             results=top,
+            falsely_marked=frozenset(
+                found
+                for text in (section, prompt, *(str(each["text"]) for each in top))
+                for found in self._judge.falsely_marked(text)
+            ),
         )
 
     def _old(self, text: str, question: Question) -> str | None:

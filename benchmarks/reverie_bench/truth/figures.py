@@ -43,7 +43,8 @@ class LifeFigures:
 
     `current_…`: share of the questions whose current answer is there; `past_…`: of those about the past. `old_…`: share
     of the questions with a superseded answer that stands there unmarked. `ordered`: share of these whose current
-    answer comes first. `lines`: those of MEMORY.md by their worth; `useful`: their share without those marked as past.
+    answer comes first. `falsely_marked`: sentences that hold and stand marked as superseded, in an answer or in
+    MEMORY.md. `lines`: those of MEMORY.md by their worth; `useful`: their share without those marked as past.
     `profile`, `remembered`: how many of how many. `forgotten_rows`: values of the database that hold what was to be
     forgotten; `forgotten_found`: words of it that a search finds. `invented_rows`: values that hold what a scripted
     model invented; `model`: what it was asked, and its faults. `kinds`: by the kind of a question.
@@ -59,6 +60,7 @@ class LifeFigures:
     old_in_prompt: float | None
     old_in_top: float | None
     ordered: float | None
+    falsely_marked: int
     lines: Mapping[str, int]
     useful: float | None
     profile: tuple[int, int]
@@ -100,6 +102,7 @@ def figures_of(
         old_in_prompt=_share(each.prompt_old is not None for each in with_old),
         old_in_top=_share(each.top_old is not None for each in with_old),
         ordered=_share(each.is_ordered is True for each in with_old),
+        falsely_marked=len(falsely_marked(asked, memory, judge)),
         lines=dict(lines),
         useful=useful_share(lines),
         profile=(sum(holds(profile, values) for values in life.profile.values()), len(life.profile)),
@@ -112,6 +115,11 @@ def figures_of(
         kinds=_kinds(asked),
         seconds=seconds,
     )
+
+
+def falsely_marked(asked: Sequence[Asked], memory: str, judge: Judge) -> list[str]:
+    """The sentences that hold and stand marked as superseded, in any answer or in MEMORY.md."""
+    return sorted({*(found for each in asked for found in each.falsely_marked), *judge.falsely_marked(memory)})
 
 
 def _kinds(asked: Sequence[Asked]) -> dict[str, KindFigures]:
@@ -156,7 +164,15 @@ def over_all(lives: Sequence[LifeFigures]) -> LifeFigures:
     values: dict[str, Any] = {}
     for name in (each.name for each in fields(LifeFigures)):
         of_lives = [getattr(life, name) for life in lives]
-        if name in ("questions", "with_old", "forgotten_rows", "forgotten_found", "invented_rows", "seconds"):
+        if name in (
+            "questions",
+            "with_old",
+            "falsely_marked",
+            "forgotten_rows",
+            "forgotten_found",
+            "invented_rows",
+            "seconds",
+        ):
             values[name] = sum(of_lives)
         elif name in ("lines", "nights"):
             values[name] = dict(sum((Counter(each) for each in of_lives), Counter()))

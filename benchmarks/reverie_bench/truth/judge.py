@@ -18,6 +18,8 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _NARROW = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
 _UNTIL = re.compile(r"\(until \d{4}-\d{2}-\d{2}\)|~~|\[superseded|\bsuperseded\b", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？]\s*$")
+# What is said so holds at the end.
+_HOLDING = ("worth", "true", "kin", "remember")
 # A line whose words the best sentence of the script covers by less is nobody's.
 _LEAST_COVERAGE = 0.5
 # What a line begins with beside its text: a bullet, a time, a speaker, a date.
@@ -105,10 +107,26 @@ class Judge:
                 if _UNTIL.search(sentence) or _UNTIL.match(rest.lstrip(" .;,")):
                     continue
                 source = self.source(_BEFORE.sub("", sentence))
-                if source is not None and source.tag in ("worth", "true", "kin", "remember"):
+                if source is not None and source.tag in _HOLDING:
                     continue
                 return sentence
         return None
+
+    def falsely_marked(self, text: str) -> list[str]:
+        """The sentences of the script that stand in a text as no longer holding, and that hold by it."""
+        found: list[str] = []
+        for line in text.splitlines():
+            for sentence, rest in _with_rest(line):
+                if not (_UNTIL.search(sentence) or _UNTIL.match(rest.lstrip(" .;,"))):
+                    continue
+                source = self.source(_BEFORE.sub("", _UNTIL.sub("", sentence)))
+                if source is not None and source.tag in _HOLDING and not self._has_old(sentence):
+                    found.append(source.text)
+        return found
+
+    def _has_old(self, sentence: str) -> bool:
+        plain = folded(sentence)
+        return any(statement.tag == "old" and folded(statement.text) in plain for statement, _ in self._statements)
 
     def line(self, line: str) -> JudgedLine:
         """What a line of MEMORY.md is worth: see `Worth`."""

@@ -8,7 +8,7 @@ from dataclasses import astuple
 from rich.console import RenderableType
 
 from reverie_bench.report import Report, number, table
-from reverie_bench.truth.figures import LifeFigures
+from reverie_bench.truth.figures import LifeFigures, falsely_marked
 from reverie_bench.truth.judge import Judge, memory_lines
 from reverie_bench.truth.run import Lived
 
@@ -38,7 +38,8 @@ def truth_content(report: Report) -> Iterator[RenderableType]:
         lines = ", ".join(f"{worth} {count}" for worth, count in sorted(each.lines.items())) or "none"
         yield (
             f"{name}: lines of MEMORY.md: {lines}; profile {each.profile[0]} of {each.profile[1]}; to be remembered "
-            f"{each.remembered[0]} of {each.remembered[1]}; forgotten in {each.forgotten_rows} rows, found by search "
+            f"{each.remembered[0]} of {each.remembered[1]}; sentences that hold and stand "
+            f"marked as superseded {each.falsely_marked}; forgotten in {each.forgotten_rows} rows, found by search "
             f"{each.forgotten_found}; invented things in {each.invented_rows} rows; nights {dict(each.nights)}; "
             f"{each.seconds:.0f} s"
         )
@@ -79,6 +80,8 @@ def shown_lines(lived: Lived) -> Iterator[str]:
     judge = Judge(lived.life)
     yield "----- MEMORY.md"
     yield from (f"{judge.line(line).worth:14} {line}" for line in memory_lines(lived.files["MEMORY.md"]))
+    yield "----- falsely marked as superseded"
+    yield from falsely_marked(lived.asked, lived.files["MEMORY.md"], judge)
     yield "----- PROFILE.md"
     yield lived.files["PROFILE.md"]
     yield "----- facts"

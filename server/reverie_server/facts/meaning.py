@@ -14,7 +14,7 @@ import structlog
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.embed.protocol import Embedder, Vector
+from reverie_indexer.embed.protocol import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
@@ -22,9 +22,12 @@ from reverie_indexer.model_slot import Ready
 from reverie_server.facts.due import DueSession
 from reverie_server.facts.known_people import known_at
 from reverie_server.facts.model import Reading
+from reverie_server.facts.near_statements import said_before
+from reverie_server.facts.paired import PairedChanges, SentenceVectors
 from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
 from reverie_server.facts.settle import passage_of
 from reverie_server.facts.unread import Round, Unread, as_open, unread_statements
+from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.heuristics.changes.change_sentences import (
     BY_MEANING,
     ChangeSentence,
@@ -96,31 +99,40 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
     limits = LIMITS.get(ready.embedder.identity.name) if ready is not None else None
     if ready is None or limits is None:
         return ByMeaning()
+    model = pair_models().get(ready.embedder.identity.name)
     chars = sum(len(message.content) for session in given.sessions for message in session.messages)
-    found = await isolated(_sentences, given, chars=chars)
+    found = await isolated(partial(_sentences, with_statements=model is not None), given, chars=chars)
     if not found:
         return ByMeaning()
     opened = await _open_facts(database, given)
     found, opened = await isolated(_not_told, found, opened, given, chars=chars)
     unread = await unread_statements(database, given, [change for _, change in found])
     vectors = await _vectors(database, given.place.tenant_id, ready.model_id, [each.sha256 for each in opened])
-    comparison = _Comparison(ready.embedder, limits, opened, vectors, unread)
+    embedded = SentenceVectors(ready.embedder)
+    said = await said_before(database, given, ready.model_id) if model is not None else None
+    paired = PairedChanges(model, embedded, said) if model is not None and said is not None else None
+    comparison = _Comparison(embedded, limits, opened, vectors, unread, paired)
     readings: list[Reading] = []
     replaced: list[Unread] = []
     for session, change in found:
         message = heard_in(session)[change.utterance]
         try:
-            stated, old = await comparison.replacing(change, (session.session_key, message.seq))
+            changed = await comparison.replacing(change, (session.session_key, message.seq))
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             log.warning("changes_not_compared", detail=str(error))
             break
+        if changed is None:
+            continue
+        stated, old = changed
         if old is not None:
             replaced.append(old[0])
             readings.append(old[0].reading(old[1]))
-        if stated is not None:
-            keys = keys_of(stated, message.content)
-            readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
+        keys = keys_of(stated, message.content)
+        readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     return ByMeaning(readings, replaced)
+
+
+_Changed = tuple[StatedFact, tuple[Unread, OpenFact] | None]
 
 
 @dataclass(slots=True)
@@ -130,46 +142,64 @@ class _Comparison:
     `embedded` has the vectors of a round, of which MAX_SENTENCES and a few facts each bound the number.
     """
 
-    embedder: Embedder
+    embedded: SentenceVectors
     limits: SimilarityLimits
     opened: Sequence[_Open]
     vectors: Mapping[bytes, Vector]
     unread: Sequence[Unread]
+    paired: PairedChanges | None = None
     # The facts that were made of statements, by their messages and sentences.
     made: dict[tuple[int, int, str], OpenFact] = field(default_factory=dict)
-    embedded: dict[str, Vector] = field(default_factory=dict)
 
-    async def replacing(
-        self, change: ChangeSentence, message: tuple[int, int]
-    ) -> tuple[StatedFact | None, tuple[Unread, OpenFact] | None]:
-        """The fact that a sentence states in place of another; and that other one, where it is a statement in which no
-        fact was read. `message` is the session and the number of the sentence's own."""
+    async def replacing(self, change: ChangeSentence, message: tuple[int, int]) -> _Changed | None:
+        """The fact that a sentence states in place of another, with the other, where it is a statement in which no fact
+        was read. `message` is the session and the number of the sentence's own."""
+        found = await self._by_value(change)
+        if found is None and (stated := await self._by_meaning(change)) is not None:
+            found = (stated, None)
+        if found is None and self.paired is not None:
+            found = await self._by_pairs(change, self.paired)
+        if found is not None:
+            stated, old = found
+            self.made[(*message, change.sentence)] = as_open(stated)
+            if old is not None:
+                self.made[old[0].key] = old[1]
+        return found
+
+    async def _by_value(self, change: ChangeSentence) -> _Changed | None:
+        """What is found by another value of what a sentence is about."""
         if change.values.is_empty:
-            return await self._by_meaning(change), None
+            return None
         facts = [each.fact for each in self.opened if each.can_be_replaced_by(change)]
         others = await isolated(partial(_with_other_values, change, facts, self.unread, self.made), chars=0)
         if not others:
-            return await self._by_meaning(change), None
+            return None
         vector = await self._vector(change.sentence)
         compared = [(float(vector @ await self._vector(fact.text)), fact, unread) for fact, unread in others]
         similarity, fact, unread = max(compared, key=lambda each: (each[0], each[1].said_at))
         if similarity < self.limits.valued:
-            return await self._by_meaning(change), None
-        stated = replacement(change, fact)
-        self.made[(*message, change.sentence)] = as_open(stated)
-        if unread is None or unread.key in self.made:
-            return stated, None
-        self.made[unread.key] = fact
-        return stated, (unread, fact)
+            return None
+        is_new = unread is not None and unread.key not in self.made
+        return replacement(change, fact), (unread, fact) if is_new and unread is not None else None
+
+    async def _by_pairs(self, change: ChangeSentence, paired: PairedChanges) -> _Changed | None:
+        """What the model of pairs finds."""
+        facts = [
+            (each.fact, self.vectors[each.sha256])
+            for each in self.opened
+            if each.sha256 in self.vectors and each.can_be_replaced_by(change)
+        ]
+        paired.made.update(self.made)
+        found = await paired.replaced(change, facts)
+        if found is None:
+            return None
+        fact, unread = found
+        return replacement(change, fact), None if unread is None else (unread, fact)
 
     async def _vector(self, text: str) -> Vector:
         """The vector of a sentence in the role of a passage, as the facts have theirs: neither asks for the other."""
-        if text not in self.embedded:
-            [answer] = await self.embedder.embed([text])
-            if isinstance(answer, EmbeddingRejected):
-                raise answer
-            self.embedded[text] = answer
-        return self.embedded[text]
+        [vector] = await self.embedded.of([text])
+        return vector
 
     async def _by_meaning(self, change: ChangeSentence) -> StatedFact | None:
         able = [each for each in self.opened if each.sha256 in self.vectors and each.can_be_replaced_by(change)]
@@ -198,7 +228,7 @@ def _with_other_values(
     return sorted(found, key=lambda each: each[0].said_at)[-MAX_COMPARED:]
 
 
-def _sentences(given: Round) -> list[tuple[DueSession, ChangeSentence]]:
+def _sentences(given: Round, *, with_statements: bool) -> list[tuple[DueSession, ChangeSentence]]:
     """The sentences of new messages that may tell a change."""
     found: list[tuple[DueSession, ChangeSentence]] = []
     for session in given.sessions:
@@ -208,7 +238,7 @@ def _sentences(given: Round) -> list[tuple[DueSession, ChangeSentence]]:
         utterances = [utterance_of(message) for message in messages]
         found += [
             (session, change)
-            for change in change_sentences(utterances, given.language, people)
+            for change in change_sentences(utterances, given.language, people, with_statements=with_statements)
             if messages[change.utterance].seq in is_new
         ]
     return found

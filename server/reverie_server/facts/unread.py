@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reverie_indexer.database.database import Database
@@ -18,10 +18,16 @@ from reverie_server.facts.due import DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.model import MessageSource, Reading
 from reverie_server.facts.reading import keys_of
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, stated_values
+from reverie_server.heuristics.changes.change_sentences import (
+    ChangeSentence,
+    OpenFact,
+    is_statement,
+    stated_values,
+)
 from reverie_server.heuristics.changes.values import Values, shared_words, subject_of_both, values_of
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
@@ -33,8 +39,10 @@ SQL = Queries(__file__)
 # Looked through are this many messages, the newest, and for this many words; of each word the newest are read.
 MAX_MESSAGES, MAX_WORDS, MAX_OF_WORD = 3_000, 60, 30
 # A longer message is pasted, or tells a story.
-_MAX_BYTES = 8_000
+MAX_BYTES = 8_000
 _MAX_CHARS = 300
+# One word that two sentences share does not say what both are about.
+_FEWEST_SHARED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,12 @@ class Unread:
             is_functional=True,
         )
 
+    def as_fact_of_meaning(self, change: ChangeSentence) -> OpenFact:
+        """The statement as a fact about what it shares with a sentence that is near in meaning, else about itself."""
+        shared = content_terms(self.sentence) & content_terms(change.sentence)
+        subject = subject_of_both(self.sentence, shared) if len(shared) >= _FEWEST_SHARED else self.sentence
+        return replace(self.as_fact(change), subject=subject[:MAX_FIELD_CHARS])
+
     def reading(self, fact: OpenFact) -> Reading:
         """The statement as a fact that was read."""
         stated = StatedFact(
@@ -114,10 +128,10 @@ async def unread_statements(database: Database, given: Round, changes: Sequence[
             "words": words,
             "messages": MAX_MESSAGES,
             "of_word": MAX_OF_WORD,
-            "bytes": _MAX_BYTES,
+            "bytes": MAX_BYTES,
         }
         rows = await (await connection.execute(SQL["spoken"], params)).fetchall()
-        found = await isolated(_statements, rows, given.language, chars=sum(len(row["content"]) for row in rows))
+        found = await isolated(_valued, rows, given.language, chars=sum(len(row["content"]) for row in rows))
         keys = {sentence_key(each.sentence): each for each in found}
         params = {"tenant_id": given.place.tenant_id, "slice_ids": slice_ids, "keys": list(keys)}
         known = await (await connection.execute(SQL["facts_of"], params)).fetchall()
@@ -125,7 +139,12 @@ async def unread_statements(database: Database, given: Round, changes: Sequence[
     return await isolated(_without_facts, found, given.language, known, read, chars=0)
 
 
-def _statements(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread]:
+def _valued(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread]:
+    return [each for each in statements_of(rows, language) if not each.values.is_empty]
+
+
+def statements_of(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread]:
+    """The sentences of messages that state something, in languages of which the tables know words."""
     found: list[Unread] = []
     for row in rows:
         names = ("seq", "role", "content", "at", "tokens", "message_id", "extra")
@@ -139,7 +158,7 @@ def _statements(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unread
             if cues is None or cues.language not in all_phrases() or len(sentence) > _MAX_CHARS:
                 continue
             values = stated_values(sentence, cues, may_be_doubtful=True)
-            if not values.is_empty:
+            if not values.is_empty or is_statement(sentence, cues, may_be_doubtful=True):
                 source = (row["session_key"], row["slice_id"], row["session_id"])
                 found.append(Unread(*source, message, sentence, values))
     return found

@@ -8,6 +8,7 @@ what has nothing to do with it comes to its passages.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,11 +40,20 @@ class Direction:
         return float(vector @ self.weights) + self.offset
 
 
-@cache
 def labelled_messages(label: Label) -> tuple[str, ...]:
     """The messages with a label, language by language."""
+    return tuple(message for messages in _by_language(label).values() for message in messages)
+
+
+def messages_in(label: Label, language: str) -> tuple[str, ...]:
+    """The messages with a label in one of the languages."""
+    return _by_language(label)[language]
+
+
+@cache
+def _by_language(label: Label) -> Mapping[str, tuple[str, ...]]:
     source = tomllib.loads((_FOLDER / f"{label}.toml").read_text(encoding="utf-8"))
-    return tuple(message for messages in source.values() for message in messages)
+    return {language: tuple(messages) for language, messages in source.items()}
 
 
 def direction_of(personal: NDArray[np.float32], impersonal: NDArray[np.float32]) -> Direction:

@@ -9,13 +9,11 @@ is read.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from pathlib import Path
 
+from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import (
     NO_VALUES,
     SMALL_NOUNS,
@@ -45,7 +43,7 @@ from reverie_server.text.fences import strip_injected
 
 # The cue of a change that was found so.
 BY_MEANING = "meaning"
-# Of one conversation no more sentences are compared.
+# Of one conversation no more sentences are compared, and as many mere statements.
 MAX_SENTENCES = 80
 _MAX_CHARS = 300
 _FEWEST_WORDS, _FEWEST_CHARS = 4, 6
@@ -84,7 +82,7 @@ _THEIRS = re.compile(
 _CALLED = content_terms("called named name heißt heiße llama llamo 名字") | content_terms("叫做")
 # What one decides, plans, or does as a rule: several hold at a time.
 _CHOICES = frozenset({"decided", "habit", "booked", "plans", "drinks", "uses"})
-_NEVER = frozenset({"name", "from", "goal", "wish", "located", "speaks", "birthday", "diet", "allergic_to"})
+NEVER = frozenset({"name", "from", "goal", "wish", "located", "speaks", "birthday", "diet", "allergic_to"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,8 @@ class OpenFact:
 class ChangeSentence:
     """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing.
 
-    One that does not say so (`tells`) has `values`, of which what was said before may have others. `names_old`: it
+    One that does not say so (`tells`) has `values`, of which what was said before may have others, or is a mere
+    statement (`is_statement`). `names_old`: it
     says in so many words how it was before. `old_values` are those that it says are no more: `not at 19:30`.
     """
 
@@ -135,28 +134,20 @@ class ChangeSentence:
     values: Values
     names_old: bool = False
     old_values: Values = NO_VALUES
-
-
-@cache
-def _words() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
-    table = tomllib.loads(Path(__file__).with_name("changes.toml").read_text(encoding="utf-8"))
-    return {
-        language: {
-            kind: re.compile(words if language == "chinese" else rf"(?<!\w)(?:{words})(?!\w)")
-            for kind, words in kinds.items()
-        }
-        for language, kinds in table.items()
-    }
+    is_statement: bool = True
 
 
 def change_sentences(
     utterances: Sequence[Utterance],
     language: str,
     people: Mapping[str, str] | None = None,
+    *,
+    with_statements: bool = False,
 ) -> list[ChangeSentence]:
-    """The sentences of users that may tell a change. Takes time linear in the texts."""
+    """The sentences of users that may tell a change; with the mere statements, too. Takes time linear in the texts."""
     known = People(dict(people or {}))
     found: list[ChangeSentence] = []
+    mere = 0
     for index, utterance in enumerate(utterances):
         if utterance.speaker != "user":
             continue
@@ -165,14 +156,17 @@ def change_sentences(
         for span in spoken_sentences(text):
             sentence = text[span.start : span.end].strip()
             cues = cues_of(folded(sentence), own)
-            if cues is None or cues.language not in _words() or len(sentence) > _MAX_CHARS or is_quoted(sentence):
+            if cues is None or cues.language not in change_words() or len(sentence) > _MAX_CHARS or is_quoted(sentence):
                 continue
             values = stated_values(sentence, cues)
             tells = _tells(sentence, cues)
-            if not tells and values.is_empty:
+            states = is_statement(sentence, cues)
+            is_mere = not tells and values.is_empty
+            if is_mere and not (with_statements and states and mere < MAX_SENTENCES):
                 continue
+            mere += is_mere
             other = _other(sentence, known, all_phrases()[cues.language])
-            is_old_named = _words()[cues.language]["before"].search(folded(sentence)) is not None
+            is_old_named = change_words()[cues.language]["before"].search(folded(sentence)) is not None
             found.append(
                 ChangeSentence(
                     utterance=index,
@@ -184,11 +178,21 @@ def change_sentences(
                     values=values,
                     names_old=is_old_named,
                     old_values=_old_values(sentence, cues.language),
+                    is_statement=states,
                 )
             )
-            if len(found) == MAX_SENTENCES:
+            if len(found) - mere == MAX_SENTENCES:
                 return found
     return found
+
+
+def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> bool:
+    """Whether a sentence says something of how things are: no question, no story, and nothing that is no more than
+    likely, unless it `may_be_doubtful`."""
+    if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues):
+        return False
+    phrases, plain = all_phrases()[cues.language], aligned(sentence)
+    return not (phrases["fiction"].search(plain) or (not may_be_doubtful and phrases["drop"].search(plain)))
 
 
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
@@ -206,7 +210,7 @@ def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -
 
 def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
-    if fact.said_at >= change.said_at or fact.predicate in _NEVER or change.values.is_empty:
+    if fact.said_at >= change.said_at or fact.predicate in NEVER or change.values.is_empty:
         return False
     if not _has_old_value(change, fact):
         return False
@@ -235,7 +239,7 @@ def replacing_fact(
         return None
     if best - second < limits.ahead or exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text)):
         return None
-    if not _is_about(change, fact) or not _has_value(change, fact) or not _has_old_value(change, fact):
+    if not is_about(change, fact) or not has_value(change, fact) or not _has_old_value(change, fact):
         return None
     return replacement(change, fact)
 
@@ -264,7 +268,7 @@ def replacement(change: ChangeSentence, fact: OpenFact) -> StatedFact:
 
 
 def _can_be_replaced(fact: OpenFact) -> bool:
-    return (fact.is_functional and fact.predicate not in _NEVER) or fact.predicate in _CHOICES or fact.predicate in PETS
+    return (fact.is_functional and fact.predicate not in NEVER) or fact.predicate in _CHOICES or fact.predicate in PETS
 
 
 def _is_like(best: float, *, is_shared: bool, fact: OpenFact, change: ChangeSentence, limits: SimilarityLimits) -> bool:
@@ -278,17 +282,15 @@ def _is_like(best: float, *, is_shared: bool, fact: OpenFact, change: ChangeSent
 
 def _tells(sentence: str, cues: Cues) -> bool:
     """Whether a sentence says in any words that something is otherwise than before."""
-    if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues):
-        return False
-    words, phrases, plain = _words()[cues.language], all_phrases()[cues.language], folded(sentence)
+    words, plain = change_words()[cues.language], folded(sentence)
     if not words["tells"].search(plain) or words["hedged"].search(plain):
         return False
-    return not (phrases["drop"].search(aligned(sentence)) or phrases["fiction"].search(aligned(sentence)))
+    return is_statement(sentence, cues)
 
 
 def _old_values(sentence: str, language: str) -> Values:
     """The values that a sentence says are no more: those of what it denies, to the end of the clause."""
-    denied = _words()[language]["instead"].search(sentence)
+    denied = change_words()[language]["instead"].search(sentence)
     return NO_VALUES if denied is None else values_of(_CLAUSE_END.split(sentence[denied.end() :], 1)[0], language)
 
 
@@ -319,7 +321,7 @@ def _values(fact: OpenFact) -> frozenset[str]:
     return content_terms(fact.object) if _NUMBER.search(fact.object) else frozenset()
 
 
-def _is_about(change: ChangeSentence, fact: OpenFact) -> bool:
+def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can be about the subject of a fact: what others do changes things, not the user's life."""
     if fact.about_user and _is_of_others(change, fact):
         return False
@@ -327,7 +329,7 @@ def _is_about(change: ChangeSentence, fact: OpenFact) -> bool:
         return True
     if fact.predicate in _PEOPLE or fact.predicate in ("when", "is"):
         return True
-    return fact.subject != SELF and _names(change.sentence, fact.subject)
+    return fact.subject != SELF and names_subject(change.sentence, fact.subject)
 
 
 def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -341,14 +343,15 @@ def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
     return bool((roles & many) - named - {fact.predicate})
 
 
-def _names(sentence: str, subject: str) -> bool:
+def names_subject(sentence: str, subject: str) -> bool:
+    """Whether a sentence has a word of a subject."""
     terms = content_terms(subject)
     return not terms or bool(terms & content_terms(sentence))
 
 
-def _has_value(change: ChangeSentence, fact: OpenFact) -> bool:
+def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence has a value of the kind of a fact's, which is not the same."""
-    words, sentence = _words()[change.language], folded(change.sentence)
+    words, sentence = change_words()[change.language], folded(change.sentence)
     own = content_terms(fact.object) | frozenset(folded(fact.object).split()) & NUMERALS
     present = content_terms(change.sentence) | frozenset(sentence.split()) & NUMERALS
     if own and own <= present and not words["over"].search(sentence):
