@@ -1,8 +1,8 @@
 """The slices that a process holds: within a bound, each at the revision that the request's snapshot has of it.
 
-A slice is read at the second request for it, in the transaction of that request, under its role; a large one soon
-after, by itself. Later requests read what has changed since. Whatever cannot be answered from here is None, and is
-searched in PostgreSQL.
+A slice is read at the second request for it, in the transaction of that request, under its role, and later requests
+read what has changed since; a large one is read beside the requests, soon after one that needed it. Whatever cannot be
+answered from here is None, and is searched in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ SQL = Queries(__file__)
 _MAX_KNOWN = 4096
 # What a passage takes at least: larger slices are not read.
 _LEAST_PASSAGE_BYTES = 300
-# To read this many passages takes longer than a request should wait.
-_READ_APART_FROM = 20_000
+# To read this many passages, or what has changed among them, takes longer than a request should wait.
+_READ_APART_FROM = 10_000
+_LEAST_SECONDS = 1.0
 # What was forgotten is gone from memory after so many seconds at most, asked for or not.
 SWEEP_SECONDS = 5.0
 # What nobody asked for this long is not read anew when it changes, but let go.
@@ -127,11 +128,12 @@ class HotSlices:
             return None
         if slot.too_large is not None and slice_.chunk_count >= slot.too_large:
             return None
-        if slot.held is None and slice_.chunk_count >= _READ_APART_FROM:
+        is_behind = slot.held is None or slot.held.revision != slice_.revision
+        if is_behind and slice_.chunk_count >= _READ_APART_FROM:
             slot.is_awaited = True
             self._has_awaited.set()
             return None
-        if slot.held is None or slot.held.revision != slice_.revision:
+        if is_behind:
             async with slot.lock:
                 await self._refresh(connection, key, slot, slice_)
         # A transaction that began before the last reader's sees an older revision.
@@ -177,6 +179,8 @@ class HotSlices:
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._has_awaited.wait(), SWEEP_SECONDS)
+            # What is written to all the time is not read all the time.
+            await asyncio.sleep(_LEAST_SECONDS if self._has_awaited.is_set() else 0.0)
             self._has_awaited.clear()
             try:
                 await self.sweep()
