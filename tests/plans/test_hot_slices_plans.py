@@ -38,6 +38,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes) -> li
             "tenant_id": "default",
             "slice_id": own,
             "model_id": models.ready.model_id,
+            "partition_id": 0,
             "chunk_ids": [row["chunk_id"] for row in await cursor.fetchall()],
             "tiers": list(ALL_TIERS),
             "label_chars": LABEL_CHARS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from reverie_server.facts.unread import _statements
+from reverie_server.facts.unread import statements_of
 
 
 def row(content: str) -> dict[str, Any]:
@@ -17,5 +17,5 @@ def row(content: str) -> dict[str, Any]:
 def test_a_sentence_in_another_language_is_no_statement_and_no_error() -> None:
     french = "Nous avons réservé une table pour le 12 mars à 19 heures dans le petit restaurant avec des amis."
     english = "We booked a table for 12 March at 7 pm in the small restaurant."
-    found = _statements([row(french), row(english)], "english")
+    found = statements_of([row(french), row(english)], "english")
     assert [each.sentence for each in found] == [english]
