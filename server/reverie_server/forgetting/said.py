@@ -6,6 +6,7 @@ that has read the statement meanwhile sees its tombstone and begins again.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +21,13 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests, last_statement
-from reverie_server.heuristics.requests.likely_requests import forgetting_asked, likely_requests, points_back, topic_of
+from reverie_server.heuristics.requests.likely_requests import (
+    LikelyRequest,
+    forgetting_asked,
+    likely_requests,
+    points_back,
+    topic_of,
+)
 from reverie_server.search.asking import asks_for
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message, NewMessage, Session
@@ -72,13 +79,11 @@ class SaidForgetting:
 
     async def _requests(self, message: str, language: str) -> list[ForgetRequest]:
         """What a message asks to forget, in words that a pattern has, or else in others."""
-        found = forget_requests(message)
-        if not found and len(message) <= MAX_CHARS:
-            said = statements(message)
-            for likely in likely_requests("forget", said):
-                asks = await asks_for(self._models, "forget", likely)
-                if asks != "no":
-                    found.append(replace(forgetting_asked(said, likely, language), is_certain=asks == "does"))
+        found, said, likely = await asyncio.to_thread(_read, message)
+        for each in likely:
+            asks = await asks_for(self._models, "forget", each)
+            if asks != "no":
+                found.append(replace(forgetting_asked(said, each, language), is_certain=asks == "does"))
         return found
 
     async def _meant(self, grant: Grant, place: Place, request: ForgetRequest, before: Sequence[Message]) -> list[str]:
@@ -125,6 +130,15 @@ class SaidForgetting:
         found = await self._selection.relevant(grant, place, topic) if topic else []
         others = [text for text in dict.fromkeys([*heard, *found]) if text.rstrip(_FULL_STOPS) not in request.sentence]
         return named_by(topic, others, grant.settings.language)
+
+
+def _read(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequest]]:
+    """The requests of a message that patterns read, its sentences, and where there are none those that may ask."""
+    found = forget_requests(message)
+    if found or len(message) > MAX_CHARS:
+        return found, [], []
+    said = statements(message)
+    return found, said, likely_requests("forget", said)
 
 
 def named_by(topic: str, texts: Sequence[str], language: str) -> list[str]:
