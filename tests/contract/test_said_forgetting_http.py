@@ -8,6 +8,8 @@ import httpx
 import pytest
 from tests.integration.test_forget import leftovers
 
+from reverie_server.forgetting import said
+
 ME = "user:1"
 
 
@@ -88,6 +90,15 @@ async def test_what_only_sounds_like_it_forgets_nothing(
 ) -> None:
     assert await say(wren, client, "My card has the PIN quince.", text) == []
     assert "messages" in leftovers(conninfo, "quince")
+
+
+async def test_an_append_looks_at_so_many_parts_and_hears_patterns_behind_them(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(said, "_MAX_PARTS", 0)
+    assert await say(wren, client, "My locker opens with quince.", "scrub whatever you've got about my locker") == []
+    assert "messages" in leftovers(conninfo, "quince")
+    assert len(await say(wren, client, "My locker opens with quince.", "Forget that, please.", session="web:2")) == 1
 
 
 async def test_an_answer_that_repeats_it_forgets_it_too(wren: Any, client: httpx.AsyncClient, conninfo: str) -> None:

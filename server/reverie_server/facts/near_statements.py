@@ -60,13 +60,16 @@ class SaidBefore:
         if not keys:
             return []
         of_keys = {"session_keys": [key for key, _ in keys], "seqs": [seq for _, seq in keys]}
-        async with self.database.tenant(self.given.place.tenant_id) as connection:
-            slice_ids = (await own_slices(connection, self.given.place))[:1]
-            params: dict[str, Any] = {"tenant_id": self.given.place.tenant_id, "slice_ids": slice_ids}
+        place = self.given.place
+        async with self.database.tenant(place.tenant_id) as connection:
+            slice_ids = (await own_slices(connection, place))[:1]
+            params: dict[str, Any] = {"tenant_id": place.tenant_id, "slice_ids": slice_ids}
             rows = await (await connection.execute(SQL["messages"], {**params, **of_keys})).fetchall()
-            chars = sum(len(row["content"]) for row in rows)
-            found = await isolated(statements_of, rows, self.given.language, chars=chars)
-            sentences = sorted({sentence_key(each.sentence) for each in found})
+        chars = sum(len(row["content"]) for row in rows)
+        found = await isolated(statements_of, rows, self.given.language, chars=chars)
+        sentences = sorted({sentence_key(each.sentence) for each in found})
+        async with self.database.tenant(place.tenant_id) as connection:
+            await own_slices(connection, place)
             stated = await (await connection.execute(SQL["stated"], {**params, "keys": sentences})).fetchall()
         facts: defaultdict[bytes, set[str]] = defaultdict(set)
         for row in stated:

@@ -124,7 +124,11 @@ class PairedChanges:
                 by_text.setdefault(fact.text, []).append(fact)
         found = []
         of_sentences: set[str] = set()
-        for each in await self.said.near(own, change.said_at - APART):
+        near_statements = await self.said.near(own, change.said_at - APART)
+        # All that is compared below, in one call of the embedder.
+        texts = [*by_text, *(each.statement.sentence for each in near_statements)]
+        await self.vectors.of([unit for text in dict.fromkeys(texts) for unit in units_of(text)])
+        for each in near_statements:
             statement = each.statement
             made = self.made.get(statement.key)
             texts = [statement.sentence, *(text for text in by_text if text in each.stated)]

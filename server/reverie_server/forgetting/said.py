@@ -35,6 +35,8 @@ from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.statement_spans import statements
 
 log = structlog.get_logger()
+# Of the messages of one append so many parts of sentences are embedded, a hundredth of a second each.
+_MAX_PARTS = 200
 # How many messages before the request are looked at.
 _MESSAGES_BEFORE = 8
 # A statement is what words are about that has this share of them, by weight.
@@ -58,7 +60,7 @@ class SaidForgetting:
         receipts: list[str] = []
         try:
             language = grant.settings.language
-            asked = {text: await self._requests(text, language) for text in _of_user(messages)}
+            asked = await self._asked(messages, language)
             if not any(asked.values()):
                 return ()
             after = max(0, session.last_seq - len(messages) - _MESSAGES_BEFORE)
@@ -77,14 +79,19 @@ class SaidForgetting:
             log.warning("said_forgetting_failed", code=error.code)
         return tuple(receipts)
 
-    async def _requests(self, message: str, language: str) -> list[ForgetRequest]:
-        """What a message asks to forget, in words that a pattern has, or else in others."""
-        found, said, likely = await asyncio.to_thread(_read, message)
-        for each in likely:
-            asks = await asks_for(self._models, "forget", each)
-            if asks != "no":
-                found.append(replace(forgetting_asked(said, each, language), is_certain=asks == "does"))
-        return found
+    async def _asked(self, messages: Sequence[NewMessage], language: str) -> dict[str, list[ForgetRequest]]:
+        """What users ask to forget, by message: in words that a pattern has, or else in others."""
+        asked: dict[str, list[ForgetRequest]] = {}
+        left = _MAX_PARTS
+        for text in dict.fromkeys(message.content for message in messages if message.role == "user"):
+            found, said, likely = await asyncio.to_thread(_read, text)
+            for each in likely:
+                left -= len(each.parts)
+                asks = await asks_for(self._models, "forget", each) if left >= 0 else "no"
+                if asks != "no":
+                    found.append(replace(forgetting_asked(said, each, language), is_certain=asks == "does"))
+            asked[text] = found
+        return asked
 
     async def _meant(self, grant: Grant, place: Place, request: ForgetRequest, before: Sequence[Message]) -> list[str]:
         """The statements that a request is about; none where nothing fits."""
@@ -151,10 +158,6 @@ def named_by(topic: str, texts: Sequence[str], language: str) -> list[str]:
     return [
         text for text, each in zip(texts, shared, strict=True) if each and sum(weights[term] for term in each) >= least
     ]
-
-
-def _of_user(messages: Sequence[NewMessage]) -> list[str]:
-    return [message.content for message in messages if message.role == "user"]
 
 
 def is_about(text: str, topic: str, language: str) -> bool:

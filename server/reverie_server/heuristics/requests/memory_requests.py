@@ -22,7 +22,7 @@ Kind = Literal["remember", "forget"]
 MAX_CLAUSE_CHARS = 140
 _MAX_LEAD_CHARS = 90
 _SEPARATOR = re.compile(r"[,;，；。.!?！？…]++(?!\s*+(?:dass|daß|was ich|what i)(?!\w))\s*+|(?<=\s)[–—-]++(?=\s)\s*+")
-_WORD = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+")
+WORD = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+")
 _FEWEST_WORDS = 3
 _COLON = re.compile(r"[:：]\s*+")
 _VERBS = ("remove", "vague", "retain", "kept", "removed", "lest", "unsaid")
@@ -97,7 +97,7 @@ def asks_no_more(text: str, start: int, end: int) -> bool:
     for language in _languages_with(_VERBS, text, start, end):
         tokens = _tokens(_vocabularies()[language], text, start, end, until_other=True)
         # Without another word the last token ends where the words do.
-        if any(token.kind == "reason" for token in tokens) or _WORD.search(
+        if any(token.kind == "reason" for token in tokens) or WORD.search(
             text, tokens[-1].end if tokens else start, end
         ):
             continue
@@ -191,7 +191,7 @@ def remembered_after_comma(text: str, start: int, end: int) -> int:
     if not rest or all(is_idle(text, start + a, start + b) for a, b in rest):
         return 0
     request = read_request(text, start + first[0], start + first[1], needs_object=False)
-    words = len(_WORD.findall(text[start + rest[0][0] : end]))
+    words = len(WORD.findall(text[start + rest[0][0] : end]))
     is_lead = request is not None and request.kind == "remember" and words >= _FEWEST_WORDS
     return start + rest[0][0] if is_lead else 0
 
@@ -204,7 +204,7 @@ def remembered_after_that(text: str, start: int, end: int) -> int:
         # What stands behind the sentence's first unknown word introduces nothing.
         for index, token in enumerate(tokens):
             is_that = token.kind == "that" or (
-                text[token.start : token.end] == "that" and len(_WORD.findall(text[token.end : end])) >= _FEWEST_WORDS
+                text[token.start : token.end] == "that" and len(WORD.findall(text[token.end : end])) >= _FEWEST_WORDS
             )
             if is_that and _asked(tokens[:index]) == "remember":
                 return token.end

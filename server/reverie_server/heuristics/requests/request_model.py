@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.requests.memory_requests import Kind
+from reverie_server.heuristics.requests.memory_requests import WORD, Kind
 
 MODEL_FILE = Path(__file__).with_suffix(".json")
 # Features are known by their hash: so many weights has a model.
@@ -32,7 +32,6 @@ KINDS: tuple[Kind, ...] = ("remember", "forget")
 # Of a longer sentence the beginning counts.
 _MAX_TOKENS = 60
 _TOKEN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+|[?？:：!！,，]")
-_WORD = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _LONG_WORD, _LETTERS, _MAX_WORD = 5, (4, 5), 40
 # From these log-odds of the words on a vector is worth its cost.
@@ -120,7 +119,7 @@ def knows(model: str) -> bool:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in order; a Chinese character is one."""
-    return _WORD.findall(text)
+    return WORD.findall(text)
 
 
 def is_han(word: str) -> bool:
