@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_bench.recall import logistic
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_server.heuristics.extract import asks_to_remember
@@ -188,19 +189,10 @@ def _fit_words(found: Sequence[NDArray[np.int64]], asks: Floats) -> _Fitted:
 
 
 def _fit_rows(rows: Floats, asks: Floats, importance: Floats, ridge: float) -> _Fitted:
-    """A logistic regression with a ridge, by Newton's method."""
-    inputs = np.c_[rows, np.ones(len(rows))]
-    shrinking = np.r_[np.full(rows.shape[1], ridge), 0.0]
-    weights = np.zeros(inputs.shape[1])
-    for _ in range(40):
-        likely = 1 / (1 + np.exp(-inputs @ weights))
-        gradient = inputs.T @ (importance * (likely - asks)) + shrinking * weights
-        hessian = (inputs.T * (importance * likely * (1 - likely))) @ inputs + np.diag(shrinking + 1e-9)
-        step = np.linalg.solve(hessian, gradient)
-        weights -= step
-        if np.abs(step).max() < 1e-6:
-            break
-    return _Fitted(weights[:-1], float(weights[-1]))
+    """A logistic regression of rows of numbers; `logistic.fit` has one ridge, so the rows are scaled to have theirs."""
+    scale = np.sqrt(logistic.RIDGE / ridge)
+    fitted = logistic.fit(rows * scale, asks == 1, importance)
+    return _Fitted(np.array(fitted.slopes) * scale, fitted.intercept)
 
 
 async def _show() -> None:
