@@ -164,6 +164,10 @@ def _is_of_word(text: str, at: int) -> bool:
 
 def _words(token: str) -> Iterator[tuple[str, bool]]:
     """The folded words of a token, each with whether it is a joined identifier (never stemmed or dropped)."""
+    if token.islower() and token.isalpha():
+        # Most tokens are one plain word.
+        yield token.casefold(), False
+        return
     parts = _PART.findall(token)
     has_joiner = len(parts) > 1 and re.search(_JOINER, token) is not None
     has_case = any(_CAMEL_EDGE.search(part) for part in parts)

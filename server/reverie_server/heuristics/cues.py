@@ -69,16 +69,17 @@ def cues_of(text: str, expected: Cues | None = None) -> Cues | None:
         hangul, han = len(_HANGUL.findall(text)), len(_HAN.findall(text))
         if max(hangul, han) > sum(map(len, words)) / 3:
             return known["korean"] if hangul >= han else known["chinese"]
-    counts = dict.fromkeys(known, 0)
+    counts: dict[str, int] = {}
     languages_of = _languages_of_words()
     for word in words:
         for language in languages_of.get(word, ()):
-            counts[language] += 1
-    best = max(counts, key=lambda language: counts[language])
-    if expected is not None and counts[best] < counts[expected.language] + _MORE_THAN_EXPECTED:
+            counts[language] = counts.get(language, 0) + 1
+    most = max(counts.values(), default=0)
+    if expected is not None and most < counts.get(expected.language, 0) + _MORE_THAN_EXPECTED:
         return expected
-    enough = counts[best] >= max(_FEWEST_KNOWN, _LEAST_SHARE * len(words))
-    return known[best] if enough else expected
+    if most < max(_FEWEST_KNOWN, _LEAST_SHARE * len(words)):
+        return expected
+    return next(cues for language, cues in known.items() if counts.get(language) == most)
 
 
 @cache

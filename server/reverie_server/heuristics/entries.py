@@ -71,10 +71,10 @@ def entries_of(path: str, text: str, day: date, language: str = "english") -> li
                 plain, days = undated(statement)
                 if plain:
                     first_line, last_line = block.start + start + 1, block.start + end
-                    fact = fact_of(plain, expected)
-                    found.append(
-                        Entry(path, first_line, last_line, fact, days or (day,), kinds_of(plain, expected), raw)
-                    )
+                    key = folded(plain)
+                    cues = cues_of(key, expected)
+                    fact, kinds = _without_request(plain, cues), _kinds(key, cues)
+                    found.append(Entry(path, first_line, last_line, fact, days or (day,), kinds, raw))
     return found
 
 
@@ -86,14 +86,12 @@ def cues_in(text: str, language: str) -> Cues | None:
 def kinds_of(statement: str, expected: Cues | None = None) -> frozenset[str]:
     """The kinds of cues in a statement, in its language or else the expected one; none where neither is known."""
     text = folded(statement)
-    cues = cues_of(text, expected)
-    return frozenset(kind for kind, pattern in cues.kinds.items() if pattern.search(text)) if cues else frozenset()
+    return _kinds(text, cues_of(text, expected))
 
 
 def fact_of(statement: str, expected: Cues | None = None) -> str:
     """A statement without the words that ask to remember it."""
-    fact = without_request(statement, cues_of(folded(statement), expected))
-    return fact if len(fact) < len(statement) else statement
+    return _without_request(statement, cues_of(folded(statement), expected))
 
 
 def undated(statement: str) -> tuple[str, tuple[date, ...]]:
@@ -118,6 +116,16 @@ def scored_statements(text: str, expected: Cues | None = None) -> list[tuple[str
     pieces = sentences(text)
     cues, rare = cues_of(folded("\n".join(pieces)), expected), rarity(pieces)
     return [(piece, salience(piece, cues, rare)) for piece in pieces if not asks(piece, cues)]
+
+
+def _without_request(statement: str, cues: Cues | None) -> str:
+    """The fact in a statement; as it was written where nothing asks."""
+    fact = without_request(statement, cues)
+    return fact if len(fact) < len(statement) else statement
+
+
+def _kinds(text: str, cues: Cues | None) -> frozenset[str]:
+    return frozenset(kind for kind, pattern in cues.kinds.items() if pattern.search(text)) if cues else frozenset()
 
 
 def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:

@@ -7,16 +7,13 @@ look the same it finds some and not all. To add a statement takes time in propor
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterable
 
-from reverie_server.heuristics.statements import FRAME_WORDS, SAME_SHARE, SPOT_WORDS, Statement, undenied
+from reverie_server.heuristics.statements import SAME_SHARE, Statement, undenied
 
 MAX_CANDIDATES = 32
 # The limit of (term, statement) pairs that a look-up counts, those of the rarest terms first.
 _MAX_POSTINGS = 1000
-# A longer statement is found by one half of the words around a spot.
-_MAX_FRAMED_WORDS = 32
 
 
 class TermIndex:
@@ -75,35 +72,19 @@ class FrameIndex:
     def add(self, statement: Statement) -> int:
         """Add a statement; its number, which counts from 0."""
         number, self._count = self._count, self._count + 1
-        for key in _keys(statement, denies=bool(statement.denials)):
+        for key in (_denial(statement, denies=bool(statement.denials)), *statement.frames):
             self._by_key[key].append(number)
         return number
 
     def opposed(self, statement: Statement) -> list[int]:
         """The candidates, the newest first."""
         found: set[int] = set()
-        for key in _keys(statement, denies=not statement.denials):
+        denied = _denial(statement, denies=not statement.denials)
+        for key in (denied, *(statement.frames & self._by_key.keys())):
             found.update(self._by_key.get(key, ())[-MAX_CANDIDATES:])
         return sorted(found, reverse=True)[:MAX_CANDIDATES]
 
 
-def _keys(statement: Statement, *, denies: bool) -> Iterator[int]:
-    """Hashes of a statement. Two statements that contradict each other share one: see `statements.contradicts`."""
-    words = statement.words
-    yield hash(("denied", denies, tuple(undenied(statement))))
-    yield hash(("order", *sorted(words)))
-    if len(words) <= _MAX_FRAMED_WORDS:
-        # A frame is known by what stands before its spot and what stands behind it, each hashed word by word.
-        before = list(accumulate(words, _hashed, initial=0))
-        behind = list(accumulate(reversed(words), _hashed, initial=0))[::-1]
-        for length in range(1, min(SPOT_WORDS, len(words) - FRAME_WORDS) + 1):
-            yield from map(_hashed, before[: len(words) - length + 1], behind[length:])
-    if len(words) + SPOT_WORDS > _MAX_FRAMED_WORDS:
-        # The longer one of both has up to three words more; the longer part around the spot has half of the rest.
-        for half in {-(-(len(words) + more - SPOT_WORDS) // 2) for more in range(SPOT_WORDS)}:
-            yield hash(("head", words[:half]))
-            yield hash(("tail", words[-half:]))
-
-
-def _hashed(known: int, word: object) -> int:
-    return hash((known, word))
+def _denial(statement: Statement, *, denies: bool) -> int:
+    """The hash that a statement shares with what denies it, or is denied by it."""
+    return hash(("denied", denies, tuple(undenied(statement))))

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, analyse, fold
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
@@ -28,6 +30,8 @@ MIN_ENTAILED_TERMS = 3
 # Two statements contradict each other in one spot of at most SPOT_WORDS words. Around it at least FRAME_WORDS words
 # must be equal, and this share of the longer statement's.
 FRAME_WORDS, _FRAME_SHARE, SPOT_WORDS = 3, 0.5, 4
+# A longer statement is found by one half of the words around a spot.
+_MAX_FRAMED_WORDS = 32
 # Marks that a word of a script with spaces may have inside, but not at its end.
 _INNER_MARKS = "'’.@/-"
 _WORD = re.compile(rf"[{CJK}{SOUTH_EAST}]|(?:(?![{CJK}{SOUTH_EAST}])[\w{_INNER_MARKS}])++")
@@ -61,7 +65,7 @@ _WITH_NEGATIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """A statement as it is compared: its words in order, search terms, values (folded) and negation words."""
 
@@ -71,6 +75,12 @@ class Statement:
     terms: frozenset[str]
     values: frozenset[str]
     denials: frozenset[str]
+
+    @cached_property
+    def frames(self) -> frozenset[int]:
+        """Hashes, of which two statements share one that contradict each other in one spot or in the order of words."""
+        can_differ = _SINGULAR.search("".join(self.words)) or (self.values and _STATE.search(" ".join(self.words)))
+        return frozenset((hash(("order", *sorted(self.words))), *(_frames(self.words) if can_differ else ())))
 
 
 def statement(text: str, language: str) -> Statement:
@@ -84,7 +94,7 @@ def statement(text: str, language: str) -> Statement:
         word = written.casefold().replace("’", "'")
         words.append(word)
         is_named = written[0].isupper() and not has_capital_nouns and not is_first
-        if is_named or any(character.isdigit() for character in word):
+        if is_named or (not word.isalpha() and any(map(str.isdigit, word))):
             values.add(word)
     return Statement(
         text,
@@ -200,7 +210,11 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
     end: int | None = None
     for found in _WORD.finditer(text):
         if word := found[0].rstrip(_INNER_MARKS):
-            yield word, end is None or _SENTENCE_END.search(text, end, found.start()) is not None
+            # A sentence ends with a mark and a space.
+            is_first = end is None or (
+                found.start() - end > 1 and _SENTENCE_END.search(text, end, found.start()) is not None
+            )
+            yield word, is_first
             end = found.start() + len(word)
 
 
@@ -216,6 +230,25 @@ def _is_in_order(a: Statement, b: Statement) -> bool:
 def undenied(denial: Statement) -> list[str]:
     """The words of a statement without its negation words."""
     return [word for word in denial.words if word not in _NEGATIONS and word not in _WITH_NEGATIONS]
+
+
+def _frames(words: Sequence[str]) -> Iterator[int]:
+    """Hashes of what may stand around a spot: see `contradicts`."""
+    if len(words) <= _MAX_FRAMED_WORDS:
+        # A frame is known by what stands before its spot and what stands behind it, each hashed word by word.
+        before = list(accumulate(words, _hashed, initial=0))
+        behind = list(accumulate(reversed(words), _hashed, initial=0))[::-1]
+        for length in range(1, min(SPOT_WORDS, len(words) - FRAME_WORDS) + 1):
+            yield from map(_hashed, before[: len(words) - length + 1], behind[length:])
+    if len(words) + SPOT_WORDS > _MAX_FRAMED_WORDS:
+        # The longer one of both has up to three words more; the longer part around the spot has half of the rest.
+        for half in {-(-(len(words) + more - SPOT_WORDS) // 2) for more in range(SPOT_WORDS)}:
+            yield hash(("head", tuple(words[:half])))
+            yield hash(("tail", tuple(words[-half:])))
+
+
+def _hashed(known: int, word: object) -> int:
+    return hash((known, word))
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:

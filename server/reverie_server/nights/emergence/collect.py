@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from reverie_indexer.text.analyse import language_name
+from reverie_indexer.text.analyse import analyse, language_name
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry, cues_in
 from reverie_server.heuristics.lasting import lasts, speaks_for_itself
@@ -20,7 +20,6 @@ from reverie_server.heuristics.statements import (
     is_duplicate,
     restates,
     statement,
-    terms_of,
 )
 from reverie_server.nights.emergence.candidates import Evidence, Recall, Rules, Scored, score
 from reverie_server.nights.emergence.topic import Topic
@@ -151,10 +150,11 @@ class _Group:
         """The wording of the newest entry: a note's own before one of the log."""
         return max(self.members, key=lambda member: (not _is_logged(member[0]), _age_key(member[0])))[1]
 
-    def noted(self, language: str) -> Noted:
-        """Its terms in a language, and the first day on which it was noted."""
+    def noted(self, language: str, known: str) -> Noted:
+        """Its terms in a language (`known`: that of its statement), and the first day on which it was noted."""
         first = min(day for entry, _ in self.members for day in entry.days)
-        return Noted(terms_of(self.statement.text, language), first)
+        wording = self.statement
+        return Noted(wording.terms if language == known else frozenset(analyse(wording.text, language)), first)
 
     @property
     def latest(self) -> tuple[date, bool, str, int]:
@@ -181,7 +181,7 @@ def collect(
     if asked is not None:
         groups = _about(asked, groups, inputs, spoken)
     recalled = _match_passages(groups, inputs.recalled, inputs)
-    taken = taken_up([group.noted(spoken) for group in groups], _exchanges(inputs, spoken))
+    taken = taken_up([group.noted(spoken, context.language) for group in groups], _exchanges(inputs, spoken))
     # A group off the topic may still contradict one on it.
     builder = _CandidateBuilder(inputs, context, all_groups)
     is_asked = asked is not None

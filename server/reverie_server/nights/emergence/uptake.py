@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
-from reverie_server.heuristics.statements import terms_of
+from reverie_indexer.text.analyse import analyse
 from reverie_server.nights.emergence.candidates import Recall
 from reverie_server.sessions.daily_log import parts_of
 from reverie_server.text.markdown_edit import lines_of
@@ -26,7 +26,7 @@ FEWEST_TERMS = 2
 _COMMON_SHARE, _ANY_COUNT, _COMMON_WEIGHT = 0.2, 5, 0.25
 # The newest exchanges are read; of one that shares words with very many entries the rarest words count.
 MAX_EXCHANGES = 3000
-_MAX_POSTINGS = 2000
+_MAX_POSTINGS = 500
 # An entry that a prompt held for the last time this many days ago is not taken up from it.
 PROMPT_DAYS = 7
 
@@ -61,7 +61,7 @@ def exchanges_of(text: str, day: date, language: str) -> Iterator[Exchange]:
         if parts is not None:
             clock = line[line.index("[") + 1 :][:5]
             if _is_clock(clock):
-                yield Exchange(day, clock, terms_of(" ".join(parts), language))
+                yield Exchange(day, clock, frozenset(analyse(" ".join(parts), language)))
 
 
 def noted_again(day: date, time_zone: str) -> Recall:
