@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
+from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import forget_requests, likely_requests, request_model, requested_lines
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
@@ -38,7 +39,14 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.likely_requests.topic_of": lambda text: likely_requests.topic_of(
         text, "english"
     ),
-    "reverie_server.heuristics.requests.request_model.features": request_model.features,
+    "reverie_server.heuristics.sentence_model.features": sentence_model.features,
+    "reverie_server.heuristics.sentence_model.Words.score": worth_model.model().words["passing"].score,
+    "reverie_server.heuristics.sentence_model.SentenceModel.by_words": lambda text: worth_model.model().by_words(
+        "person", text
+    ),
+    "reverie_server.heuristics.sentence_model.SentenceModel.by_meaning": lambda text: worth_model.model().by_meaning(
+        "passing", text, _NOTHING, _E5
+    ),
     "reverie_server.heuristics.requests.request_model.words_of": request_model.words_of,
     "reverie_server.heuristics.requests.request_model.by_words": lambda text: request_model.by_words("forget", text),
     "reverie_server.heuristics.requests.request_model.is_worth_a_vector": lambda text: request_model.is_worth_a_vector(
@@ -55,5 +63,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.is_han": "a word",
     "reverie_server.heuristics.requests.request_model.is_of_request": "a word",
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
-    "reverie_server.heuristics.requests.request_model.packed": "weights",
+    "reverie_server.heuristics.sentence_model.packed": "weights",
+    "reverie_server.heuristics.sentence_model.read_model": "our own file",
+    "reverie_server.heuristics.sentence_model.SentenceModel.knows": "a model's name",
 }

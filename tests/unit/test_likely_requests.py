@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.forgetting.said import named_by
+from reverie_server.heuristics import sentence_model
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.likely_requests import (
     forgetting_asked,
@@ -96,10 +97,10 @@ def test_both_built_in_models_have_directions_for_both_requests() -> None:
 
 @given(st.text(max_size=400))
 def test_any_text_has_features_and_parts(text: str) -> None:
-    found = request_model.features(text)
+    found = sentence_model.features(text)
     assert 0 < len(found) <= 20_000
     assert found.min() >= 0
-    assert found.max() < request_model.BUCKETS
+    assert found.max() < sentence_model.BUCKETS
     assert all(part in text for part in parts_of(text))
     for kind in request_model.KINDS:
         for likely in likely_requests(kind, statements(text)):

@@ -9,105 +9,48 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_bench.recall import logistic
+from reverie_bench.sentence_fit import SEED, FittedKind, Floats, file_of, fit_kind, vectors_by, vectors_of
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import forget_requests
 from reverie_server.heuristics.requests.likely_requests import parts_of
 from reverie_server.heuristics.requests.memory_requests import Kind
-from reverie_server.heuristics.requests.request_model import (
-    BUCKETS,
-    KINDS,
-    MODEL_FILE,
-    features,
-    is_han,
-    packed,
-    words_of,
-)
+from reverie_server.heuristics.requests.request_model import KINDS, MODEL_FILE, is_han, words_of
 from reverie_server.search.labelled_messages import Label, labelled_messages
 from reverie_server.text.statement_spans import statements
 
 _FOLDER = Path(__file__).parent
 _OF_RELEVANCE: tuple[Label, ...] = ("personal", "others", "general", "neutral", "small_talk")
-_FOLDS, _SEED = 5, 20261125
-# Of the model of words: steps of AdaGrad over all sentences in random order.
-_ROUNDS, _RATE, _SHRINKING = 25, 0.3, 0.01
-_RIDGE, _CALIBRATION_RIDGE = 0.1, 1e-3
+_FOLDS, _RIDGE = 5, 0.1
 # A word is of the requests that so many of them have, and of other sentences a share that is so many times smaller.
 _FEWEST, _TIMES_AS_OFTEN = 7, 2.5
 # A word of so many other sentences is about nothing either.
 _COMMON = 20
 _THRESHOLDS = (0.5, 1.0, 1.5, 2.0)
 
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """Weights by feature or dimension, and an offset."""
-
-    weights: Floats
-    offset: float
-
-    def of_features(self, found: Sequence[NDArray[np.int64]]) -> Floats:
-        """The scores of sentences by their features."""
-        return np.array([self.weights[each].sum() / np.sqrt(len(each)) for each in found]) + self.offset
-
-    def of_rows(self, rows: Floats) -> Floats:
-        """The scores of rows of numbers."""
-        return np.asarray(rows @ self.weights + self.offset)
-
 
 async def main() -> None:
     """Write the models beside the module that reads them, and print what they find."""
     texts, kinds = _sentences()
-    vectors = {name: await _vectors(name, texts) for name in BUILT_IN}
-    found = [features(text) for text in texts]
-    folds = np.random.default_rng(_SEED).integers(0, _FOLDS, len(texts))
-    words: dict[str, Any] = {}
-    meaning: dict[str, dict[str, Any]] = {name: {} for name in BUILT_IN}
+    vectors = await vectors_of(texts)
+    folds = np.random.default_rng(SEED).integers(0, _FOLDS, len(texts))
+    fitted: dict[str, FittedKind] = {}
     for kind in KINDS:
         asks = np.array([each == kind for each in kinds], np.float64)
-        by_words = _out_of_fold(folds, lambda some, asks=asks: _fit_words([found[i] for i in some], asks[some]), found)
-        alone = _fit_rows(by_words[:, None], asks, np.ones(len(asks)), _CALIBRATION_RIDGE)
-        whole = _fit_words(found, asks)
-        words[kind] = {
-            **packed(whole.weights),
-            "offset": round(whole.offset, 4),
-            "slope": round(float(alone.weights[0]), 4),
-            "calibrated_offset": round(alone.offset, 4),
-            "own_words": _own_words(texts, asks),
-        }
-        for name, rows in vectors.items():
-            by_rows = _out_of_fold(
-                folds,
-                lambda some, rows=rows, asks=asks: _fit_rows(rows[some], asks[some], _even(asks[some]), _RIDGE),
-                rows,
-            )
-            joint = _fit_rows(np.c_[by_words, by_rows], asks, np.ones(len(asks)), _CALIBRATION_RIDGE)
-            direction = _fit_rows(rows, asks, _even(asks), _RIDGE)
-            meaning[name][kind] = {
-                **packed(direction.weights),
-                "offset": round(direction.offset, 4),
-                "of_words": round(float(joint.weights[0]), 4),
-                "of_meaning": round(float(joint.weights[1]), 4),
-                "joint_offset": round(joint.offset, 4),
-            }
-    MODEL_FILE.write_text(json.dumps({"words": words, "meaning": meaning}, ensure_ascii=False) + "\n")
+        fitted[kind] = fit_kind(texts, vectors, asks, folds, _RIDGE)
+        fitted[kind].words["own_words"] = _own_words(texts, asks)
+    MODEL_FILE.write_text(json.dumps(file_of(fitted), ensure_ascii=False) + "\n")
     await _show()
 
 
@@ -138,70 +81,13 @@ def _own_words(texts: Sequence[str], asks: Floats) -> list[str]:
     return sorted(own | {word for word, count in others.items() if count >= _COMMON and not is_han(word)})
 
 
-async def _vectors(name: str, texts: Sequence[str]) -> Floats:
-    with tempfile.TemporaryDirectory() as directory:
-        embedder = load_local(Path(directory), BUILT_IN[name])
-        vectors = await _embedded(embedder, texts)
-        await embedder.aclose()
-    return vectors
-
-
-async def _embedded(embedder: LocalEmbedder, texts: Sequence[str]) -> Floats:
-    vectors = await embedder.embed(list(texts), "query")
-    return np.stack([np.asarray(vector, np.float64) for vector in vectors])
-
-
-def _even(asks: Floats) -> Floats:
-    """Weights by which both classes weigh alike."""
-    count, positive = len(asks), asks.sum()
-    return np.asarray(np.where(asks == 1, count / 2 / positive, count / 2 / (count - positive)), np.float64)
-
-
-def _out_of_fold(folds: NDArray[np.int64], fit: Any, inputs: Any) -> Floats:
-    """The score of each sentence by a fit without its fold."""
-    scores = np.zeros(len(folds))
-    for fold in range(_FOLDS):
-        fitted, left = fit(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
-        if isinstance(inputs, list):
-            scores[left] = fitted.of_features([inputs[i] for i in left])
-        else:
-            scores[left] = fitted.of_rows(inputs[left])
-    return scores
-
-
-def _fit_words(found: Sequence[NDArray[np.int64]], asks: Floats) -> _Fitted:
-    """A logistic regression over hashed features, each sentence's scaled to length one, by AdaGrad."""
-    weights, squares = np.zeros(BUCKETS), np.full(BUCKETS, 1e-6)
-    offset, offset_square = 0.0, 1e-6
-    importance = _even(asks)
-    order = np.random.default_rng(_SEED)
-    for _ in range(_ROUNDS):
-        for i in order.permutation(len(asks)):
-            at = found[i]
-            scale = 1 / np.sqrt(len(at))
-            error = importance[i] * (1 / (1 + np.exp(-(weights[at].sum() * scale + offset))) - asks[i])
-            gradient = error * scale + _SHRINKING * weights[at]
-            squares[at] += gradient * gradient
-            weights[at] -= _RATE * gradient / np.sqrt(squares[at])
-            offset_square += error * error
-            offset -= _RATE * error / np.sqrt(offset_square)
-    return _Fitted(weights, float(offset))
-
-
-def _fit_rows(rows: Floats, asks: Floats, importance: Floats, ridge: float) -> _Fitted:
-    """A logistic regression of rows of numbers; `logistic.fit` has one ridge, so the rows are scaled to have theirs."""
-    scale = np.sqrt(logistic.RIDGE / ridge)
-    fitted = logistic.fit(rows * scale, asks == 1, importance)
-    return _Fitted(np.array(fitted.slopes) * scale, fitted.intercept)
-
-
 async def _show() -> None:
-    request_model._model.cache_clear()
+    request_model.model.cache_clear()
     messages = tomllib.loads((_FOLDER / "unseen.toml").read_text(encoding="utf-8"))["message"]
     said = [[part for text in statements(each["text"]) for part in parts_of(text)] for each in messages]
     flat = [text for texts in said for text in texts]
     for name in BUILT_IN:
-        vectors = iter(np.asarray(await _vectors(name, flat), np.float32))
+        vectors = iter(np.asarray(await vectors_by(name, flat), np.float32))
         of_message = [[(text, next(vectors)) for text in texts] for texts in said]
         for kind in KINDS:
             for half in ("dev", "held"):
