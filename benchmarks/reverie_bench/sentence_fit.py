@@ -95,9 +95,10 @@ def fit_kind(
 
 def file_of(kinds: Mapping[str, FittedKind]) -> dict[str, Any]:
     """The content of the file."""
+    names = dict.fromkeys(name for one in kinds.values() for name in one.meaning)
     return {
         "words": {kind: one.words for kind, one in kinds.items()},
-        "meaning": {name: {kind: one.meaning[name] for kind, one in kinds.items()} for name in BUILT_IN},
+        "meaning": {name: {kind: one.meaning[name] for kind, one in kinds.items()} for name in names},
     }
 
 

@@ -6,16 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.facts import read_facts, rows
-from tests.talks import Talk
+from tests.talks import ADA, Talk
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.heuristics.changes.change_pairs import pair_models
+from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
+from reverie_server.search.superseded import superseded_sentences
 from reverie_server.sessions.model import NewMessage
 from reverie_server.settings.server import Settings
 
@@ -103,6 +105,22 @@ async def test_what_no_pattern_reads_is_replaced_by_what_says_it_otherwise(
     facts = states(await rows(talk))
     assert facts.get(old) == "superseded"
     assert facts.get(new) == "current"
+    # A model judged it, so that who reads the old sentence sees it with the day.
+    assert await is_likely(reader, old)
+
+
+async def test_what_is_plain_by_its_value_is_more_than_likely(reader: Runtime) -> None:
+    old, new = "My rent is 850 a month.", "The landlord raised it to 920."
+    await talk_of(reader, old, new)
+    assert not await is_likely(reader, old)
+
+
+async def is_likely(runtime: Runtime, sentence: str) -> bool:
+    key = sentence_key(sentence)
+    async with runtime.database.tenant("default") as connection:
+        slices = await visible_slices(connection, "default", "wren", ADA)
+        ids = [slice_.slice_id for slice_ in slices]
+        return (await superseded_sentences(connection, "default", ids, [key]))[key].is_likely
 
 
 @pytest.mark.parametrize(

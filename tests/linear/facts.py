@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+import numpy as np
 from tests.growth import Reading
 
+from reverie_indexer.embed.built_in import E5
 from reverie_server.facts import answers, known_people, reading, settle
 from reverie_server.facts import lines as fact_lines
 from reverie_server.facts import resolve as facts_resolve
@@ -67,6 +69,12 @@ def _change(text: str) -> change_sentences.ChangeSentence:
 
 def _fact(text: str) -> change_sentences.OpenFact:
     return change_sentences.OpenFact("user", "rent", text[:40], text[:80], AT.replace(year=2025), True)
+
+
+def _judged(text: str) -> object:
+    nothing, model = np.zeros(E5.shape.hidden, np.float32), change_pairs.pair_models()[E5.name]
+    earlier = paired_changes.EarlierSentence(text, nothing, 0.5)
+    return paired_changes.pair_log_odds(f"{text} is new now", nothing, "english", [earlier, earlier], 2, model)
 
 
 def _replace(text: str) -> object:
@@ -223,9 +231,10 @@ TABLE: Mapping[str, Reading] = {
         text, text
     ),
     "reverie_server.heuristics.changes.change_pairs.units_of": change_pairs.units_of,
-    "reverie_server.heuristics.changes.change_pairs.pair_features": lambda text: change_pairs.pair_features(
+    "reverie_server.heuristics.changes.change_pairs.word_features": lambda text: change_pairs.word_features(
         text, f"{text} is new now", "english", 0.5
     ),
+    "reverie_server.heuristics.changes.paired_changes.pair_log_odds": lambda text: _judged(text),
     "reverie_server.heuristics.changes.paired_changes.can_be_otherwise": lambda text: paired_changes.can_be_otherwise(
         _change(text), _fact(text)
     ),
@@ -322,15 +331,16 @@ _BY_READ_ALL = "measured with read_all"
 _OF_A_SENTENCE = "takes a sentence of at most 500 characters, as read_facts gives it"
 _OF_A_NAME = "looks a name up"
 _BY_RESOLVE = "measured with resolve"
-_OF_PAIRS = "measured with pair_features; else it takes numbers"
+_OF_PAIRS = "measured with pair_log_odds, or takes numbers"
 EXEMPT: Mapping[str, str] = {
     **{
         f"reverie_server.heuristics.changes.{name}": _OF_PAIRS
         for name in (
+            "change_pairs.PairModel.ends",
+            "change_pairs.PairModel.endable",
             "change_pairs.PairModel.log_odds",
-            "paired_changes.limit_of",
-            "paired_changes.log_odds",
-            "paired_changes.may_tell_otherwise",
+            "change_pairs.pair_features",
+            "paired_changes.nearness_of",
         )
     },
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",

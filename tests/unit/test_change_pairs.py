@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
-from reverie_bench.changes.pairs import LANGUAGES, Group, labelled_groups, pairs_of
+from reverie_bench.changes.pairs import LANGUAGES, Group, cases_of_groups, cases_of_lives, labelled_groups
+from reverie_bench.tagged import tagged_lives
 from reverie_indexer.embed.built_in import E5
-from reverie_server.heuristics.changes.change_pairs import FEATURES, PairModel, pair_features, pair_models, units_of
+from reverie_server.heuristics.changes.change_pairs import (
+    FEATURES,
+    OF_WORDS,
+    Near,
+    PairModel,
+    pair_features,
+    pair_models,
+    units_of,
+    word_features,
+)
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
-from reverie_server.heuristics.changes.paired_changes import can_be_otherwise, limit_of, log_odds, may_tell_otherwise
+from reverie_server.heuristics.changes.paired_changes import (
+    EarlierSentence,
+    can_be_otherwise,
+    nearness_of,
+    pair_log_odds,
+)
 from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
-MODEL = PairModel(
-    features=np.array([1.0] + [0.0] * (len(FEATURES) - 1), np.float32),
-    old=np.array([0.0, 1.0], np.float32),
-    new=np.array([2.0, 0.0], np.float32),
-    offset=-3.0,
-    limit=-1.0,
-)
-X, Y = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+NOTHING = np.zeros(E5.shape.hidden, np.float32)
+
+
+def model_of(**weights: float) -> PairModel:
+    """A model that weighs some features, and nothing else."""
+    features = np.array([weights.get(name, 0.0) for name in FEATURES], np.float32)
+    return PairModel(E5.name, features, NOTHING, NOTHING, offset=0.0, limit=0.0, least_ends=-3.0)
 
 
 def statement(sentence: str, language: str = "english") -> ChangeSentence:
@@ -58,11 +71,11 @@ def test_the_parts_of_a_sentence_say_something_each(sentence: str, units: list[s
     assert units_of(sentence) == units
 
 
-def test_the_features_of_a_pair() -> None:
+def test_the_features_of_the_words_of_a_pair() -> None:
     seen = dict(
         zip(
-            FEATURES,
-            pair_features("The stall opens at 8:00.", "The stall opens at 10:00 now.", "english", 0.5),
+            OF_WORDS,
+            word_features("The stall opens at 8:00.", "The stall opens at 10:00 now.", "english", 0.5),
             strict=True,
         )
     )
@@ -75,23 +88,40 @@ def test_the_features_of_a_pair() -> None:
     assert seen["similarity_if_tells"] == 1
 
 
-def test_the_log_odds_are_a_sum_and_those_of_the_best_parts() -> None:
-    # 1 · (4 · 0) + 1 · (old: y · y) + 2 · (new: x · x) − 3
-    assert log_odds([("New things.", X)], [("Old things.", Y)], "english", MODEL) == pytest.approx(0.0)
-    # 1 · (4 · 1) + 0 + 2 − 3
-    parts = [("Nothing at all.", Y), ("New things now.", X)]
-    assert log_odds(parts, [("Old things.", X)], "english", MODEL) == pytest.approx(3.0)
+def test_the_features_of_what_else_was_said() -> None:
+    of_words = [0.0] * len(OF_WORDS)
+    seen = dict(zip(FEATURES, pair_features(of_words, Near(0.5, 0, 0.25, among=4), -2.0, 4.0), strict=True))
+    assert (seen["nearest"], seen["rank"], seen["ahead"], seen["nearness"], seen["alone"]) == (1, 0, 1, 2, 0.5)
+    assert (seen["ends"], seen["endable"], seen["ends_near"], seen["ends_nearest"]) == (-2, 4, -1, -2)
+    assert (seen["ends_endable"], seen["surely_ends_near"]) == (-2, 0)
+    farther = dict(zip(FEATURES, pair_features(of_words, Near(0.4, 3, -0.1, among=4), 2.0, 4.0), strict=True))
+    assert (farther["nearest"], farther["rank"], farther["ends_nearest"]) == (0, 0.5, 0)
+    assert farther["surely_ends_near"] == pytest.approx(0.8)
 
 
-def test_what_is_all_but_the_same_without_a_word_of_change_is_said_again() -> None:
-    assert log_odds([("A lot of things.", X)], [("Lots of things.", X)], "english", MODEL) == -math.inf
+def test_each_earlier_sentence_is_judged_among_the_others() -> None:
+    earlier = [EarlierSentence("Old things.", NOTHING, nearness) for nearness in (0.2, 0.6, 0.5)]
+
+    def judged(model: PairModel) -> list[float]:
+        return pair_log_odds("New things now.", NOTHING, "english", earlier, 9, model)
+
+    assert judged(model_of(nearest=1.0)) == [0, 1, 0]
+    assert judged(model_of(rank=6.0)) == pytest.approx([2, 0, 1])
+    assert judged(model_of(ahead=0.25)) == pytest.approx([-0.4, 0.1, -0.1])
+    assert judged(model_of(alone=3.0)) == pytest.approx([1, 1, 1])
+    assert pair_log_odds("New things now.", NOTHING, "english", [], 9, model_of(rank=1.0)) == []
 
 
-def test_what_could_be_no_change_of_anything_is_not_compared() -> None:
-    change = statement("I train at the pool these days.")
-    assert may_tell_otherwise(change, np.stack([X]), MODEL)
-    hopeless = PairModel(MODEL.features, MODEL.old, MODEL.new, offset=-9.0, limit=-1.0)
-    assert not may_tell_otherwise(change, np.stack([Y]), hopeless)
+def test_the_nearest_parts_say_how_near_sentences_are() -> None:
+    x, y = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+    assert nearness_of(np.stack([x, y]), np.stack([0.5 * x, 0.8 * y])) == pytest.approx(0.8)
+
+
+def test_a_sentence_that_tells_of_an_end_reads_otherwise_than_one_that_tells_of_a_plan() -> None:
+    model = pair_models()[E5.name]
+    told, planned = "We moved to the flat in Leith, so that is home now.", "Can you write me a poem about the sea?"
+    assert model.ends(told, NOTHING) > model.ends(planned, NOTHING)
+    assert model.endable("I live in a flat in Leith.", NOTHING) > model.endable(planned, NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -112,15 +142,6 @@ def test_what_can_be_otherwise(told: str, known: OpenFact, can_be: bool) -> None
 def test_within_a_conversation_nothing_is_otherwise() -> None:
     just_said = OpenFact("user", "uses", "Pulse", "I train at Pulse.", NOW - timedelta(minutes=9), is_functional=True)
     assert not can_be_otherwise(statement("I train at the pool these days."), just_said)
-
-
-def test_more_is_asked_of_what_is_not_nearest_and_of_what_there_are_several_of() -> None:
-    one, many = fact("uses", "I train at Pulse."), fact("habit", "I train at Pulse.", is_functional=False)
-    assert limit_of(one, MODEL, is_nearest=True) == MODEL.limit
-    assert limit_of(one, MODEL, is_nearest=False) > MODEL.limit
-    assert limit_of(many, MODEL, is_nearest=True) > MODEL.limit
-    assert limit_of(many, MODEL, is_nearest=False) > limit_of(one, MODEL, is_nearest=False)
-    assert limit_of(fact("dog", "My dog is Pepper.", is_functional=False), MODEL, is_nearest=True) == MODEL.limit
 
 
 def test_mere_statements_come_with_the_others_where_they_are_asked_for() -> None:
@@ -147,19 +168,22 @@ def test_the_labelled_sentences_are_of_one_kind_each() -> None:
         assert group.holds
 
 
-def test_pairs_are_of_a_group_or_of_what_is_near() -> None:
+def test_a_sentence_of_a_group_ends_what_was_said_in_it_and_nothing_else() -> None:
     groups = [
         Group(language, "gym", (f"Gym one {language}.",), (f"Gym two {language}.",), (f"Gym full {language}.",))
         for language in LANGUAGES
     ]
-    vectors = _Anything()
-    pairs = [pair for pair in pairs_of(groups, vectors) if pair.is_of_one]
-    assert sorted((pair.new, pair.is_change) for pair in pairs if pair.language == "english") == [
-        ("Gym full english.", False),
-        ("Gym two english.", True),
-    ]
+    cases = {case.new: case for case in cases_of_groups(groups) if case.of == "gym" and case.language == "english"}
+    assert cases.keys() == {"Gym two english.", "Gym full english."}
+    assert [cases["Gym two english."].earlier[at] for at in cases["Gym two english."].ends] == ["Gym one english."]
+    assert cases["Gym full english."].ends == frozenset()
+    assert len(cases["Gym full english."].earlier) > 1
 
 
-class _Anything(dict[str, np.ndarray]):
-    def __missing__(self, key: str) -> np.ndarray:
-        return np.array([len(key) % 7, len(key) % 5], np.float32)
+def test_a_line_of_a_life_ends_what_stands_before_it_and_was_not_over() -> None:
+    held, others = cases_of_lives(held=True), cases_of_lives(held=False)
+    assert {case.of for case in held}.isdisjoint(case.of for case in others)
+    assert {case.of for case in (*held, *others)} == {life.name for life in tagged_lives()}
+    for case in (*held, *others):
+        assert case.ends <= set(range(len(case.earlier)))
+    assert sum(len(case.ends - case.is_over) for case in others) > 500

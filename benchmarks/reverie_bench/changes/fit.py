@@ -1,6 +1,7 @@
-"""Makes the model of changes of the labelled pairs: `python -m reverie_bench.changes.fit`.
+"""Makes the model of changes: `python -m reverie_bench.changes.fit`.
 
-With how well it tells pairs apart that it was not made of: each fifth of the subjects is judged by the other four.
+With how well it tells what is ended in lives that it was not made of: each of some folds is judged by the others, then
+the held lives by all.
 """
 
 from __future__ import annotations
@@ -11,116 +12,207 @@ import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_bench.changes.pairs import LANGUAGES, Pair, labelled_groups, other_statements, pairs_of
-from reverie_bench.recall.logistic import Fit, auc, fit
+from reverie_bench.changes.pairs import ChangeCase, cases_of_groups, cases_of_lives, labelled_groups
+from reverie_bench.recall.logistic import Fit, fit
+from reverie_bench.sentence_fit import Floats, file_of, fit_kind
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.local import load_local
-from reverie_server.heuristics.changes.change_pairs import FEATURES, WEIGHTS_FILE, pair_features
+from reverie_server.heuristics.changes.change_pairs import (
+    FEATURES,
+    OF_WORDS,
+    SENTENCES_FILE,
+    WEIGHTS_FILE,
+    Near,
+    PairModel,
+    pair_features,
+    pair_models,
+    sentence_kinds,
+    units_of,
+    word_features,
+)
 
-Floats = NDArray[np.float64]
-LIMIT = -1.7
-"""From these log-odds on a pair is a change: less than even, since only what is nearest of all that was said is judged:
-for other pairs the offset of the model is right."""
+LIMIT = -0.8
+"""From these log-odds on a pair is a change: of what is found so, three of four are."""
+LEAST_ENDS = -3.0
+"""Sentences that end something by less are not compared."""
+_RIDGE = 0.3
 # The strength of the prior, as the scale of what is fitted: `logistic.fit` has one ridge for all slopes.
-_SCALES = {"features": 0.1, "new": 0.15, "old": 0.1}
-# Sentences about different things often share a name, which pairs of other groups here seldom do: so many of ten do.
-_SHARING = 3
-_NEARER = 0.08
-_FOLDS = 5
+_OF_WORDS, _OTHER, _DIRECTIONS = 0.03, 0.055, 0.11
+# Pairs of lives are as they come in a memory; those of groups are chosen.
+_WEIGHT_OF_GROUPS = 0.5
+_NEAREST, _FOLDS = 10, 6
+_RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+
+Vectors = Mapping[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Pairs as they are fitted: features, vectors of the old and the new sentence, and whether they are a change."""
+class Row:
+    """A new sentence with one that was said before, which it `ends` or not."""
 
-    features: Floats
-    old: Floats
-    new: Floats
-    is_change: NDArray[np.bool_]
-
-    def scaled(self) -> Floats:
-        """All columns, each with its prior."""
-        return np.hstack([self.features * _SCALES["features"], self.new * _SCALES["new"], self.old * _SCALES["old"]])
+    case: ChangeCase
+    old: str
+    near: Near
+    of_words: list[float]
+    ends: bool
+    is_over: bool
 
 
 async def main() -> None:
-    """Write the model beside the module that uses it."""
-    groups = labelled_groups()
-    texts = {text for group in groups for text in (*group.said, *group.replaced, *group.holds)}
-    texts |= {text for language in LANGUAGES for text in other_statements(language)}
-    ordered = sorted(texts)
+    """Write the models beside the module that uses them, and print how well they do."""
+    cases = [*cases_of_lives(held=False), *cases_of_groups(labelled_groups())]
+    held = cases_of_lives(held=True)
+    vectors = await _vectors([*cases, *held])
+    of_kinds = _fit_kinds(cases, vectors)
+    rows = [row for each in cases for row in rows_of(each, vectors)]
+    columns = _scaled(_columns(rows, vectors, of_kinds))
+    ends = np.array([row.ends for row in rows])
+    weights = np.array([1.0 if row.case.is_of_life else _WEIGHT_OF_GROUPS for row in rows])
+    folds = np.array([_fold(row.case.of) for row in rows])
+    odds = np.zeros(len(rows))
+    for fold in range(_FOLDS):
+        some = folds != fold
+        odds[~some] = _log_odds(fit(columns[some], ends[some], weights[some]), columns[~some])
+    print(f"lives not seen, by fold: {how_well(rows, odds)}")
+    fitted = fit(columns, ends, weights)
+    WEIGHTS_FILE.write_text(json.dumps({E5.name: _weights(fitted)}) + "\n", encoding="utf-8")
+    pair_models.cache_clear()
+    model = pair_models()[E5.name]
+    rows = [row for each in held for row in rows_of(each, vectors)]
+    print(f"held lives: {how_well(rows, np.array([_by_model(row, vectors, model) for row in rows]))}")
+
+
+def rows_of(case: ChangeCase, vectors: Vectors) -> list[Row]:
+    """A sentence with the nearest of what was said before, and with what it ends."""
+    if not case.earlier:
+        return []
+    own = np.stack([vectors[unit] for unit in units_of(case.new)])
+    nearness = np.array(
+        [float((own @ np.stack([vectors[unit] for unit in units_of(old)]).T).max()) for old in case.earlier]
+    )
+    order = np.argsort(-nearness, kind="stable")
+    best, second = nearness[order[0]], nearness[order[1]] if len(order) > 1 else 0.0
+    found = []
+    for at in dict.fromkeys([*order[:_NEAREST].tolist(), *sorted(case.ends)]):
+        rank = int((nearness > nearness[at]).sum())
+        ahead = float(nearness[at] - (best if rank else second))
+        old = case.earlier[at]
+        of_words = word_features(old, case.new, case.language, float(vectors[old] @ vectors[case.new]))
+        near = Near(float(nearness[at]), rank, ahead, len(case.earlier))
+        found.append(Row(case, old, near, of_words, at in case.ends, at in case.is_over))
+    return found
+
+
+def how_well(rows: Sequence[Row], odds: Floats) -> str:
+    """How many of what a sentence is found to end it does end, for how many of all that are found; of lives."""
+    best: list[tuple[float, bool]] = []
+    total = 0
+    for _, group in groupby(zip(rows, odds, strict=True), key=lambda each: id(each[0].case)):
+        open_ = [(float(log_odds), row.ends) for row, log_odds in group if row.case.is_of_life and not row.is_over]
+        total += sum(ends for _, ends in open_)
+        best += [max(open_)] if open_ else []
+    best.sort(reverse=True)
+    right = np.cumsum([ends for _, ends in best])
+    parts = []
+    for recall in _RECALLS:
+        at = int(np.searchsorted(right, recall * total))
+        if at < len(best):
+            parts.append(f"{recall:.1f} found, right {right[at] / (at + 1):.2f} (from {best[at][0]:.1f} on)")
+    found = sum(log_odds >= LIMIT for log_odds, _ in best)
+    at_limit = f"at {LIMIT:g} found {right[found - 1] / total:.2f}, right {right[found - 1] / found:.2f}"
+    return f"{total} changes among {len(best)} sentences; {at_limit}; {'; '.join(parts)}"
+
+
+def _fit_kinds(cases: Sequence[ChangeCase], vectors: Vectors) -> Mapping[tuple[str, str], float]:
+    """Write the models of sentences; the log-odds of each sentence by kind, from fits without its fold."""
+    ends = {each.new: bool(each.ends) for each in cases}
+    endable = dict.fromkeys(ends, False) | {text: False for each in cases for text in each.earlier}
+    endable |= {each.earlier[at]: True for each in cases for at in each.ends}
+    folds = {text: _fold(each.of) for each in cases for text in (*each.earlier, each.new)}
+    folds |= {each.new: _fold(each.of) for each in cases} | {
+        each.earlier[at]: _fold(each.of) for each in cases for at in each.ends
+    }
+    found: dict[tuple[str, str], float] = {}
+    kinds = {}
+    for kind, labels in (("ends", ends), ("endable", endable)):
+        texts = sorted(labels)
+        rows = {E5.name: np.stack([vectors[text] for text in texts]).astype(np.float64)}
+        is_of_kind = np.array([labels[text] for text in texts], np.float64)
+        kinds[kind] = fit_kind(texts, rows, is_of_kind, np.array([folds[text] for text in texts]), _RIDGE)
+        odds = np.clip(kinds[kind].by_meaning[E5.name], -8.0, 8.0)
+        found |= {(kind, text): float(each) for text, each in zip(texts, odds, strict=True)}
+    SENTENCES_FILE.write_text(json.dumps(file_of(kinds)) + "\n", encoding="utf-8")
+    sentence_kinds.cache_clear()
+
+    return found
+
+
+def _columns(rows: Sequence[Row], vectors: Vectors, of_kinds: Mapping[tuple[str, str], float]) -> Floats:
+    features = np.stack(
+        [
+            pair_features(row.of_words, row.near, of_kinds["ends", row.case.new], of_kinds["endable", row.old])
+            for row in rows
+        ]
+    )
+    new, old = (
+        np.stack([vectors[text] for text in texts])
+        for texts in ([row.case.new for row in rows], [row.old for row in rows])
+    )
+    return np.hstack([features, new, old]).astype(np.float64)
+
+
+def _scales(count: int) -> Floats:
+    others = count - len(FEATURES)
+    scales = [_OF_WORDS] * len(OF_WORDS) + [_OTHER] * (len(FEATURES) - len(OF_WORDS)) + [_DIRECTIONS] * others
+    return np.array(scales)
+
+
+def _scaled(columns: Floats) -> Floats:
+    return columns * _scales(columns.shape[1])
+
+
+def _log_odds(fitted: Fit, columns: Floats) -> Floats:
+    return np.asarray(columns @ np.array(fitted.slopes) + fitted.intercept)
+
+
+def _by_model(row: Row, vectors: Vectors, model: PairModel) -> float:
+    new, old = vectors[row.case.new], vectors[row.old]
+    ends, endable = model.ends(row.case.new, new), model.endable(row.old, old)
+    return model.log_odds(pair_features(row.of_words, row.near, ends, endable), old, new)
+
+
+def _weights(fitted: Fit) -> dict[str, object]:
+    slopes = np.array(fitted.slopes) * _scales(len(fitted.slopes))
+    features, new, old = np.split(slopes, [len(FEATURES), (len(FEATURES) + len(slopes)) // 2])
+    return {
+        "features": {name: round(float(weight), 4) for name, weight in zip(FEATURES, features, strict=True)},
+        "new": [round(float(weight), 4) for weight in new],
+        "old": [round(float(weight), 4) for weight in old],
+        "offset": round(fitted.intercept, 4),
+        "limit": LIMIT,
+        "least_ends": LEAST_ENDS,
+    }
+
+
+def _fold(of: str) -> int:
+    return zlib.crc32(of.encode()) % _FOLDS
+
+
+async def _vectors(cases: Sequence[ChangeCase]) -> Vectors:
+    """The vectors of all sentences and their parts, as passages."""
+    sentences = {text for each in cases for text in (*each.earlier, each.new)}
+    ordered = sorted(sentences | {unit for text in sentences for unit in units_of(text)})
     with tempfile.TemporaryDirectory() as directory:
         embedder = load_local(Path(directory), E5)
         found = await embedder.embed(ordered)
         await embedder.aclose()
-    vectors = {text: np.asarray(vector, np.float32) for text, vector in zip(ordered, found, strict=True)}
-    pairs = pairs_of(groups, vectors)
-    rows = rows_of(pairs, vectors)
-    say_how_well(pairs, rows)
-    fitted = fit(rows.scaled(), rows.is_change)
-    weights = {E5.name: _weights(fitted)}
-    WEIGHTS_FILE.write_text(json.dumps(weights) + "\n", encoding="utf-8")
-
-
-def rows_of(pairs: Sequence[Pair], vectors: Mapping[str, NDArray[np.float32]]) -> Rows:
-    """The pairs as they are fitted."""
-    features = []
-    for pair in pairs:
-        similarity = float(vectors[pair.old] @ vectors[pair.new])
-        seen = pair_features(pair.old, pair.new, pair.language, similarity)
-        is_sharing = zlib.crc32(f"{pair.new}{pair.old}".encode()) % 10 < _SHARING
-        if not pair.is_of_one and is_sharing and not seen[FEATURES.index("is_shared")]:
-            seen = pair_features(pair.old, pair.new, pair.language, similarity + _NEARER)
-            if zlib.crc32(pair.new.encode()) % 2:
-                seen[FEATURES.index("shared")], seen[FEATURES.index("is_shared")] = 1 / 3, 1
-            else:
-                seen[FEATURES.index("shared_name")] = 1
-        features.append(seen)
-    return Rows(
-        np.stack(features).astype(np.float64),
-        np.stack([vectors[pair.old] for pair in pairs]).astype(np.float64),
-        np.stack([vectors[pair.new] for pair in pairs]).astype(np.float64),
-        np.array([pair.is_change for pair in pairs]),
-    )
-
-
-def say_how_well(pairs: Sequence[Pair], rows: Rows) -> None:
-    """Print how well pairs about subjects that a model was not made of are told apart."""
-    fold = np.array([zlib.crc32(pair.about.encode()) % _FOLDS for pair in pairs])
-    columns, odds = rows.scaled(), np.zeros(len(pairs))
-    for each in range(_FOLDS):
-        fitted = fit(columns[fold != each], rows.is_change[fold != each])
-        odds[fold == each] = columns[fold == each] @ np.array(fitted.slopes) + fitted.intercept
-    is_found = odds >= LIMIT
-    of_one = np.array([pair.is_of_one for pair in pairs])
-    right = rows.is_change & is_found
-    print(
-        f"{len(pairs)} pairs, {rows.is_change.sum()} changes; of subjects not seen: area under the curve "
-        f"{auc(odds, rows.is_change):.3f}; found {right.sum() / rows.is_change.sum():.2f}, of what is found right "
-        f"{right.sum() / is_found.sum():.2f}; of what holds taken for changed "
-        f"{is_found[of_one & ~rows.is_change].mean():.3f}, of what is about something else "
-        f"{is_found[~of_one].mean():.4f}"
-    )
-
-
-def _weights(fitted: Fit) -> dict[str, object]:
-    slopes = np.array(fitted.slopes)
-    dimension = (len(slopes) - len(FEATURES)) // 2
-    features, new, old = np.split(slopes, [len(FEATURES), len(FEATURES) + dimension])
-    return {
-        "features": {
-            name: round(float(weight), 4) for name, weight in zip(FEATURES, features * _SCALES["features"], strict=True)
-        },
-        "new": [round(float(weight), 4) for weight in new * _SCALES["new"]],
-        "old": [round(float(weight), 4) for weight in old * _SCALES["old"]],
-        "offset": round(fitted.intercept, 4),
-        "limit": LIMIT,
-    }
+    return {text: np.asarray(vector, np.float32) for text, vector in zip(ordered, found, strict=True)}
 
 
 if __name__ == "__main__":

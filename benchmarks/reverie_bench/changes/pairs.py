@@ -1,28 +1,26 @@
-"""Labelled pairs of sentences, written for this project: which of two says otherwise what the other said. Pure.
+"""Sentences written for this project, each with what was said before and which of that it ends.
 
-They are part of no test of it: no sentence of a life of `bench truth` is among them. But for reading the files.
+They are tagged lives, and labelled groups of sentences about one thing. No sentence of a life of `bench truth` is among
+them. Pure but for reading the files.
 """
 
 from __future__ import annotations
 
 import tomllib
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reverie_bench.tagged import tagged_lives
 from reverie_server.search.labelled_messages import Label, messages_in
 
 LANGUAGES = ("english", "german", "spanish", "chinese")
 _FOLDER = Path(__file__).with_name("pairs")
 # What else somebody says: it is no change of what the pairs are about.
 _OTHERS: tuple[Label, ...] = ("personal", "others", "small_talk")
-# Of what else was said, this share of a tenth is remembered beside a pair, and the nearest are compared.
-_REMEMBERED, _NEAREST = 6, 6
-_LEAST_SIMILARITY = 0.1
+# Of what else was said, so many of ten are remembered beside a pair.
+_REMEMBERED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +35,19 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two sentences; `is_change`: the new one says otherwise what the old one said. `is_of_one`: of one group."""
+class ChangeCase:
+    """A new sentence with what the same person said before it, and which of that it ends, by place.
 
-    old: str
+    `is_over` are the places of what was ended before. `of` is the life or the subject, of which one fold has all.
+    """
+
     new: str
     language: str
-    about: str
-    is_change: bool
-    is_of_one: bool
+    of: str
+    earlier: tuple[str, ...]
+    ends: frozenset[int]
+    is_over: frozenset[int] = frozenset()
+    is_of_life: bool = False
 
 
 def labelled_groups() -> list[Group]:
@@ -64,30 +66,41 @@ def other_statements(language: str) -> list[str]:
     ]
 
 
-def pairs_of(groups: Sequence[Group], vectors: Mapping[str, NDArray[np.float32]]) -> list[Pair]:
-    """The pairs of each group, and each sentence with what is nearest to it of all that others said.
+def cases_of_lives(*, held: bool) -> list[ChangeCase]:
+    """The lines of tagged lives, those that are held back or the others."""
+    found: list[ChangeCase] = []
+    for life in tagged_lives():
+        if life.is_held != held:
+            continue
+        over: frozenset[int] = frozenset()
+        for place, line in enumerate(life.lines):
+            earlier = tuple(each.text for each in life.lines[:place])
+            found.append(
+                ChangeCase(line.text, life.language, life.name, earlier, frozenset(line.ends), over, is_of_life=True)
+            )
+            over |= set(line.ends)
+    return found
 
-    `vectors` has those of all sentences; in a memory as large as that of a life, most of what is near is no change.
-    """
-    found: list[Pair] = []
+
+def cases_of_groups(groups: Sequence[Group]) -> list[ChangeCase]:
+    """The sentences of each group, and what others said, in a memory as large as that of a life."""
+    found: list[ChangeCase] = []
     for language in LANGUAGES:
         own = [group for group in groups if group.language == language]
         others = other_statements(language)
         memory = [(text, group.about) for group in own for text in group.said] + [(text, "") for text in others]
-        news = [(text, group.about, True) for group in own for text in group.replaced]
-        news += [(text, group.about, False) for group in own for text in (*group.holds, *group.said)]
-        news += [(text, "-", False) for text in others]
-        matrix = np.stack([vectors[text] for text, _ in memory])
-        for new, about, is_change in news:
-            similarities = matrix @ vectors[new]
-            left = _NEAREST
-            for at in np.argsort(-similarities):
-                old, of = memory[at]
-                if old == new or (of != about and zlib.crc32(f"{old}{new}".encode()) % 10 >= _REMEMBERED):
-                    continue
-                if of == about:
-                    found.append(Pair(old, new, language, about, is_change, is_of_one=True))
-                elif left > 0 and similarities[at] >= _LEAST_SIMILARITY:
-                    found.append(Pair(old, new, language, about, is_change=False, is_of_one=False))
-                left -= 1
+        news = [(text, group.about, is_change) for group in own for text, is_change in _news(group)]
+        for new, about, is_change in [*news, *((text, "-", False) for text in others)]:
+            earlier = [
+                (text, of)
+                for text, of in memory
+                if text != new and (of == about or zlib.crc32(f"{text}{new}".encode()) % 10 < _REMEMBERED)
+            ]
+            ends = frozenset(at for at, (_, of) in enumerate(earlier) if is_change and of == about)
+            found.append(ChangeCase(new, language, about, tuple(text for text, _ in earlier), ends))
     return found
+
+
+def _news(group: Group) -> Iterator[tuple[str, bool]]:
+    yield from ((text, True) for text in group.replaced)
+    yield from ((text, False) for text in group.holds)

@@ -30,6 +30,7 @@ from reverie_server.facts.unread import Round, Unread, as_open, unread_statement
 from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.heuristics.changes.change_sentences import (
     BY_MEANING,
+    LIKELY,
     ChangeSentence,
     OpenFact,
     SimilarityLimits,
@@ -194,7 +195,7 @@ class _Comparison:
         if found is None:
             return None
         fact, unread = found
-        return replacement(change, fact), None if unread is None else (unread, fact)
+        return replacement(change, fact, LIKELY), None if unread is None else (unread, fact)
 
     async def _vector(self, text: str) -> Vector:
         """The vector of a sentence in the role of a passage, as the facts have theirs: neither asks for the other."""
@@ -266,7 +267,12 @@ async def _open_facts(database: Database, given: Round) -> list[_Open]:
     """The facts that hold, the stored ones and those just read."""
     async with database.tenant(given.place.tenant_id) as connection:
         slice_ids = await own_slices(connection, given.place)
-        params = {"tenant_id": given.place.tenant_id, "slice_ids": slice_ids, "cue": BY_MEANING, "limit": MAX_FACTS}
+        params = {
+            "tenant_id": given.place.tenant_id,
+            "slice_ids": slice_ids,
+            "cues": [BY_MEANING, LIKELY],
+            "limit": MAX_FACTS,
+        }
         rows = await (await connection.execute(SQL["open_facts"], params)).fetchall()
     stored = [
         _Open(

@@ -5,7 +5,7 @@ FROM facts f
 JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
 LEFT JOIN facts n ON n.tenant_id = f.tenant_id AND n.fact_id = f.superseded_by
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND (f.state = 'current' OR (f.state = 'superseded' AND n.change ->> 'cue' = %(cue)s))
+  AND (f.state = 'current' OR (f.state = 'superseded' AND n.change ->> 'cue' = ANY(%(cues)s::text[])))
   AND f.closed_by IS DISTINCT FROM 'person' AND f.change ->> 'kind' IS DISTINCT FROM 'ends'
 ORDER BY f.said_at DESC, f.fact_id DESC LIMIT %(limit)s;
 

@@ -20,19 +20,15 @@ from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
+    EarlierSentence,
     Vectors,
     can_be_otherwise,
-    limit_of,
-    log_odds,
-    may_tell_otherwise,
+    nearness_of,
+    pair_log_odds,
 )
 
 # Of the facts that are nearest by their stored vectors, as many are compared.
 MAX_NEAREST = 12
-# Of what was said before, as much is judged, the nearest.
-MAX_JUDGED = 3
-# To be nearest means something among this many.
-FEWEST_NEAR = 8
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
@@ -68,9 +64,9 @@ class SentenceVectors:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What was said in one sentence before, and how near it is: the facts of it that hold, else the statement."""
+    """What was said in one sentence before: the facts of it that hold, else the statement."""
 
-    similarity: float
+    sentence: EarlierSentence
     facts: Sequence[OpenFact]
     unread: Unread | None = None
 
@@ -90,27 +86,25 @@ class PairedChanges:
     ) -> tuple[OpenFact, Unread | None] | None:
         """What a sentence says otherwise: a fact that holds (`facts`, with stored vectors), or a statement.
 
-        What is nearest of all that was said before is judged first.
+        It is what the sentence most likely ends of all that was said before and can be otherwise.
         """
-        parts = units_of(change.sentence)
-        own = list(zip(parts, await self.vectors.of(parts), strict=True))
-        matrix = np.stack([vector for _, vector in own])
-        if not may_tell_otherwise(change, matrix, self.model):
+        if not change.is_statement:
             return None
-        earlier = await self._earlier(change, facts, matrix)
-        earlier.sort(key=lambda each: -each.similarity)
-        for rank, each in enumerate(earlier[:MAX_JUDGED]):
-            is_nearest = rank == 0 and len(earlier) >= FEWEST_NEAR
-            judged = []
-            for fact in each.facts:
-                if can_be_otherwise(change, fact):
-                    said = await self._units(fact.text)
-                    odds = await isolated(partial(log_odds, own, said, change.language, self.model), chars=0)
-                    judged.append((odds - limit_of(fact, self.model, is_nearest=is_nearest), fact))
-            plain = [(has_value(change, fact), ahead, fact) for ahead, fact in judged if ahead >= 0]
-            if plain:
+        [vector] = await self.vectors.of([change.sentence])
+        if self.model.ends(change.sentence, vector) < self.model.least_ends:
+            return None
+        own = np.stack(await self.vectors.of(units_of(change.sentence)))
+        earlier = await self._earlier(change, facts, own)
+        sentences, among = [each.sentence for each in earlier], len(self.said.keys)
+        judge = partial(pair_log_odds, change.sentence, vector, change.language, sentences, among, self.model)
+        log_odds = await isolated(judge, chars=0)
+        for index in np.argsort(-np.array(log_odds), kind="stable"):
+            if log_odds[index] < self.model.limit:
+                break
+            able = [fact for fact in earlier[index].facts if can_be_otherwise(change, fact)]
+            if able:
                 # Of several facts of a sentence the one of whose kind the new value is.
-                return max(plain, key=lambda one: one[:2])[2], each.unread
+                return max(able, key=lambda fact: has_value(change, fact)), earlier[index].unread
         return None
 
     async def _earlier(
@@ -127,27 +121,22 @@ class PairedChanges:
         near_statements = await self.said.near(own, change.said_at - APART)
         # All that is compared below, in one call of the embedder.
         texts = [*by_text, *(each.statement.sentence for each in near_statements)]
-        await self.vectors.of([unit for text in dict.fromkeys(texts) for unit in units_of(text)])
+        await self.vectors.of([part for text in dict.fromkeys(texts) for part in (text, *units_of(text))])
         for each in near_statements:
             statement = each.statement
             made = self.made.get(statement.key)
-            texts = [statement.sentence, *(text for text in by_text if text in each.stated)]
-            similarity = max([await self._similarity(text, own) for text in texts])
+            sentence = await self._sentence(statement.sentence, own)
             if each.stated or made is not None:
-                of_one = [fact for text in texts[1:] for fact in by_text[text]]
-                found.append(_Earlier(similarity, [made] if made is not None else of_one))
+                of_one = [fact for text in by_text if text in each.stated for fact in by_text[text]]
+                found.append(_Earlier(sentence, [made] if made is not None else of_one))
                 of_sentences |= each.stated
             else:
-                found.append(_Earlier(similarity, [statement.as_fact_of_meaning(change)], statement))
+                found.append(_Earlier(sentence, [statement.as_fact_of_meaning(change)], statement))
         for text, of_text in by_text.items():
             if text not in of_sentences:
-                found.append(_Earlier(await self._similarity(text, own), of_text))
+                found.append(_Earlier(await self._sentence(text, own), of_text))
         return found
 
-    async def _units(self, text: str) -> list[tuple[str, Vector]]:
-        units = units_of(text)
-        return list(zip(units, await self.vectors.of(units), strict=True))
-
-    async def _similarity(self, text: str, own: Vectors) -> float:
-        """The best cosine of a part of a text with a part of a sentence."""
-        return max(float((own @ vector).max()) for _, vector in await self._units(text))
+    async def _sentence(self, text: str, own: Vectors) -> EarlierSentence:
+        [vector] = await self.vectors.of([text])
+        return EarlierSentence(text, vector, nearness_of(own, np.stack(await self.vectors.of(units_of(text)))))

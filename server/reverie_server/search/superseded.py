@@ -43,7 +43,8 @@ async def superseded_sentences(
         over = [row["object"] for row in ended]
         holding = [statement_without(**fact, ended=over) for fact in first["holding"]]
         statements = tuple(dict.fromkeys(statement for statement in holding if statement))
-        found[key] = Superseded(first["fact_id"], first["valid_to"], first["superseded_by"], statements)
+        is_likely = all(row["is_likely"] for row in ended)
+        found[key] = Superseded(first["fact_id"], first["valid_to"], first["superseded_by"], statements, is_likely)
     return found
 
 

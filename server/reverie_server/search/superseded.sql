@@ -1,6 +1,7 @@
 -- superseded: those of some sentences that say what does not hold (any more), with what replaced it; with `as_of`: what did
--- not hold at that time. `holding` are up to four facts of the same sentence that hold.
+-- not hold at that time. `holding` are up to four facts of the same sentence that hold; `is_likely`: no more than likely.
 SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
+       n.change ->> 'cue' IS NOT DISTINCT FROM 'likely' AND f.closed_by IS NULL AS is_likely,
        ARRAY(SELECT jsonb_build_object('subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
              FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
              WHERE r.tenant_id = s.tenant_id AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256
@@ -9,6 +10,7 @@ SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
              ORDER BY h.fact_id LIMIT 4) AS holding
 FROM fact_sentences s
 JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
+LEFT JOIN facts n ON n.tenant_id = f.tenant_id AND n.fact_id = f.superseded_by
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
   AND s.sentence_sha256 = ANY(%(keys)s::bytea[])
   AND f.state <> 'current'

@@ -15,13 +15,15 @@ from reverie_server.text.statement_spans import is_statement
 class Superseded:
     """A fact that does not hold any more: until when it did, and the fact that replaces it, where these are known.
 
-    `holding` are statements of what else its sentence says and still holds.
+    `holding` are statements of what else its sentence says and still holds. `is_likely`: that it does not hold is no more
+    than likely, by a model.
     """
 
     fact_id: int
     valid_to: datetime | None
     superseded_by: int | None
     holding: tuple[str, ...] = ()
+    is_likely: bool = False
 
 
 def until_text(fact: Superseded) -> str:
@@ -32,7 +34,8 @@ def until_text(fact: Superseded) -> str:
 def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: bool) -> str:
     """A text without the sentences that do not hold, or, `marked`, with the day until which each did.
 
-    Where a part of a sentence holds, that part takes its place. A line of which nothing is left goes.
+    Where a part of a sentence holds, that part takes its place. A sentence that likely does not hold stays, with the
+    day. A line of which nothing is left goes.
     """
     if not superseded:
         return text
@@ -42,7 +45,7 @@ def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: b
         fact = superseded.get(span.key)
         if fact is None:
             continue
-        if marked:
+        if marked or fact.is_likely:
             if not text[done : span.end].rstrip().endswith(until := until_text(fact)) or not until:
                 pieces += text[done : span.end], until
                 done = span.end

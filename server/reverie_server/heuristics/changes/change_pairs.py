@@ -1,9 +1,10 @@
 """Whether a sentence says of something that it is otherwise now than an earlier sentence said. Pure.
 
-A logistic model judges it, made of labelled pairs in four languages (`python -m reverie_bench.changes.fit`). It sees
-how near the two are by the vectors of an embedding model, the words that they share, the words for a change, whether
-they give different values, and what the vector of each says: some sentences state how things are, some what has become
-of them. There is one for each embedding model for which it was made; `pair_models` has none for another.
+Two models of sentences (`sentence_model`) say how much one reads as if it ended something, and another as what may be
+ended. A logistic model judges the pair by these, by how near the two are among all that was said, by the words that
+they share, the words for a change, whether they give different values, and by their vectors. All are made of tagged
+lives and labelled groups in four languages (`python -m reverie_bench.changes.fit`), for each embedding model its own;
+there is none for another.
 """
 
 from __future__ import annotations
@@ -22,17 +23,22 @@ from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import is_other_value, values_of
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
+from reverie_server.heuristics.sentence_model import SentenceModel, read_model
 
 WEIGHTS_FILE = Path(__file__).with_name("change_pairs.json")
-FEATURES = (
+SENTENCES_FILE = Path(__file__).with_name("change_kinds.json")
+OF_WORDS = (
     *("similarity", "tells", "over", "hedged", "old_tells", "old_hedged"),
     *("other_value", "same_values", "shared", "is_shared", "shared_name", "similarity_if_tells", "similarity_if_over"),
 )
-"""The features of a pair, in the order of their weights; each is about 0 to 3."""
+OF_PLACE = ("nearest", "rank", "ahead", "nearness", "alone")
+OF_KINDS = ("ends", "endable", "ends_near", "ends_nearest", "ends_endable", "surely_ends_near")
+FEATURES = (*OF_WORDS, *OF_PLACE, *OF_KINDS)
+"""The features of a pair, in the order of their weights; each is about -3 to 3."""
 MAX_UNITS = 6
 # A part of a sentence that is shorter says nothing by itself, and a short sentence is compared as a whole, too.
 _FEWEST_WORDS, _FEWEST_CHARS, _SHORT = 3, 5, 90
-_MOST_SHARED = 3
+_MOST_SHARED, _LOWEST_RANK, _MOST_ODDS = 3, 6, 8.0
 _CUT = re.compile(
     r"[,;:–—] |[，；：]|(?<=[\w'’)]) (?=(?:and|but|because|so|und|aber|weil|denn|y|pero|porque) )", re.IGNORECASE
 )
@@ -41,21 +47,51 @@ Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """How near an earlier sentence is: `nearness` is the best cosine of a part of it with a part of the new one.
+
+    `rank` counts those that are nearer; `ahead` is by how much it is nearer than the next, or (negative) farther than
+    the nearest; `among` is how many were said.
+    """
+
+    nearness: float
+    rank: int
+    ahead: float
+    among: int
+
+
+@dataclass(frozen=True, slots=True)
 class PairModel:
     """The log-odds that the second sentence of a pair says otherwise what the first said; it does from `limit` on.
 
-    `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model.
+    `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model `name`. A sentence
+    that ends something by less than `least_ends` is compared with none.
     """
 
+    name: str
     features: NDArray[np.float32]
     old: Vector
     new: Vector
     offset: float
     limit: float
+    least_ends: float
 
     def log_odds(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
-        """Of a pair, by its features (`pair_features`) and vectors."""
+        """Of a pair, by its features (`pair_features`) and the vectors of both sentences."""
         return float(self.features @ pair + self.old @ old + self.new @ new) + self.offset
+
+    def ends(self, sentence: str, vector: Vector) -> float:
+        """The log-odds that a sentence ends something that was said before."""
+        return self._of_kind("ends", sentence, vector)
+
+    def endable(self, sentence: str, vector: Vector) -> float:
+        """The log-odds that what a sentence says is ended one day."""
+        return self._of_kind("endable", sentence, vector)
+
+    def _of_kind(self, kind: str, sentence: str, vector: Vector) -> float:
+        found = sentence_kinds().by_meaning(kind, sentence, vector, self.name)
+        assert found is not None
+        return min(max(found, -_MOST_ODDS), _MOST_ODDS)
 
 
 @cache
@@ -64,18 +100,26 @@ def pair_models() -> Mapping[str, PairModel]:
     source = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
     return {
         name: PairModel(
+            name=name,
             features=np.array([each["features"][feature] for feature in FEATURES], np.float32),
             old=np.array(each["old"], np.float32),
             new=np.array(each["new"], np.float32),
             offset=float(each["offset"]),
             limit=float(each["limit"]),
+            least_ends=float(each["least_ends"]),
         )
         for name, each in source.items()
     }
 
 
-def pair_features(old: str, new: str, language: str, similarity: float) -> NDArray[np.float32]:
-    """What is seen of a pair, in the order of FEATURES; `similarity` is the cosine of their vectors."""
+@cache
+def sentence_kinds() -> SentenceModel:
+    """The models of the kinds `ends` and `endable`."""
+    return read_model(SENTENCES_FILE)
+
+
+def word_features(old: str, new: str, language: str, similarity: float) -> list[float]:
+    """What the words of two sentences say, in the order of OF_WORDS; `similarity` is the cosine of their vectors."""
     words, plain, old_plain = change_words()[language], folded(new), folded(old)
     tells = words["tells"].search(plain) is not None
     over = words["over"].search(plain) is not None
@@ -85,7 +129,7 @@ def pair_features(old: str, new: str, language: str, similarity: float) -> NDArr
     names = values.names | old_values.names
     both = content_terms(old) & content_terms(new)
     shared = len(both - names)
-    seen = (
+    return [
         4 * similarity,
         tells,
         over,
@@ -99,7 +143,26 @@ def pair_features(old: str, new: str, language: str, similarity: float) -> NDArr
         bool(both & names),
         2 * similarity * tells,
         2 * similarity * over,
-    )
+    ]
+
+
+def pair_features(of_words: list[float], near: Near, ends: float, endable: float) -> NDArray[np.float32]:
+    """The features of a pair, in the order of FEATURES; `ends` is of the new sentence, `endable` of the old one."""
+    is_nearest = near.rank == 0
+    seen = [
+        *of_words,
+        is_nearest,
+        min(near.rank, _LOWEST_RANK) / _LOWEST_RANK,
+        4 * near.ahead,
+        4 * near.nearness,
+        near.among**-0.5,
+        ends,
+        endable,
+        ends * near.nearness,
+        ends * is_nearest,
+        ends * endable / 4,
+        max(ends, 0.0) * near.nearness,
+    ]
     return np.array(seen, np.float32)
 
 

@@ -41,8 +41,8 @@ from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact, Utterance
 from reverie_server.text.fences import strip_injected
 
-# The cue of a change that was found so.
-BY_MEANING = "meaning"
+# The cues of changes that were found so: plain by a value of the same kind, or no more than likely.
+BY_MEANING, LIKELY = "meaning", "likely"
 # Of one conversation no more sentences are compared, and as many mere statements.
 MAX_SENTENCES = 80
 _MAX_CHARS = 300
@@ -244,7 +244,7 @@ def replacing_fact(
     return replacement(change, fact)
 
 
-def replacement(change: ChangeSentence, fact: OpenFact) -> StatedFact:
+def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -> StatedFact:
     """The fact that a sentence states in place of another."""
     # Of people it says who is it no more, and not who is.
     is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.sentence))
@@ -261,9 +261,9 @@ def replacement(change: ChangeSentence, fact: OpenFact) -> StatedFact:
         confidence=0.5,
         is_functional=fact.is_functional and not is_end,
         about_user=fact.about_user,
-        change=Change("ends", BY_MEANING, fact.object)
+        change=Change("ends", cue, fact.object)
         if is_end
-        else Change("replaces", BY_MEANING, None if fact.is_functional else fact.object),
+        else Change("replaces", cue, None if fact.is_functional else fact.object),
     )
 
 

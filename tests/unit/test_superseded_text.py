@@ -1,0 +1,56 @@
+"""Texts without what does not hold any more, or with the day until which it did."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.search.superseded_text import Superseded, current_text
+
+TEXT = "I train on Tuesdays. I live in Leith. The club is great."
+UNTIL = datetime(2026, 3, 4, 9, tzinfo=UTC)
+
+
+def over(sentence: str, *, is_likely: bool = False, holding: tuple[str, ...] = ()) -> dict[bytes, Superseded]:
+    [span] = keyed_sentences(sentence)
+    return {span.key: Superseded(1, UNTIL, 2, holding, is_likely)}
+
+
+@pytest.mark.parametrize(
+    ("superseded", "marked", "expected"),
+    [
+        (over("I train on Tuesdays."), False, "I live in Leith. The club is great."),
+        (
+            over("I train on Tuesdays."),
+            True,
+            "I train on Tuesdays. (until 2026-03-04) I live in Leith. The club is great.",
+        ),
+        (
+            over("I live in Leith.", is_likely=True),
+            False,
+            "I train on Tuesdays. I live in Leith. (until 2026-03-04) The club is great.",
+        ),
+        (
+            over("I live in Leith.", holding=("I live with Ann.",)),
+            False,
+            "I train on Tuesdays. I live with Ann. The club is great.",
+        ),
+        (
+            over("I train on Tuesdays.") | over("I live in Leith.", is_likely=True),
+            False,
+            "I live in Leith. (until 2026-03-04) The club is great.",
+        ),
+    ],
+)
+def test_what_is_surely_over_goes_and_what_likely_is_stays_with_the_day(
+    superseded: dict[bytes, Superseded], marked: bool, expected: str
+) -> None:
+    assert " ".join(current_text(TEXT, superseded, marked=marked).split()) == expected
+
+
+def test_a_day_is_told_once() -> None:
+    superseded = over("I live in Leith.", is_likely=True)
+    once = current_text("I live in Leith.", superseded, marked=False)
+    assert once == "I live in Leith. (until 2026-03-04)"
