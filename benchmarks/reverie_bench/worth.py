@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reverie_bench.sentence_fit import Floats, file_of, fit_kind, vectors_of
-from reverie_bench.tagged import TaggedLife, tagged_lives
+from reverie_bench.changes.pairs import labelled_groups
+from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_of
+from reverie_bench.tagged import tagged_lives
 from reverie_server.heuristics.worth_model import KINDS, MODEL_FILE, WorthKind, model
 from reverie_server.search.labelled_messages import Label, labelled_messages
 
 _FOLDS, _RIDGE = 8, 0.3
+# Of the plain sentences one of so many: with more of them any such sentence counts as lasting.
+_PLAIN_OF = 4
 _THRESHOLDS = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 _BY_WORDS = "words"
 _LABELS: tuple[Label, ...] = ("personal", "others", "small_talk", "general", "neutral")
@@ -32,24 +35,40 @@ async def main() -> None:
     if is_held:
         odds = await _log_odds(texts)
     else:
-        vectors = await vectors_of(texts)
-        folds = np.array([_fold(life) for life, _ in lines])
-        fitted = {str(kind): fit_kind(texts, vectors, (tags == kind) * 1.0, folds, _RIDGE) for kind in KINDS}
+        others = _others()
+        vectors = await vectors_of([*texts, *others])
+        folds = np.array([_fold(life.name) for life, _ in lines] + [_fold(text) for text in others])
+        fitted: dict[str, FittedKind] = {}
+        for kind in KINDS:
+            is_of_kind = (tags == kind) * 1.0
+            if kind == "passing":
+                # Of the person nothing is known of these.
+                is_of_kind = np.r_[is_of_kind, [float(each) for each in others.values()]]
+            count = len(is_of_kind)
+            rows = {name: each[:count] for name, each in vectors.items()}
+            fitted[kind] = fit_kind([*texts, *others][:count], rows, is_of_kind, folds[:count], _RIDGE)
         MODEL_FILE.write_text(json.dumps(file_of(fitted)) + "\n")
         model.cache_clear()
-        odds = {(kind, _BY_WORDS): fitted[kind].by_words for kind in KINDS}
-        odds |= {(kind, name): rows for kind in KINDS for name, rows in fitted[kind].by_meaning.items()}
+        odds = {(kind, _BY_WORDS): fitted[kind].by_words[: len(texts)] for kind in KINDS}
+        odds |= {(kind, name): rows[: len(texts)] for kind in KINDS for name, rows in fitted[kind].by_meaning.items()}
     print(f"{len(lives)} lives, {len(lines)} lines")
     labelled = {label: await _log_odds(labelled_messages(label)) for label in _LABELS}
     for (kind, by), of_lines in odds.items():
         print(f"{kind}, by {by}: from some log-odds on, precision, recall, and what is taken of others")
         for least in _THRESHOLDS:
-            others = _shares(labelled, kind, by, least)
-            print(f"  {least:4.1f}: {_figures(kind, tags, of_lines, least)}; of messages {others}")
+            shares = _shares(labelled, kind, by, least)
+            print(f"  {least:4.1f}: {_figures(kind, tags, of_lines, least)}; of messages {shares}")
 
 
-def _fold(life: TaggedLife) -> int:
-    return zlib.crc32(f"fold {life.name}".encode()) % _FOLDS
+def _others() -> dict[str, bool]:
+    """Further sentences, each with whether it is passing: small talk, and plain ones that say how something is."""
+    plain = [text for group in labelled_groups() if group.replaced for text in (*group.said, *group.replaced)]
+    found = {text: False for text in plain if zlib.crc32(text.encode()) % _PLAIN_OF == 0}
+    return found | dict.fromkeys(labelled_messages("small_talk"), True)
+
+
+def _fold(name: str) -> int:
+    return zlib.crc32(f"fold {name}".encode()) % _FOLDS
 
 
 async def _log_odds(texts: Sequence[str]) -> dict[tuple[WorthKind, str], Floats]:

@@ -17,6 +17,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.keys import OPERATOR
 from reverie_server.files.files import Write
 from reverie_server.forgetting.selection import Target
+from reverie_server.heuristics import worth_model
 from reverie_server.jobs.nights_due import next_nightly
 from reverie_server.nights.emergence import inputs as emergence_inputs
 from reverie_server.nights.emergence.collect import EmergenceInput
@@ -355,3 +356,16 @@ async def test_a_long_history_of_the_memory_is_compared_elsewhere_and_no_further
     assert len((await _read_input(ada)).corrections) == 2
     monkeypatch.setattr(emergence_inputs, "MAX_LINES", 1)
     assert len((await _read_input(ada)).corrections) == 1
+
+
+async def test_what_a_model_says_is_of_no_use_in_a_month_does_not_enter(ada: Nights) -> None:
+    """The words alone tell it here (`heuristics.worth_model`)."""
+    talk = "Grandad is on about the old days again, what a laugh he is."
+    assert worth_model.model().by_words("passing", talk) > 1
+    await ada.ready()
+    await ada.note(4, talk)
+    await ada.ready(talk)
+    await ada.emerge()
+    assert lines(await ada.text("MEMORY.md")) == [TEA]
+    [report] = await ada.reports()
+    assert [(each["text"], each["gate"]) for each in report.rejected] == [(talk, "lasting")]

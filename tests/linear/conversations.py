@@ -35,9 +35,18 @@ from reverie_server.graph import vocabulary as graph_vocabulary
 from reverie_server.graph.answers import Known
 from reverie_server.graph.model import Entity, Relation, StatedEntity
 from reverie_server.graph.people import People
-from reverie_server.heuristics.extract import statements_of
+from reverie_server.heuristics import line_worth
+from reverie_server.heuristics.extract import UserStatement, statements_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.heuristics.memorable import language_of, memorable_of, without_leading
+from reverie_server.heuristics.memorable import (
+    Heard,
+    Memorable,
+    dated,
+    is_of_the_past,
+    language_of,
+    memorable_of,
+    without_leading,
+)
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.salience import has_secret
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
@@ -70,6 +79,11 @@ def _problem(text: str) -> object:
     )
     rules = extraction_text.ExtractionRules(max_chars=10_000_000)
     return extraction_proposal.problem_of(answer, _basis(text, MEMORY), rules)
+
+
+def _heard(text: str) -> Heard:
+    said = UserStatement(text, "notes", talk(text)[0], text)
+    return Heard((), [Memorable(said, "memory", is_request=True, is_habit=True)], {})
 
 
 def _known(text: str) -> list[KnownLine]:
@@ -201,6 +215,16 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.memorable.language_of": lambda text: language_of(talk(text), [text], "english"),
     "reverie_server.heuristics.memorable.memorable_of": lambda text: memorable_of(talk(text), "english", "UTC"),
     "reverie_server.heuristics.memorable.without_leading": without_leading,
+    "reverie_server.heuristics.memorable.is_of_the_past": is_of_the_past,
+    "reverie_server.heuristics.memorable.dated": lambda text: dated(text, message("Ada"), None, "UTC"),
+    "reverie_server.heuristics.line_worth.maybe_introductions": lambda text: line_worth.maybe_introductions(
+        talk(text), _heard(text), "english", "UTC", ()
+    ),
+    "reverie_server.heuristics.line_worth.to_weigh": lambda text: line_worth.to_weigh(_heard(text)),
+    "reverie_server.heuristics.line_worth.weighed": lambda text: line_worth.weighed(
+        _heard(text), [], line_worth.LineWorth({text: "likely"})
+    ),
+    "reverie_server.heuristics.line_worth.is_passing": lambda text: line_worth.is_passing(text, "likely"),
     "reverie_server.extraction.text.with_introduction": lambda text: extraction_text.with_introduction(
         MEMORY + text, [replace(STATED[0], text=text)], 10**9
     ),

@@ -267,6 +267,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.statement_index.FrameIndex.opposed": "measured with TermIndex.add, by `_indexed`",
     "reverie_server.long_term.archive.archive_change": "measured with archived, which it calls",
     "reverie_server.nights.emergence.candidates.score": "days and times, each once",
+    "reverie_server.nights.emergence.collect.without_passing": "candidates, each by line_worth.is_passing",
     "reverie_server.nights.diary.archive_path": "takes a month",
     "reverie_server.text.error_site.code_of": "takes an error",
     "reverie_server.text.error_site.error_site": "takes an error",

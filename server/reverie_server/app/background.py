@@ -317,7 +317,9 @@ def _emergence(system: StageDependencies) -> Emergence:
         diary_max_chars=settings.dreams_max_chars,
         nightly_hour=settings.nightly_hour,
     )
-    dependencies = EmergenceDependencies(system.database, system.pipeline, system.search, system.tombstones, system.llm)
+    dependencies = EmergenceDependencies(
+        system.database, system.pipeline, system.search, system.models, system.tombstones, system.llm
+    )
     return Emergence(dependencies, rules, now=system.now)
 
 

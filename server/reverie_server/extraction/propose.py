@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +29,8 @@ from reverie_server.extraction.text import (
 from reverie_server.heuristics.entries import undated
 from reverie_server.heuristics.extract import UserStatement, notes_of
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
-from reverie_server.heuristics.memorable import Heard, language_of, memorable_of, without_leading
+from reverie_server.heuristics.line_worth import maybe_introductions
+from reverie_server.heuristics.memorable import Heard, Memorable, language_of, memorable_of, without_leading
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.said_in import SaidIn
@@ -50,6 +51,8 @@ UNGROUNDED = "ungrounded"
 # How many refused lines a model is shown, and how much of each.
 _SHOWN_LINES, _SHOWN_CHARS = 10, 200
 
+# A profile of so many lines gets no further ones but those of facts, and none that was said so long before its last.
+_MAX_PROFILE_LINES, _LATE = 40, timedelta(days=1)
 # A longer statement takes no line's place.
 _MAX_SUCCESSOR_CHARS = 300
 
@@ -123,6 +126,19 @@ class Basis:
         """What is worth keeping of the conversation, found without a model."""
         known = [fact for _, fact in self.known_facts]
         return memorable_of(self.heard, self.spoken_language, self.time_zone, known, self.asked)
+
+    @cached_property
+    def maybe_introductions(self) -> list[Memorable]:
+        """Lines for PROFILE.md that may say who the user is, in words of which no other line is made.
+
+        There are none where it is long, and none of a conversation before the last that it is made of: what was said
+        then may be over.
+        """
+        if len(entry_lines(self.profile.text or "")) >= _MAX_PROFILE_LINES:
+            return []
+        latest = max(self.profile.said_at.values(), default=None)
+        heard = [m for m in self.heard if latest is None or m.at >= latest - _LATE]
+        return maybe_introductions(heard, self.memorable, self.spoken_language, self.time_zone, self.asked)
 
     def saved_lines(self) -> SavedLines:
         """The lines that tools saved in the same conversation, to compare new lines with."""
@@ -277,10 +293,15 @@ def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis,
     return Proposal(generation, lines_of_note, files, refused=refused, dropped=dropped)
 
 
-def heuristic_proposal(basis: Basis, rules: ExtractionRules, fallback: str | None) -> Proposal:
+def heuristic_proposal(
+    basis: Basis, rules: ExtractionRules, fallback: str | None, heard: Heard | None = None
+) -> Proposal:
     """The proposal without a model: what is worth keeping for MEMORY.md and PROFILE.md, other notable lines for the
-    daily notes. Lines that the server wrote there and that no longer hold leave these files."""
-    heard = basis.memorable
+    daily notes. Lines that the server wrote there and that no longer hold leave these files.
+
+    `heard` is what is worth keeping; None: all that the basis has.
+    """
+    heard = basis.memorable if heard is None else heard
     files, settled = _with_memorable(basis, heard, rules)
     saved = basis.saved_lines()
     lines = [
@@ -326,7 +347,11 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
         line
         for line in changed.new
         if _is_allowed(line.statement, basis)
-        and not (entries.support(line.statement.text) if line.is_request else saved.has(line.statement.text))
+        and not (
+            entries.support(line.statement.text)
+            if line.is_request or line.is_introduction
+            else saved.has(line.statement.text)
+        )
     ]
     homeless: set[str] = set()
     files: list[NewFile] = []

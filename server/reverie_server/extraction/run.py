@@ -41,6 +41,7 @@ from reverie_server.extraction.text import (
     spoken,
     transcript_of,
 )
+from reverie_server.extraction.weigh import weighed_memorable
 from reverie_server.extraction.write import (
     DoneMeanwhileError,
     ExtractionDependencies,
@@ -313,7 +314,7 @@ class Run:
             fallback = self._tally.fallback if self._tally.is_down else answer.fallback
             self._tally.is_down |= fallback in _DOWN
             self._tally.fallback = self._tally.fallback or fallback
-            return await asyncio.to_thread(heuristic_proposal, basis, rules, fallback)
+            return await self._without_model(basis, fallback)
         proposal = await asyncio.to_thread(from_answer, answer.value, answer.generation, basis, rules)
         for path, reason in proposal.refused.items():
             log.warning("extraction_refused", file=path, reason=reason)
@@ -322,9 +323,13 @@ class Run:
             log.warning("extraction_line_refused", reason=line.reason)
         if proposal.is_all_refused:
             self._tally.fallback = self._tally.fallback or UNGROUNDED
-            without_model = await asyncio.to_thread(heuristic_proposal, basis, rules, UNGROUNDED)
+            without_model = await self._without_model(basis, UNGROUNDED)
             return replace(without_model, dropped=proposal.dropped)
         return proposal
+
+    async def _without_model(self, basis: Basis, fallback: str | None) -> Proposal:
+        heard = await weighed_memorable(self._dependencies.models, basis)
+        return await asyncio.to_thread(heuristic_proposal, basis, self._dependencies.rules, fallback, heard)
 
     async def _store(self, round_: Round, state: SliceState, proposal: Proposal) -> int:
         """Write files, provenance and marks in one transaction; returns the number of lines that the note got.

@@ -104,12 +104,18 @@ _CLAUSE_END = re.compile(r"[,;]\s|[，；]")
 
 @dataclass(frozen=True, slots=True)
 class Memorable:
-    """A line to keep, the file for it, and the facts that it states."""
+    """A line to keep, the file for it, and the facts that it states.
+
+    `is_habit`: nobody asked for it, it is kept as a request since it says what always is. `is_introduction`: it says
+    who the user is in words of which no line was read (`line_worth`).
+    """
 
     statement: UserStatement
     target: Target
     is_request: bool
     facts: tuple[StatedFact, ...] = ()
+    is_habit: bool = False
+    is_introduction: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,8 @@ def memorable_of(
     for statement in statements_of(messages):
         is_rule = statement.sentence not in read_sentences and reading.is_rule(statement)
         if is_rule:
-            lines.setdefault(essence(statement.text), Memorable(statement, "memory", is_request=True))
+            line = Memorable(statement, "memory", is_request=True, is_habit=not reading.is_asked(statement))
+            lines.setdefault(essence(statement.text), line)
     kept = sorted(lines.values(), key=lambda line: (not line.is_request, line.statement.message.seq))[:MAX_LINES]
     return Heard(facts, sorted(kept, key=lambda line: line.statement.message.seq), resolved)
 
@@ -228,6 +235,11 @@ class _Reading:
         if cues.kinds["remember"].search(plain):
             return True
         return _ALWAYS.search(plain) is not None and not _TRANSIENT.search(plain)
+
+    def is_asked(self, statement: UserStatement) -> bool:
+        """Whether a sentence asks to be kept, as far as its language is known."""
+        cues = cues_of(folded(statement.message.content), self.expected)
+        return cues is None or cues.kinds["remember"].search(folded(statement.sentence)) is not None
 
     def _target(self, facts: Sequence[StatedFact], text: str) -> Target | None:
         """The file for what nobody asked to keep; None where it is worth no line in one."""
@@ -289,10 +301,19 @@ class _Reading:
         return text
 
     def dated(self, text: str, message: Message) -> str:
-        """The text; with a cue of time in it, it ends with the day on which it was said."""
-        cues = cues_of(folded(text), self.expected)
-        is_timed = cues is not None and cues.kinds["time"].search(folded(text)) is not None
-        return f"{text} ({local_day(message.at, self.time_zone).isoformat()})" if is_timed else text
+        return dated(text, message, self.expected, self.time_zone)
+
+
+def dated(text: str, message: Message, expected: Cues | None, time_zone: str) -> str:
+    """The text; with a cue of time in it, it ends with the day on which it was said."""
+    cues = cues_of(folded(text), expected)
+    is_timed = cues is not None and cues.kinds["time"].search(folded(text)) is not None
+    return f"{text} ({local_day(message.at, time_zone).isoformat()})" if is_timed else text
+
+
+def is_of_the_past(text: str) -> bool:
+    """Whether a text tells of another time, of which nothing need hold."""
+    return _FORMER.search(folded(text)) is not None
 
 
 def without_leading(text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 from reverie_indexer.text.analyse import analyse, language_name
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry, cues_in
 from reverie_server.heuristics.lasting import lasts, speaks_for_itself
+from reverie_server.heuristics.line_worth import Passing, is_passing
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
 from reverie_server.heuristics.statements import (
     MIN_ENTAILED_TERMS,
@@ -21,7 +22,7 @@ from reverie_server.heuristics.statements import (
     restates,
     statement,
 )
-from reverie_server.nights.emergence.candidates import Evidence, Recall, Rules, Scored, score
+from reverie_server.nights.emergence.candidates import Evidence, Gate, Recall, Rules, Scored, score
 from reverie_server.nights.emergence.topic import Topic
 from reverie_server.nights.emergence.uptake import Exchange, Noted, exchanges_of, noted_again, taken_up
 from reverie_server.text.markdown_blocks import without_marker
@@ -190,6 +191,20 @@ def collect(
         for number, group in enumerate(groups)
     ]
     return sorted(candidates, key=lambda candidate: (-candidate.scored.score, candidate.source))
+
+
+def without_passing(candidates: Sequence[Candidate], passing: Mapping[str, Passing]) -> list[Candidate]:
+    """The candidates; those that a model says are of no use in a month do not pass the gate `lasting`.
+
+    What a person asked to remember and decisions pass whatever it says.
+    """
+    gate = Gate(False, True, False)
+    return [
+        replace(each, scored=replace(each.scored, gates={**each.scored.gates, "lasting": gate}))
+        if is_passing(each.text, passing.get(each.text, "no")) and not each.kinds & {"remember", "decision"}
+        else each
+        for each in candidates
+    ]
 
 
 class _CandidateBuilder:

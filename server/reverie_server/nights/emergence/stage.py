@@ -17,6 +17,7 @@ import structlog
 from reverie_indexer.database.database import Database
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Grant
 from reverie_server.jobs.model import Outcome, Work
@@ -35,6 +36,7 @@ from reverie_server.nights.emergence.collect import (
     MemoryFile,
     ScoringContext,
     collect,
+    without_passing,
 )
 from reverie_server.nights.emergence.inputs import InputWindow, read_input, read_passages
 from reverie_server.nights.emergence.report import candidate_line, concluded, rejected, seen_counts, why_nothing
@@ -46,6 +48,7 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import request_for, rules_for
 from reverie_server.search.search import Search
+from reverie_server.search.worth import passing_of
 
 log = structlog.get_logger()
 _TOPIC_RESULTS = 50
@@ -71,6 +74,7 @@ class EmergenceDependencies:
     database: Database
     pipeline: Pipeline
     search: Search
+    models: ModelSlot
     tombstones: Tombstones
     model: LanguageModel | None
 
@@ -218,7 +222,11 @@ class Emergence:
         context = ScoringContext(rules.candidates, now, settings.time_zone, settings.language)
         collecting = partial(collect, inputs, context, clean=clean, asked=asked)
         chars = sum(len(file.text) for file in inputs.files) + (len(inputs.memory.text) if inputs.memory else 0)
-        return _Collected(inputs, await isolated(collecting, chars=chars))
+        candidates = await isolated(collecting, chars=chars)
+        if asked is None:
+            passed = [candidate.text for candidate in candidates if candidate.scored.stopped_by is None]
+            candidates = without_passing(candidates, await passing_of(self._dependencies.models, passed))
+        return _Collected(inputs, candidates)
 
     async def _search_topic(self, grant: Grant, place: Place, topic: str) -> dict[int, float]:
         """The relevances of a place's passages about a topic, by id. The system's own search counts as no recall."""

@@ -1,0 +1,119 @@
+"""Which lines that nobody asked for are kept, and which sentences may say who the user is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from reverie_indexer.embed.built_in import BUILT_IN
+from reverie_server.heuristics import worth_model
+from reverie_server.heuristics.line_worth import (
+    LineWorth,
+    Passing,
+    is_passing,
+    maybe_introductions,
+    to_weigh,
+    weighed,
+)
+from reverie_server.heuristics.memorable import Heard, memorable_of
+from reverie_server.sessions.model import Message, Role
+
+AT = datetime(2026, 4, 3, tzinfo=UTC)
+
+
+def messages(*said: str, role: Role = "user") -> list[Message]:
+    return [Message(number, role, text, AT, 1, str(number), {}) for number, text in enumerate(said, 1)]
+
+
+def heard(*said: str) -> Heard:
+    return memorable_of(messages(*said), "english", "UTC")
+
+
+def introductions(*said: str, asked: Sequence[str] = (), role: Role = "user") -> list[str]:
+    found = maybe_introductions(messages(*said, role=role), heard(*said), "english", "UTC", asked)
+    assert all(line.target == "profile" and line.is_introduction for line in found)
+    return [line.statement.text for line in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "passing", "is_left_out"),
+    [
+        ("The bins are green.", "no", False),
+        ("The bins are green.", "likely", True),
+        ("The bins are emptied at 7.", "likely", False),
+        ("The bins are emptied at 7.", "surely", True),
+    ],
+)
+def test_a_number_keeps_a_line_that_is_only_likely_of_no_use(text: str, passing: Passing, is_left_out: bool) -> None:
+    assert is_passing(text, passing) == is_left_out
+
+
+def test_what_a_person_asks_for_and_decides_is_not_weighed() -> None:
+    found = heard(
+        "Remember that the stopcock is behind the fridge.",
+        "We decided on Kirby for the site because it is simple.",
+        "I prefer tea to coffee.",
+        "I always trip on that step.",
+    )
+    assert len(found.lines) == 4
+    assert to_weigh(found) == ["I prefer tea to coffee.", "I always trip on that step."]
+
+
+def test_a_habit_of_no_use_goes_and_what_a_fact_was_read_of_goes_only_if_that_is_sure() -> None:
+    found = heard("I prefer tea to coffee.", "I always trip on that step.")
+    likely = LineWorth(dict.fromkeys(to_weigh(found), "likely"))
+    assert [line.statement.text for line in weighed(found, [], likely).lines] == ["I prefer tea to coffee."]
+    surely = LineWorth(dict.fromkeys(to_weigh(found), "surely"))
+    assert weighed(found, [], surely).lines == []
+
+
+def test_a_sentence_without_a_line_may_introduce_the_user_in_its_own_words() -> None:
+    said = "ada here, 41, wife called Mia, two kids, Nora and Jens"
+    assert introductions(said) == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ada here, and you, who are you?",
+        "She has two kids with her wife.",
+        "Remember: my locker is 4711.",
+        "When I was little we had two cows.",
+        "two operations last year, both on the knee",
+        "two kids",
+        "My name is Ada.",
+        "two kids, Nora and Jens, " + "and so on " * 20,
+        "ada here, the password is hunter2 as ever",
+    ],
+)
+def test_no_introduction_is_a_question_a_request_a_secret_of_the_past_or_read_already(said: str) -> None:
+    assert introductions(said) == []
+
+
+def test_neither_is_what_the_assistant_says_or_what_was_asked_to_be_kept() -> None:
+    said = "coeliac and lactose intolerant, and a vegetarian"
+    assert introductions(said) == [said]
+    assert introductions(said, role="assistant") == []
+    assert introductions(said, asked=[said]) == []
+
+
+def test_only_what_the_model_says_is_of_the_person_enters_and_only_some_of_it() -> None:
+    said = [f"coeliac and lactose intolerant, and a vegetarian, says number {number}" for number in range(10)]
+    found = heard(*said)
+    lines = maybe_introductions(messages(*said), found, "english", "UTC", ())
+    assert weighed(found, lines, LineWorth({})).lines == []
+    assert [line.statement.text for line in weighed(found, lines, LineWorth({}, frozenset(said[:2]))).lines] == said[:2]
+    assert len(weighed(found, lines, LineWorth({}, frozenset(said))).lines) == 6
+
+
+def test_the_model_tells_small_talk_from_a_person_by_words_alone_and_knows_the_built_in_models() -> None:
+    model = worth_model.model()
+    assert model.by_words("passing", "thanks, you are a star") > 1 > model.by_words("person", "thanks, you are a star")
+    person = "coeliac and lactose intolerant, and a vegetarian"
+    assert model.by_words("person", person) > 1 > model.by_words("passing", person)
+    assert all(model.knows(name) for name in BUILT_IN)
+    assert not model.knows("another")
+    assert model.by_meaning("person", person, np.zeros(3, np.float32), "another") is None
