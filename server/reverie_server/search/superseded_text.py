@@ -15,8 +15,8 @@ from reverie_server.text.statement_spans import is_statement
 class Superseded:
     """A fact that does not hold any more: until when it did, and the fact that replaces it, where these are known.
 
-    `holding` are statements of what else its sentence says and still holds. `is_likely`: that it does not hold is no more
-    than likely, by a model.
+    `holding` are statements of what else its sentence says and still holds. `is_likely`: by a model, it likely does not
+    hold.
     """
 
     fact_id: int
