@@ -126,12 +126,17 @@ class HeldSlice:
         )
 
 
-def widened(bits: Bits) -> NDArray[np.float32]:
-    """Halves by their bits as floats, exactly. numpy's own cast takes five times as long."""
-    wide = bits.astype(np.uint32)
-    shifted = ((wide & np.uint32(0x7FFF)) << np.uint32(13)) | ((wide & np.uint32(0x8000)) << np.uint32(16))
+def widened(bits: Bits, into: NDArray[np.int32] | None = None) -> NDArray[np.float32]:
+    """Halves by their bits as floats, exactly; in `into`, where given. numpy's own cast takes five times as long."""
+    wide = np.empty(bits.shape, np.int32) if into is None else into
+    # The sign is copied into all bits above the half, of which the shift leaves the topmost in its place.
+    np.copyto(wide, bits.view(np.int16))
+    shifted = wide.view(np.uint32)
+    np.left_shift(shifted, np.uint32(13), out=shifted)
+    np.bitwise_and(shifted, np.uint32(0x8FFFE000), out=shifted)
+    floats = wide.view(np.float32)
     # The exponent of a half is biased by 15, that of a float by 127.
-    return np.asarray(shifted.view(np.float32) * _HALF_SCALE, np.float32)
+    return np.multiply(floats, _HALF_SCALE, out=floats)
 
 
 def norms_of(bits: Bits) -> NDArray[np.float32]:
