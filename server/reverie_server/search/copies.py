@@ -90,6 +90,9 @@ def compared_rows(candidates: Candidates, score: Floats, limit: int) -> list[int
 
 def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int]:
     """The rows that may be copies, of those with a score that counts."""
+    memories = _with_originals(candidates)
+    if not memories:
+        return []
     derived_paths = {path for path in set(candidates.path) if is_derived(path)}
     derived = {
         row
@@ -98,7 +101,16 @@ def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int
     }
     others = np.delete(score, list(derived))
     least = np.sort(others)[-_OTHERS_EACH * limit] if len(others) > _OTHERS_EACH * limit else 0.0
-    return [row for row in sorted(derived) if score[row] >= least]
+    slice_id = candidates.slice_id.tolist()
+    return [row for row in sorted(derived) if score[row] >= least and slice_id[row] in memories]
+
+
+def _with_originals(candidates: Candidates) -> set[int]:
+    """The memories among whose candidates something may be copied: messages, or the log for episodes."""
+    of_tier: defaultdict[str, set[int]] = defaultdict(set)
+    for tier, slice_id in zip(candidates.tier, candidates.slice_id[: candidates.proposed_count].tolist(), strict=True):
+        of_tier[tier].add(slice_id)
+    return of_tier["message"] | (of_tier["episodic"] & of_tier["document"])
 
 
 def copies_by_original(copies_of: Mapping[int, Sequence[int]], rows: Collection[int]) -> dict[int, list[int]]:

@@ -17,7 +17,7 @@ ablation.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -276,11 +276,13 @@ def select(
     """
     order = np.lexsort((candidates.chunk_id[: candidates.proposed_count], -candidates.updated_at, -scores.score))
     passes = ((scores.base_score >= min_score) | is_exact) & (scores.relevance >= min_relevance)
-    left_out = _shadowed_rows(candidates).union(excluded)
-    ordered = [row for row in order.tolist() if passes[row] and row not in left_out]
+    passes[list(_shadowed_rows(candidates).union(excluded))] = False
+    ordered = order[passes[order]].tolist()
     matches = candidates.has_term[: candidates.proposed_count].any(axis=1) | (scores.relevance >= MIN_RELEVANCE)
     is_file = np.array(are_files(candidates), np.bool_)
-    return with_quota(is_file, matches, _without_repeated_texts(candidates, ordered), limit)
+    # No file is left out as a repeated text.
+    files = int((is_file & matches & passes).sum())
+    return with_quota(is_file, files, _without_repeated_texts(candidates, ordered), limit)
 
 
 def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
@@ -306,16 +308,14 @@ def _shadowed_rows(candidates: Candidates) -> set[int]:
     return shadowed
 
 
-def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> list[int]:
+def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> Iterator[int]:
     """The rows without messages, and without episodes, whose text a better one of the same tier has."""
     seen: set[tuple[Tier, int]] = set()
-    kept: list[int] = []
     for row in ordered:
         key = (candidates.tier[row], candidates.text_key[row])
         if candidates.tier[row] == "document" or key not in seen:
-            kept.append(row)
+            yield row
         seen.add(key)
-    return kept
 
 
 def are_files(candidates: Candidates) -> list[bool]:
@@ -325,9 +325,12 @@ def are_files(candidates: Candidates) -> list[bool]:
     return [tier == "document" and not (is_said and is_derived(path)) for tier, path in places]
 
 
-def with_quota(is_file: Booleans, matches: Booleans, ordered: Sequence[int], limit: int) -> list[int]:
-    """The first `limit` rows, of which others than files are at most half, while files that match are left."""
-    allowed = max((limit + 1) // 2, limit - int((is_file & matches)[ordered].sum()))
+def with_quota(is_file: Booleans, matching_files: int, ordered: Iterable[int], limit: int) -> list[int]:
+    """The first `limit` rows, of which others than files are at most half, while files that match are left.
+
+    `matching_files` is the number of these among the rows.
+    """
+    allowed = max((limit + 1) // 2, limit - matching_files)
     chosen: list[int] = []
     others = 0
     for row in ordered:

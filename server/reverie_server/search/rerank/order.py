@@ -45,4 +45,4 @@ def first(results: Sequence[SearchResult], placing: Placing, limit: int) -> list
     """The first `limit` results by the quota of `rank.select`."""
     is_file = np.array([result.chunk_id in placing.files for result in results], np.bool_)
     matches = np.array([bool(r.matched) or r.relevance >= MIN_RELEVANCE for r in results], np.bool_)
-    return [results[row] for row in with_quota(is_file, matches, range(len(results)), limit)]
+    return [results[row] for row in with_quota(is_file, int((is_file & matches).sum()), range(len(results)), limit)]
