@@ -40,19 +40,24 @@ BEGIN
     PERFORM checks.refuse(TG_TABLE_NAME, ARRAY(SELECT DISTINCT slice_id FROM old_rows WHERE slice_id <> ALL (checks.revised())));
     RETURN NULL;
 END $$;
--- Columns that no search ranks by change without a revision: how far something was read, why it has no vector.
+-- Columns that no search ranks by change without a revision: how far something was read, why it has no vector, what use a
+-- fact was of, and who confirmed it.
+CREATE FUNCTION checks.unranked() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+    SELECT ARRAY['embedded', 'embed_error', 'facts_version', 'helpful', 'unhelpful', 'use_count', 'last_used_at',
+                 'last_confirmed_at', 'confirmed_by']
+$$;
 CREATE FUNCTION checks.after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM checks.refuse(TG_TABLE_NAME, ARRAY(
         SELECT DISTINCT slice_id FROM (
-            (SELECT (to_jsonb(n) ->> 'slice_id')::bigint AS slice_id, to_jsonb(n) - ARRAY['embedded', 'embed_error', 'facts_version']
+            (SELECT (to_jsonb(n) ->> 'slice_id')::bigint AS slice_id, to_jsonb(n) - checks.unranked()
              FROM new_rows n EXCEPT ALL
-             SELECT (to_jsonb(o) ->> 'slice_id')::bigint, to_jsonb(o) - ARRAY['embedded', 'embed_error', 'facts_version']
+             SELECT (to_jsonb(o) ->> 'slice_id')::bigint, to_jsonb(o) - checks.unranked()
              FROM old_rows o)
             UNION ALL
-            (SELECT (to_jsonb(o) ->> 'slice_id')::bigint, to_jsonb(o) - ARRAY['embedded', 'embed_error', 'facts_version']
+            (SELECT (to_jsonb(o) ->> 'slice_id')::bigint, to_jsonb(o) - checks.unranked()
              FROM old_rows o EXCEPT ALL
-             SELECT (to_jsonb(n) ->> 'slice_id')::bigint, to_jsonb(n) - ARRAY['embedded', 'embed_error', 'facts_version']
+             SELECT (to_jsonb(n) ->> 'slice_id')::bigint, to_jsonb(n) - checks.unranked()
              FROM new_rows n)) AS changed
         WHERE slice_id <> ALL (checks.revised())));
     RETURN NULL;
@@ -62,7 +67,7 @@ DO $$
 DECLARE
     t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['documents', 'chunks', 'postings', 'vectors', 'vectors_0'] LOOP
+    FOREACH t IN ARRAY ARRAY['documents', 'chunks', 'postings', 'vectors', 'vectors_0', 'facts', 'fact_sources', 'fact_sentences'] LOOP
         EXECUTE format('CREATE TRIGGER checks_insert AFTER INSERT ON %I REFERENCING NEW TABLE AS new_rows '
                        'FOR EACH STATEMENT EXECUTE FUNCTION checks.after_insert()', t);
         EXECUTE format('CREATE TRIGGER checks_update AFTER UPDATE ON %I REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows '

@@ -15,7 +15,14 @@ from psycopg import sql
 
 from reverie_indexer.database.database import Database, DatabaseReport, inspect_database, prepare_database
 from reverie_indexer.database.faults import start_errors
+from reverie_indexer.database.messages import Statement
 from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
+
+ROLE = (
+    b"SELECT current_user::text AS role, current_setting('reverie.tenant') AS tenant,"
+    b" current_setting('transaction_isolation') AS isolation, current_setting('transaction_read_only') AS read_only"
+)
+PID = b"SELECT pg_backend_pid() AS pid"
 
 
 @pytest.fixture
@@ -210,3 +217,39 @@ async def test_a_statement_that_takes_too_long_is_ended(conninfo: str) -> None:
         with pytest.raises(DatabaseUnavailable):
             await _sleep_inside(database)
         await database.ping()
+
+
+async def test_a_snapshot_begins_with_its_first_statements(database: Database) -> None:
+    statements = [Statement(b"SELECT %(text)s AS text", {"text": "a; 'b' 100%"}), Statement(ROLE, {})]
+    async with database.snapshot("default", statements) as (connection, answers):
+        assert answers == [
+            [{"text": "a; 'b' 100%"}],
+            [{"role": "reverie_app", "tenant": "default", "isolation": "repeatable read", "read_only": "on"}],
+        ]
+        cursor = await connection.execute(ROLE)
+        assert await cursor.fetchall() == answers[1]
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            await connection.execute("DELETE FROM slices")
+        await connection.rollback()
+    async with database.tenant("default") as connection:
+        assert await (await connection.execute(ROLE)).fetchone() != answers[1][0]
+
+
+async def test_a_first_statement_that_is_refused_leaves_a_whole_connection(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=1, statement_timeout_seconds=0.1) as database:
+        for refused, error in ((b"SELECT pg_sleep(5)", DatabaseUnavailable), (b"SELECT 1/0", psycopg.DataError)):
+            with pytest.raises(error):
+                async with database.snapshot("default", [Statement(refused, {}), Statement(ROLE, {})]):
+                    pytest.fail("it was let in")
+        async with database.snapshot("default", [Statement(ROLE, {})]) as (_, answers):
+            assert answers[0][0]["role"] == "reverie_app"
+
+
+async def test_a_broken_connection_is_replaced_before_a_snapshot(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=1) as database:
+        async with database.snapshot("default", [Statement(PID, {})]) as (_, before):
+            pass
+        async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as other:
+            await other.execute("SELECT pg_terminate_backend(%s)", [before[0][0]["pid"]])
+        async with database.snapshot("default", [Statement(PID, {})]) as (_, after):
+            assert after[0][0]["pid"] != before[0][0]["pid"]

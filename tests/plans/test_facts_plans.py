@@ -13,6 +13,8 @@ from tests.talks import Talk
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_server.facts import asking, settle, sources, store
 from reverie_server.runtime import Runtime
+from reverie_server.search import known_facts
+from reverie_server.search.hot import facts as hot_facts
 
 OWNERS, FACTS = 12, 800
 AT = datetime(2026, 4, 3, tzinfo=UTC)
@@ -25,6 +27,9 @@ WITH added AS (
            'general', 0.8, false, false, n % 2 = 0, now() - n * interval '1 hour', now(), 'extractive', now(), now()
     FROM sessions s, generate_series(1, %(facts)s) AS n
     RETURNING tenant_id, slice_id, fact_id, said_at
+), worded AS (
+    INSERT INTO fact_sentences (tenant_id, slice_id, sentence_sha256, fact_id)
+    SELECT tenant_id, slice_id, sha256(fact_id::text::bytea), fact_id FROM added
 )
 INSERT INTO fact_sources (tenant_id, slice_id, fact_id, session_key, session_id, seqs, message_ids, said_at, valid_from,
                           method)
@@ -43,6 +48,8 @@ QUERIES = {
     "unsourced": store.SQL["unsourced"],
     "drop_message_sources": store.SQL["drop_message_sources"],
     "drop_dead_sources": store.SQL["drop_dead_sources"],
+    "ended": hot_facts.SQL["ended"],
+    "sources_of_passages": known_facts.SQL["sources"],
 }
 
 
@@ -53,7 +60,11 @@ async def test_the_facts_of_a_slice_are_read_by_an_index(
     for number in range(OWNERS):
         await Talk(runtime, f"web:{number}", f"user:{number}").say("Good morning.")
     async with database.maintenance() as connection:
+        await connection.execute("SET LOCAL reverie_checks.off = 'on'")
         await connection.execute(FILL.replace("%s", "%%s").replace(" % ", " %% "), {"facts": FACTS})
+        await connection.execute(
+            "UPDATE facts SET state = 'superseded', superseded_by = fact_id + 1 WHERE fact_id % 4 = 0"
+        )
         # Of other slices most was read, as it is.
         await connection.execute("UPDATE sessions SET facts_through = last_seq WHERE owner_key <> 'user:3'")
     analyze(conninfo)
@@ -63,16 +74,25 @@ async def test_the_facts_of_a_slice_are_read_by_an_index(
     assert rows_read(found, "facts") <= 2 * FACTS
     assert rows_read(found, "fact_sources") <= 2 * FACTS
     assert rows_read(found, "sessions") <= 2
+    assert rows_read(found, "fact_sentences") <= 2 * FACTS
 
 
-TABLES = {"facts", "fact_sources", "chunks", "sessions", "messages"}
+TABLES = {"facts", "fact_sources", "fact_sentences", "chunks", "sessions", "messages"}
 
 
 async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
     async with database.tenant("default") as connection:
         [slice_] = [s for s in await visible_slices(connection, "default", "wren", "user:3") if s.owner_key == "user:3"]
         params = {
-            **{"tenant_id": "default", "slice_id": slice_.slice_id, "limit": 1000, "now": AT, "session_key": 4},
+            **{
+                "tenant_id": "default",
+                "slice_id": slice_.slice_id,
+                "slice_ids": [slice_.slice_id],
+                "chunk_ids": [1, 2],
+                "limit": 1000,
+                "now": AT,
+                "session_key": 4,
+            },
             **{"roles": ["friend", "boss"], "names": ["petra"], "from_seq": 1, "through_seq": 9, "lines": []},
             **{
                 "is_retry": True,
@@ -83,6 +103,7 @@ async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
                 "at": AT,
             },
         }
+        await connection.execute("SET LOCAL reverie_checks.off = 'on'")
         cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + _bytes(query), params)
         row = await cursor.fetchone()
     assert row is not None

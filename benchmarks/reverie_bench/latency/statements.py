@@ -17,6 +17,7 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import SQL as DB_SQL
 from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.messages import Message
 from reverie_indexer.database.queries import Queries
 
 SQL = Queries(__file__)
@@ -37,7 +38,9 @@ _noted: ContextVar[list[Statement] | None] = ContextVar("reverie_noted_statement
 class _NotingCursor(psycopg.AsyncCursor[DictRow]):
     async def execute(self, query: Any, params: Any = None, **how: Any) -> Self:
         statements = _noted.get()
-        if statements is not None:
+        if statements is not None and isinstance(query, Message):
+            statements += (Statement(*each) for each in query.statements if each.params)
+        elif statements is not None:
             text = query.as_bytes(self) if isinstance(query, sql.Composable) else query
             binary = bool(how.get("binary")) or self.format == Format.BINARY
             statements.append(Statement(text.encode() if isinstance(text, str) else text, params, binary))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -16,6 +16,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from reverie_indexer.database.faults import Faults, start_errors
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.database.upgrade import (
     Program,
@@ -34,6 +35,8 @@ SQL = Queries(__file__)
 MIN_SERVER_VERSION = 150000
 MIN_VECTOR_VERSION = (0, 8, 4)
 
+# Begins a transaction on a connection.
+_Begin = Callable[[Connection], Awaitable[None]]
 # No owner has this key: it stands for all of them, where the gate allows it.
 ALL_OWNERS = "*"
 
@@ -232,13 +235,29 @@ class Database:
 
         `snapshot` makes it read-only with one snapshot for all its statements.
         """
-        async with self._transaction(SQL["enter_tenant"], {"tenant_id": tenant_id}, snapshot) as connection:
+        async with self._transaction(self._entering("enter_tenant", {"tenant_id": tenant_id}, snapshot)) as connection:
             yield connection
+
+    @asynccontextmanager
+    async def snapshot(
+        self, tenant_id: str, statements: Sequence[Statement]
+    ) -> AsyncIterator[tuple[Connection, list[list[DictRow]]]]:
+        """A transaction as that of `tenant` with a snapshot, and the rows of its first statements: one round trip."""
+        opening = [Statement(SQL["begin_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
+        answers: list[list[DictRow]] = []
+
+        async def begin(connection: Connection) -> None:
+            # The message itself begins the transaction.
+            await connection.set_autocommit(True)
+            answers[:] = (await in_one_message(connection, [*opening, *statements]))[len(opening) :]
+
+        async with self._transaction(begin) as connection:
+            yield connection, answers
 
     @asynccontextmanager
     async def maintenance(self) -> AsyncIterator[Connection]:
         """A transaction as the tables' owner, across tenants: for upkeep, never for a request."""
-        async with self._transaction(SQL["enter_maintenance"], {}, snapshot=False) as connection:
+        async with self._transaction(self._entering("enter_maintenance", {}, snapshot=False)) as connection:
             yield connection
 
     async def query(self, tenant_id: str, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
@@ -276,8 +295,8 @@ class Database:
                 await self._pool.putconn(connection)
 
     @asynccontextmanager
-    async def _transaction(self, enter: bytes, params: dict[str, Any], snapshot: bool) -> AsyncIterator[Connection]:
-        connection = await self._begin(enter, params, snapshot)
+    async def _transaction(self, begin: _Begin) -> AsyncIterator[Connection]:
+        connection = await self._begin(begin)
         try:
             try:
                 yield connection
@@ -292,26 +311,43 @@ class Database:
         finally:
             await self._pool.putconn(connection)
 
-    async def _begin(self, enter: bytes, params: dict[str, Any], snapshot: bool) -> Connection:
+    def _entering(self, enter: str, params: dict[str, Any], snapshot: bool) -> _Begin:
+        async def begin(connection: Connection) -> None:
+            await connection.set_autocommit(False)
+            await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
+            await connection.set_read_only(snapshot or self.faults.storage_full or None)
+            # BEGIN and what follows it in one round trip.
+            async with connection.pipeline():
+                await connection.execute(SQL[enter], params)
+
+        return begin
+
+    async def _begin(self, begin: _Begin) -> Connection:
         """A connection inside a begun transaction. Nothing has been done yet, so it may be tried again."""
         deadline = asyncio.get_running_loop().time() + self._patience_seconds
         while True:
             connection = await self._connection(deadline)
             try:
-                await connection.set_autocommit(False)
-                await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
-                await connection.set_read_only(snapshot or self.faults.storage_full or None)
-                # BEGIN and what follows it in one round trip.
-                async with connection.pipeline():
-                    await connection.execute(enter, params)
+                await begin(connection)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                await self._pool.putconn(connection)
+                is_refused = not connection.closed and isinstance(error, psycopg.errors.QueryCanceled)
+                await self._give_back(connection)
+                if is_refused:
+                    _raise(self.faults.translated(error), error)
                 await self._recover_or_raise(error, deadline)
                 continue
             except BaseException:
-                await self._pool.putconn(connection)
+                await self._give_back(connection)
                 raise
             return connection
+
+    async def _give_back(self, connection: Connection) -> None:
+        """Give a connection back to the pool, out of what was begun on it."""
+        try:
+            if not connection.closed:
+                await connection.rollback()
+        finally:
+            await self._pool.putconn(connection)
 
     async def _connection(self, deadline: float) -> Connection:
         while True:
@@ -345,6 +381,15 @@ def _raise(translated: ReverieError | None, error: psycopg.Error) -> NoReturn:
 async def act_for(connection: Connection, agent_id: str, owner_key: str | None) -> None:
     """Set whose slices the rest of the transaction may see: row-level security hides all others."""
     await connection.execute(SQL["act_for"], {"agent_id": agent_id, "owner_key": owner_key})
+
+
+def opening_slices(tenant_id: str, agent_id: str, owner_key: str | None, *, with_past: bool = False) -> list[Statement]:
+    """The statements of `visible_slices`; the rows of the last are the slices."""
+    params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key, "with_past": with_past}
+    return [
+        Statement(SQL["act_for"], {"agent_id": agent_id, "owner_key": owner_key}),
+        Statement(SQL["visible_slices"], params),
+    ]
 
 
 async def visible_slices(

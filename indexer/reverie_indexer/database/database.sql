@@ -72,6 +72,9 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('enable_mergejoin', 'off', false),
        set_config('max_parallel_workers_per_gather', '0', false);
 
+-- begin_snapshot: a transaction that only reads, in one snapshot
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
 -- enter_tenant: from here to the end of the transaction, work as reverie_app for one tenant
 SELECT set_config('reverie.tenant', %(tenant_id)s, true),
        set_config('reverie.slices', '', true),

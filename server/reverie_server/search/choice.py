@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from reverie_indexer.database.database import Connection
-from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.past import asks_about_past
 from reverie_server.search.candidates import Booleans, Candidates
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.hot.answer import need_texts
-from reverie_server.search.log_lines import log_rows, rows_of_messages
+from reverie_server.search.known_facts import KnownFacts
+from reverie_server.search.log_lines import is_of_note, log_rows, rows_of_messages
 from reverie_server.search.rank import Scores, select
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.store import Corpus
 from reverie_server.search.succession import (
     KeyedPassage,
     is_matched_by_superseded,
-    keyed,
     with_predecessors,
     with_succession,
 )
-from reverie_server.search.superseded import preceding_sentences, replacing_sentences, superseded_sentences
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.superseded import preceding_sentences
 from reverie_server.text.spans import span
 
 # How often a list is looked through again, because what replaces a result, or a passage after it, entered it.
@@ -32,14 +30,14 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The rows of the results, best first, all scores, and the sentences of the results that do not hold.
+    """The rows of the results, best first, all scores, and the keys of sentences of the results that do not hold.
 
     `replaced` are pairs of rows: a passage that a superseded sentence matched, and that of the fact that replaced it.
     """
 
     rows: list[int]
     scores: Scores
-    superseded: Mapping[bytes, Superseded]
+    ended: Collection[bytes]
     replaced: Sequence[tuple[int, int]]
 
 
@@ -53,6 +51,7 @@ class Choice:
     language: str
     corpus: Corpus
     candidates: Candidates
+    facts: KnownFacts
 
     async def best(self, scores: Scores, is_exact: Booleans, copied: Collection[int]) -> Chosen:
         """The best candidates without the `copied` rows.
@@ -64,33 +63,29 @@ class Choice:
         """
         excluded = set(copied)
         if self.request.path_prefix is None:
-            paths = self.candidates.path
-            excluded.update(row for row in range(self.candidates.proposed_count) if is_diary(paths[row]))
+            diaries = {path for path in set(self.candidates.path) if is_diary(path)}
+            excluded.update(row for row, path in enumerate(self.candidates.path) if path in diaries)
         rows = await self._select(scores, is_exact, excluded)
         if asks_about_past(self.request.query) and (pairs := await self._predecessors(rows, excluded)):
             scores = with_predecessors(scores, pairs)
             rows = await self._select(scores, is_exact, excluded)
-        superseded: dict[bytes, Superseded] = {}
+        ended: dict[bytes, int | None] = {}
         in_order: list[tuple[int, int]] = []
         for _ in range(_ROUNDS):
-            await self._need(rows)
-            keys = {row: [each.key for each in keyed_sentences(self.candidates.text[row])] for row in rows}
-            found = await self._superseded(key for of_row in keys.values() for key in of_row)
-            if found.keys() <= superseded.keys():
+            keys = dict(zip(rows, await self.facts.keys_of(rows), strict=True))
+            found = await self.facts.ended({key for of_row in keys.values() for key in of_row})
+            if found.keys() <= ended.keys():
                 break
-            superseded |= found
-            passages = {
-                row: keyed(self.candidates.text[row], self.terms, self.language)
-                for row, of_row in keys.items()
-                if not found.keys().isdisjoint(of_row)
-            }
-            replaced = await self._replaced(passages, superseded, scores, excluded)
+            ended |= found
+            old = [row for row, of_row in keys.items() if not found.keys().isdisjoint(of_row)]
+            passages = dict(zip(old, await self.facts.keyed(old, self.terms, self.language), strict=True))
+            replaced = await self._replaced(passages, ended, scores, excluded)
             if not replaced:
                 break
             in_order += replaced
             scores = with_succession(scores, replaced)
             rows = await self._select(scores, is_exact, excluded)
-        return Chosen(rows, scores, superseded, in_order)
+        return Chosen(rows, scores, ended.keys(), in_order)
 
     async def _need(self, rows: Iterable[int]) -> None:
         await need_texts(self.connection, self.request, self.candidates, rows)
@@ -108,64 +103,66 @@ class Choice:
                     limit=self.request.max_results,
                     excluded=excluded,
                 )
-            await self._need(rows)
-            log_lines = log_rows(self.candidates, rows)
+            log_lines = await self._log_rows(rows)
             logged = await rows_of_messages(self.connection, self.request, self.candidates, log_lines)
             if not logged:
                 return rows
             excluded |= logged
 
+    async def _log_rows(self, rows: Sequence[int]) -> list[int]:
+        """Those of the rows that are lines of the daily log."""
+        notes = [row for row in rows if is_of_note(self.candidates, row)]
+        await self._need(notes)
+        return log_rows(self.candidates, notes)
+
     async def _predecessors(self, rows: Sequence[int], excluded: Collection[int]) -> list[tuple[int, int]]:
         """Pairs of rows: what held before what a result states, and that result."""
         results_of: dict[bytes, int] = {}
-        for row in rows:
-            for sentence in keyed_sentences(self.candidates.text[row]):
-                results_of.setdefault(sentence.key, row)
+        for row, keys in zip(rows, await self.facts.keys_of(rows), strict=True):
+            for key in keys:
+                results_of.setdefault(key, row)
         slice_ids = [slice_.slice_id for slice_ in self.corpus.slices]
         found = await preceding_sentences(self.connection, self.request.tenant_id, slice_ids, results_of)
         if not found:
             return []
-        await self._need(range(self.candidates.proposed_count))
         replaced_by = dict(reversed(found))
         return [
-            (row, results_of[replaced_by[sentence.key]])
-            for row in range(self.candidates.proposed_count)
-            if row not in excluded
-            for sentence in keyed_sentences(self.candidates.text[row])
-            if (key := replaced_by.get(sentence.key)) is not None and results_of[key] != row
+            (row, results_of[new])
+            for row, keys in await self._having(replaced_by.keys(), excluded)
+            for key in keys
+            if (new := replaced_by.get(key)) is not None and results_of[new] != row
         ]
-
-    async def _superseded(self, keys: Iterable[bytes]) -> dict[bytes, Superseded]:
-        slice_ids = [slice_.slice_id for slice_ in self.corpus.slices]
-        return await superseded_sentences(self.connection, self.request.tenant_id, slice_ids, keys, self.request.as_of)
 
     async def _replaced(
         self,
         passages: Mapping[int, KeyedPassage],
-        superseded: Mapping[bytes, Superseded],
+        ended: Mapping[bytes, int | None],
         scores: Scores,
         excluded: Collection[int],
     ) -> list[tuple[int, int]]:
         """Pairs of rows: a result that a superseded sentence matched, and the best passage of what replaced it."""
         successors: dict[int, set[int]] = {}
         for row, passage in passages.items():
-            if is_matched_by_superseded(passage, superseded):
-                facts = {fact.superseded_by for key in passage.keys if (fact := superseded.get(key)) is not None}
+            if is_matched_by_superseded(passage, ended):
+                facts = {ended.get(key) for key in passage.keys}
                 successors[row] = {fact_id for fact_id in facts if fact_id is not None}
-        fact_ids = {fact_id for facts in successors.values() for fact_id in facts}
-        fact_of = await replacing_sentences(self.connection, self.request.tenant_id, fact_ids)
+        fact_of = await self.facts.stating({fact_id for facts in successors.values() for fact_id in facts})
         if not fact_of:
             return []
-        await self._need(range(self.candidates.proposed_count))
         rows_of: dict[int, list[int]] = {}
-        for row in range(self.candidates.proposed_count):
-            if row not in excluded:
-                for sentence in keyed_sentences(self.candidates.text[row]):
-                    if (fact_id := fact_of.get(sentence.key)) is not None:
-                        rows_of.setdefault(fact_id, []).append(row)
+        for row, keys in await self._having(fact_of.keys(), excluded):
+            for key in keys:
+                if (fact_id := fact_of.get(key)) is not None:
+                    rows_of.setdefault(fact_id, []).append(row)
         return [
             (old, new)
             for old, facts in successors.items()
             for fact_id in sorted(facts)
             if (new := max(rows_of.get(fact_id, ()), key=lambda row: (scores.score[row], -row), default=old)) != old
         ]
+
+    async def _having(self, keys: Set[bytes], excluded: Collection[int]) -> list[tuple[int, tuple[bytes, ...]]]:
+        """The rows that may be results and have one of some sentences, with the keys of all their sentences."""
+        rows = [row for row in range(self.candidates.proposed_count) if row not in excluded]
+        of_rows = zip(rows, await self.facts.keys_of(rows), strict=True)
+        return [(row, of_row) for row, of_row in of_rows if not keys.isdisjoint(of_row)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
@@ -15,25 +14,26 @@ from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.derived_files import is_long_term
+from reverie_server.search.fact_source import FactSource
 from reverie_server.search.hot.answer import need_texts
+from reverie_server.search.known_facts import KnownFacts
 from reverie_server.search.request import SearchRequest
 from reverie_server.text.redact import body_of
 
 SQL = Queries(__file__)
 
 
-async def fact_copies(connection: Connection, tenant_id: str, candidates: Candidates) -> dict[int, list[int]]:
+async def fact_copies(facts: KnownFacts, candidates: Candidates) -> dict[int, list[int]]:
     """For each row of a fact the rows of the messages that state it, or else of the passages of files."""
-    fact_rows = {int(candidates.chunk_id[row]): row for row, tier in enumerate(candidates.tier) if tier == "fact"}
+    fact_rows = [row for row, tier in enumerate(candidates.tier) if tier == "fact"]
     if not fact_rows:
         return {}
-    params = {"tenant_id": tenant_id, "chunk_ids": list(fact_rows)}
-    sources = await (await connection.execute(SQL["sources"], params)).fetchall()
     by_path = _rows_by_path(candidates, "message", "document")
-    found: defaultdict[int, list[int]] = defaultdict(list)
-    for source in sources:
-        found[fact_rows[source["chunk_id"]]] += _rows_of(candidates, by_path, source)
-    return {row: _messages_first(candidates, rows) for row, rows in found.items() if rows}
+    found: dict[int, list[int]] = {}
+    for row, sources in zip(fact_rows, await facts.sources(fact_rows), strict=True):
+        if rows := [stating for source in sources for stating in _rows_of(candidates, by_path, source)]:
+            found[row] = _messages_first(candidates, rows)
+    return found
 
 
 async def composed_copies(
@@ -54,11 +54,11 @@ async def composed_copies(
         "slice_ids": sorted({int(candidates.slice_id[row]) for row in keys_of}),
         "keys": sorted(set[bytes]().union(*keys_of.values())),
     }
-    sources = await (await connection.execute(SQL["composed"], params)).fetchall()
     by_path = _rows_by_path(candidates, "message")
     found: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
-    for source in sources:
-        found[source["slice_id"], bytes(source["sentence_sha256"])] += _rows_of(candidates, by_path, source)
+    for stating in await (await connection.execute(SQL["composed"], params)).fetchall():
+        key = bytes(stating.pop("sentence_sha256"))
+        found[stating["slice_id"], key] += _rows_of(candidates, by_path, FactSource(**stating))
     copies: dict[int, list[int]] = {}
     for row, keys in keys_of.items():
         stated = [found.get((int(candidates.slice_id[row]), key), []) for key in sorted(keys)]
@@ -76,14 +76,12 @@ def _rows_by_path(candidates: Candidates, *tiers: Tier) -> Mapping[tuple[int, st
     return by_path
 
 
-def _rows_of(
-    candidates: Candidates, by_path: Mapping[tuple[int, str], Sequence[int]], source: Mapping[str, Any]
-) -> list[int]:
+def _rows_of(candidates: Candidates, by_path: Mapping[tuple[int, str], Sequence[int]], source: FactSource) -> list[int]:
     """The rows with lines of a source."""
     return [
         row
-        for row in by_path.get((source["slice_id"], source["path"]), ())
-        if candidates.start_line[row] <= source["last_line"] and source["first_line"] <= candidates.end_line[row]
+        for row in by_path.get((source.slice_id, source.path), ())
+        if candidates.start_line[row] <= source.last_line and source.first_line <= candidates.end_line[row]
     ]
 
 

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.text.chunk import note_date
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.copies import log_parts_of
 from reverie_server.search.request import SearchRequest
 
 SQL = Queries(__file__)
+
+
+def is_of_note(candidates: Candidates, row: int) -> bool:
+    """Whether a passage is of a daily note: others are no lines of the log. Pure."""
+    return candidates.tier[row] == "document" and note_date(candidates.path[row]) is not None
 
 
 def log_rows(candidates: Candidates, rows: Sequence[int]) -> list[int]:

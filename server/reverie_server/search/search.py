@@ -22,8 +22,10 @@ from reverie_server.search.choice import Choice, Chosen
 from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
 from reverie_server.search.empty_talk import empty_messages, without_empty
 from reverie_server.search.fact_copies import composed_copies, fact_copies
-from reverie_server.search.hot.answer import OutOfStepError, candidates_held, check_passage, need_texts
+from reverie_server.search.hot.answer import OutOfStepError, candidates_held, check_passage, expect_texts, need_texts
 from reverie_server.search.hot.cache import HotSlices
+from reverie_server.search.hot.facts import HeldFacts
+from reverie_server.search.known_facts import KnownFacts, StoredFacts
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.rank import (
     Query,
@@ -47,7 +49,8 @@ from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.rerank.second_look import second_look, widened
 from reverie_server.search.results import MAX_COPIES, ScoredCandidates, result_of
 from reverie_server.search.scoring_query import AnalysedRequest, scoring_query
-from reverie_server.search.store import OpenSlices, QueryVector, corpus_of, open_scope, passages, propose
+from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, opened, opening, passages, propose
+from reverie_server.search.superseded import superseded_of, superseded_statement
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
@@ -174,9 +177,9 @@ class Search:
     async def _ranked(self, requests: Sequence[AnalysedRequest], hot: HotSlices | None) -> list[_RankedResults]:
         """The results of each, from one snapshot. OutOfStepError where `hot` has other ones; it holds them no more."""
         first = requests[0].request
-        async with self._database.tenant(first.tenant_id, snapshot=True) as connection:
+        async with self._database.snapshot(first.tenant_id, opening(first)) as (connection, answers):
             with span("scope"):
-                scope = await open_scope(connection, first, hot=hot)
+                scope = await opened(connection, first, answers, hot=hot)
             comparable = [_comparable(each, scope) for each in requests]
             # One model embeds all.
             vector = next((each.vector for each in comparable if each.vector is not None), None)
@@ -252,7 +255,8 @@ async def _find(
             hnsw_slice_ids: Collection[int] = ()
         else:
             candidates, hnsw_slice_ids = await propose(connection, request, analysed.rules, corpus, vector)
-    of_facts = await fact_copies(connection, request.tenant_id, candidates)
+    facts = _facts_of(connection, request, corpus, candidates)
+    of_facts = await fact_copies(facts, candidates)
     of_facts |= await composed_copies(connection, request, candidates)
     started = time.perf_counter()
     with span("rank"):
@@ -260,8 +264,8 @@ async def _find(
         weights = effective_weights(analysed.rules.weights, has_text=has_text, has_vector=vector is not None)
         query = scoring_query(analysed, corpus)
         scores = score(candidates, query, weights)
-        compared = compared_rows(candidates, scores.score, request.max_results)
-        await need_texts(connection, request, candidates, {*compared, *_likely_rows(scores, request)})
+        expect_texts(candidates, _likely_rows(scores, request))
+        await need_texts(connection, request, candidates, compared_rows(candidates, scores.score, request.max_results))
         copied = copies(candidates, scores.score, request.max_results) | of_facts
         standing = scored_by(candidates.proposed_count, copied, scores.score)
         scores = scores.standing_for(standing)
@@ -269,7 +273,7 @@ async def _find(
     with span("empty_talk"):
         language = analysed.rules.language
         scores = without_empty(scores, *await empty_messages(connection, request, candidates, scores, query, language))
-    choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates)
+    choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates, facts)
     chosen = await choice.best(scores, await _exact_finds(connection, analysed, candidates, scores), copied)
     best = chosen.rows
     stands_for = copies_by_original(copied, best)
@@ -278,11 +282,15 @@ async def _find(
         if corpus.held is not None:
             shown.update(row for rows in stands_for.values() for row in rows[:MAX_COPIES])
         chunk_ids = candidates.chunk_id[sorted(shown)].tolist()
-        passage_rows = await passages(connection, request, chunk_ids, is_last=is_last)
+        slice_ids = [slice_.slice_id for slice_ in corpus.slices]
+        of_ended = superseded_statement(request.tenant_id, slice_ids, chosen.ended, request.as_of)
+        also = [of_ended] if chosen.ended else []
+        passage_rows, answers = await passages(connection, request, chunk_ids, also=also, is_last=is_last)
+        superseded = superseded_of(row for rows in answers for row in rows)
         if corpus.held is not None:
             for row in shown:
                 check_passage(candidates, row, passage_rows.get(int(candidates.chunk_id[row])))
-    scored = ScoredCandidates(candidates, chosen.scores, standing, chosen.superseded, hnsw_slice_ids, stands_for)
+    scored = ScoredCandidates(candidates, chosen.scores, standing, superseded, hnsw_slice_ids, stands_for)
     results = [
         result_of(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
     ]
@@ -296,6 +304,15 @@ async def _find(
         query,
         _placing(candidates, chosen),
     )
+
+
+def _facts_of(connection: Connection, request: SearchRequest, corpus: Corpus, candidates: Candidates) -> KnownFacts:
+    """What is asked about facts, of what is held where the slices are."""
+    slice_ids = [slice_.slice_id for slice_ in corpus.slices]
+    if corpus.held is None:
+        return StoredFacts(connection, request, slice_ids, candidates)
+    remembered = {slice_id: held.remembered for slice_id, held in zip(slice_ids, corpus.held, strict=True)}
+    return HeldFacts(connection, request, candidates, remembered)
 
 
 def _placing(candidates: Candidates, chosen: Chosen) -> Placing:

@@ -12,7 +12,8 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.rows import DictRow, tuple_row
 
-from reverie_indexer.database.database import ALL_OWNERS, Connection, Slice, visible_slices
+from reverie_indexer.database.database import ALL_OWNERS, Connection, Slice, opening_slices
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Vector
 from reverie_indexer.errors import NotFound
@@ -88,27 +89,50 @@ class OpenSlices:
     held: Sequence[HeldSlice] | None
 
 
-async def open_scope(connection: Connection, request: SearchRequest, *, hot: HotSlices | None = None) -> OpenSlices:
+def opening(request: SearchRequest) -> list[Statement]:
+    """The statements by which a search begins; `opened` takes their rows."""
+    return [
+        Statement(SQL["active_model_id"], {}),
+        *opening_slices(request.tenant_id, request.agent_id, request.owner_key, with_past=_with_past(request)),
+    ]
+
+
+async def open_scope(connection: Connection, request: SearchRequest) -> OpenSlices:
     """Open the slices that the request may see to this transaction. NotFound for an unknown agent.
 
-    `hot` None: what this process holds of the slices is not asked for.
+    What this process holds of them is not asked for.
     """
-    with_past = request.with_past or request.as_of is not None
-    async with connection.pipeline():
-        model_cursor = await connection.execute(SQL["active_model_id"])
-        slices = await visible_slices(
-            connection, request.tenant_id, request.agent_id, request.owner_key, with_past=with_past
-        )
-        model = await model_cursor.fetchone()
-    model_id = model["model_id"] if model else None
+    return await opened(connection, request, await in_one_message(connection, opening(request)))
+
+
+async def opened(
+    connection: Connection,
+    request: SearchRequest,
+    answers: Sequence[Sequence[DictRow]],
+    *,
+    hot: HotSlices | None = None,
+) -> OpenSlices:
+    """The slices that are open after the statements of `opening`, and what `hot` holds of them; NotFound as above."""
+    [*model, _, visible] = answers
+    model_id = next((row["model_id"] for row in model[0]), None)
+    slices = [Slice(**row) for row in visible]
     # A slice of its own proves that an agent exists; an agent without one may exist too.
     is_known = request.is_new_agent or any(s.agent_id == request.agent_id for s in slices)
     if not is_known and not await store.agent_exists(connection, request.tenant_id, request.agent_id):
         raise NotFound(f"there is no agent {request.agent_id!r}")
     held = None
-    if hot is not None and not with_past and not filters_passages(request) and request.owner_key != ALL_OWNERS:
+    if (
+        hot is not None
+        and not _with_past(request)
+        and not filters_passages(request)
+        and request.owner_key != ALL_OWNERS
+    ):
         held = await hot.of(connection, request.tenant_id, request.agent_id, slices, model_id)
     return OpenSlices(slices, model_id, held)
+
+
+def _with_past(request: SearchRequest) -> bool:
+    return request.with_past or request.as_of is not None
 
 
 async def corpus_of(
@@ -175,21 +199,27 @@ async def propose(
 
 
 async def passages(
-    connection: Connection, request: SearchRequest, chunk_ids: Sequence[int], *, is_last: bool = False
-) -> dict[int, DictRow]:
+    connection: Connection,
+    request: SearchRequest,
+    chunk_ids: Sequence[int],
+    *,
+    also: Sequence[Statement] = (),
+    is_last: bool = False,
+) -> tuple[dict[int, DictRow], list[list[DictRow]]]:
     """The rows of passages by chunk id: where they stand, text, updated_at, and the episode if one has it.
 
-    With `is_last` the transaction ends here.
+    Further statements are sent `also`, of which the rows come second. With `is_last` the transaction ends here.
     """
-    if not chunk_ids:
-        return {}
     params = {"tenant_id": request.tenant_id, "as_of": request.as_of, "chunk_ids": list(chunk_ids)}
-    async with connection.pipeline():
-        cursor = await connection.execute(SQL["passages"], params)
-        if is_last:
-            # In the same round trip.
-            await connection.commit()
-        return {row["chunk_id"]: row for row in await cursor.fetchall()}
+    statements = [*([Statement(SQL["passages"], params)] if chunk_ids else ()), *also]
+    if not statements:
+        return {}, []
+    if is_last:
+        # In the same round trip.
+        statements.append(Statement(SQL["end"], {}))
+    answers = await in_one_message(connection, statements)
+    found = {row["chunk_id"]: row for row in answers.pop(0)} if chunk_ids else {}
+    return found, answers[: len(also)]
 
 
 def producers_of(rules: SearchRules, corpus: Corpus) -> list[str]:

@@ -236,3 +236,6 @@ LIMIT %(vector_limit)s;
 
 -- active_model_id: the model whose vectors a query's vector is compared with
 SELECT model_id FROM models WHERE active;
+
+-- end: nothing more is read
+COMMIT;

@@ -6,7 +6,7 @@ score and the relevance of the old one where these are higher, and the old one c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +33,13 @@ def keyed(text: str, terms: Collection[str], language: str) -> KeyedPassage:
     """The sentences of a passage as the query sees them."""
     spans = keyed_sentences(text)
     sought = set(terms)
-    matches = tuple(len(sought.intersection(analyse(text[span.start : span.end], language))) for span in spans)
+    matches = tuple(len(sought.intersection(found)) for found in sentence_terms(text, language))
     return KeyedPassage(tuple(span.key for span in spans), matches)
+
+
+def sentence_terms(text: str, language: str) -> list[list[str]]:
+    """The terms of each sentence of a passage, in the order of `keyed_sentences`."""
+    return [analyse(text[span.start : span.end], language) for span in keyed_sentences(text)]
 
 
 def superseded_of(passage: KeyedPassage, superseded: Mapping[bytes, Superseded]) -> Superseded | None:
@@ -43,7 +48,7 @@ def superseded_of(passage: KeyedPassage, superseded: Mapping[bytes, Superseded])
     return min(marked, key=lambda entry: entry[:2])[2] if marked else None
 
 
-def is_matched_by_superseded(passage: KeyedPassage, superseded: Mapping[bytes, Superseded]) -> bool:
+def is_matched_by_superseded(passage: KeyedPassage, superseded: Container[bytes]) -> bool:
     """Whether what matched the query is a superseded sentence: no other one of the passage has more of its terms."""
     old = [n for key, n in _items(passage) if key in superseded]
     other = [n for key, n in _items(passage) if key not in superseded]

@@ -7,7 +7,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from psycopg.rows import DictRow
+
 from reverie_indexer.database.database import Connection
+from reverie_indexer.database.messages import Statement
 from reverie_indexer.database.queries import Queries
 from reverie_server.heuristics.fact_labels import statement_without
 from reverie_server.search.superseded_text import Superseded
@@ -27,15 +30,27 @@ async def superseded_sentences(
     Of several facts of one sentence the one that was said last counts. What else the sentence says and still holds is
     in `holding`, as statements.
     """
-    if not (sought := sorted(set(keys))):
+    if not (sought := set(keys)):
         return {}
+    statement = superseded_statement(tenant_id, slice_ids, sought, as_of)
+    return superseded_of(await (await connection.execute(*statement)).fetchall())
+
+
+def superseded_statement(
+    tenant_id: str, slice_ids: Sequence[int], keys: Collection[bytes], as_of: datetime | None = None
+) -> Statement:
+    """The statement of `superseded_sentences`, whose rows `superseded_of` takes."""
     params: dict[str, Any] = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
-        "keys": sought,
+        "keys": sorted(keys),
         "as_of": as_of,
     }
-    rows = await (await connection.execute(SQL["superseded"], params)).fetchall()
+    return Statement(SQL["superseded"], params)
+
+
+def superseded_of(rows: Iterable[DictRow]) -> dict[bytes, Superseded]:
+    """What the rows of `superseded_statement` say of each sentence."""
     found: dict[bytes, Superseded] = {}
     for key, group in groupby(rows, key=lambda row: bytes(row["sentence_sha256"])):
         ended = list(group)

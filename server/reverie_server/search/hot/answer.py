@@ -33,6 +33,7 @@ class HeldTexts(Sequence[str]):
         self._chunk_id = chunk_id
         self._slice_id = slice_id
         self._texts: dict[int, str] = {}
+        self._likely: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self._chunk_id)
@@ -46,11 +47,17 @@ class HeldTexts(Sequence[str]):
             return [self._texts[each] for each in range(*row.indices(len(self)))]
         return self._texts[row]
 
+    def expect(self, rows: Sequence[int]) -> None:
+        """Fetch these rows, too, as soon as a text is fetched."""
+        self._likely = rows
+
     async def fetch(self, connection: Connection, tenant_id: str, rows: Iterable[int]) -> None:
         """Fetch the texts of some rows, as row-level security lets this transaction see them."""
-        missing = {int(self._chunk_id[row]): row for row in rows if row not in self._texts}
-        if not missing:
+        needed = set(rows)
+        if needed <= self._texts.keys():
             return
+        wanted, self._likely = needed.union(self._likely), ()
+        missing = {int(self._chunk_id[row]): row for row in wanted if row not in self._texts}
         params = {"tenant_id": tenant_id, "chunk_ids": list(missing)}
         async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
             await cursor.execute(SQL["texts"], params)
@@ -69,6 +76,12 @@ async def need_texts(
     """Have the texts of some candidates at hand. OutOfStepError where one is not as it is held."""
     if isinstance(candidates.text, HeldTexts):
         await candidates.text.fetch(connection, request.tenant_id, rows)
+
+
+def expect_texts(candidates: Candidates, rows: Sequence[int]) -> None:
+    """Have the texts of some candidates fetched together with the first that is needed."""
+    if isinstance(candidates.text, HeldTexts):
+        candidates.text.expect(rows)
 
 
 async def candidates_held(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_server.search.candidates import Booleans, Floats, Integers
+from reverie_server.search.hot.remembered import Remembered
 
 Bits = NDArray[np.uint16]
 Keys = NDArray[np.uint64]
@@ -17,6 +18,8 @@ Rows = NDArray[np.int32]
 Objects = NDArray[np.object_]
 # The fact of a passage that states none.
 NO_FACT = 0
+# What comes to be remembered of a passage: the keys of some sentences, or where a fact is stated.
+_REMEMBERED_BYTES = 400
 _HALF_SCALE = np.float32(2.0**112)
 
 
@@ -92,6 +95,7 @@ class HeldSlice:
     traits: Traits
     vectors: Vectors
     postings: Postings
+    remembered: Remembered = field(default_factory=Remembered, compare=False)
 
     def __len__(self) -> int:
         return len(self.places.chunk_id)
@@ -100,9 +104,9 @@ class HeldSlice:
     def size_bytes(self) -> int:
         """The memory that it takes, about."""
         parts = (self.places, self.documents, self.traits, self.vectors, self.postings)
-        arrays = sum(getattr(part, field.name).nbytes for part in parts for field in fields(part))
+        arrays = sum(getattr(part, each.name).nbytes for part in parts for each in fields(part))
         # A path is a string of its own; labels are shared.
-        return int(arrays) + sum(80 + len(path) for path in self.documents.path)
+        return int(arrays) + sum(80 + len(path) for path in self.documents.path) + _REMEMBERED_BYTES * len(self)
 
     @cached_property
     def by_position(self) -> tuple[Integers, Integers, Integers]:
@@ -147,7 +151,7 @@ def norms_of(bits: Bits) -> NDArray[np.float32]:
 
 def kept(part: Any, rows: Booleans | Integers) -> Any:
     """Some rows of a table of columns, which is any of the above but Postings."""
-    return type(part)(**{field.name: getattr(part, field.name)[rows] for field in fields(part)})
+    return type(part)(**{each.name: getattr(part, each.name)[rows] for each in fields(part)})
 
 
 def joined(first: Any, second: Any) -> Any:

@@ -148,7 +148,8 @@ def _merged(old: HeldSlice, stays: Booleans, new_ids: Integers, found: _Found, r
     order = np.argsort(ids, kind="stable")
     vectors = _with_vectors(_of_present(old.vectors, stays, found, ids[: len(ids) - len(new_ids)]), ids, order, read)
     if not len(new_ids) and stays.all():
-        return HeldSlice(revision, found.places, found.documents, old.traits, vectors, old.postings)
+        remembered = old.remembered.without(())
+        return HeldSlice(revision, found.places, found.documents, old.traits, vectors, old.postings, remembered)
     traits = joined(kept(old.traits, stays), _traits(read.traits))
     postings = _postings(read.postings, new_ids, int(stays.sum()))
     if len(old):
@@ -157,7 +158,8 @@ def _merged(old: HeldSlice, stays: Booleans, new_ids: Integers, found: _Found, r
         # Of a transaction that took longer: its passages have ids between those that are known.
         traits, vectors = kept(traits, order), kept(vectors, order)
         postings = _renumbered(postings, order)
-    return HeldSlice(revision, found.places, found.documents, traits, vectors, postings)
+    remembered = old.remembered.without(old.places.chunk_id[~stays].tolist())
+    return HeldSlice(revision, found.places, found.documents, traits, vectors, postings, remembered)
 
 
 def _with_vectors(old: Vectors, ids: Integers, order: Integers, read: _Read) -> Vectors:

@@ -47,7 +47,7 @@ async def _present(
     """The results that memory still has, as row-level security lets the request see them."""
     async with database.tenant(request.tenant_id, snapshot=True) as connection:
         await open_scope(connection, request)
-        rows = await passages(connection, request, [result.chunk_id for result in results], is_last=True)
+        rows, _ = await passages(connection, request, [result.chunk_id for result in results], is_last=True)
     return [
         result for result in results if (row := rows.get(result.chunk_id)) is not None and row["text"] == result.text
     ]

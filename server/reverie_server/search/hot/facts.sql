@@ -1,0 +1,12 @@
+-- ended: the sentences of some slices that state what does not hold (any more), each with its fact, those said last at the
+-- end, and the sentences of the fact that replaced it
+SELECT f.slice_id, s.sentence_sha256, f.said_at, f.fact_id, f.superseded_by,
+       ARRAY(SELECT n.sentence_sha256 FROM fact_sentences n
+             WHERE n.tenant_id = %(tenant_id)s AND n.fact_id = f.superseded_by ORDER BY n.sentence_sha256) AS replacing
+FROM facts f
+CROSS JOIN LATERAL (
+    SELECT sentence_sha256 FROM fact_sentences
+    WHERE tenant_id = %(tenant_id)s AND fact_id = f.fact_id OFFSET 0
+) s
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[]) AND f.state <> 'current'
+ORDER BY f.said_at, f.fact_id, s.sentence_sha256;

@@ -1,0 +1,58 @@
+"""What searches found out about a slice that is held, so that later ones need not ask again. Pure.
+
+There is no text in it: a sentence is known by its key (`fact_sentences.sentence_key`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Self
+
+from reverie_server.search.fact_source import FactSource
+
+# The sentences of a passage with more of them are read each time.
+MAX_SENTENCES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class EndedFact:
+    """A fact that does not hold: when it was said last, and the fact that replaced it, if one did."""
+
+    said_at: datetime
+    fact_id: int
+    superseded_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedFacts:
+    """What does not hold in a slice: of each sentence the fact that was said last, and the sentences of successors."""
+
+    by_sentence: Mapping[bytes, EndedFact]
+    replacing: Mapping[int, Sequence[bytes]]
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Of a slice at one revision: the keys of the sentences of passages, where facts are stated, and what has ended.
+
+    Passages are known by their ids; what is missing was not asked for yet. `terms` are those of each sentence of a
+    passage in a language, by their keys (`term_key`). `ended` None: nobody asked.
+    """
+
+    sentences: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    terms: dict[tuple[int, str], tuple[array[int], ...]] = field(default_factory=dict)
+    sources: dict[int, tuple[FactSource, ...]] = field(default_factory=dict)
+    ended: EndedFacts | None = None
+
+    def without(self, gone: Iterable[int]) -> Self:
+        """What holds at the next revision, at which some passages are gone: a passage never says something else."""
+        sentences, terms = dict(self.sentences), dict(self.terms)
+        gone = set(gone)
+        for chunk_id in gone & sentences.keys():
+            del sentences[chunk_id]
+        for key in [key for key in terms if key[0] in gone]:
+            del terms[key]
+        return type(self)(sentences, terms)
