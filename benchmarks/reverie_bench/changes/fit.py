@@ -46,7 +46,7 @@ _RIDGE = 0.3
 _OF_WORDS, _OTHER, _DIRECTIONS = 0.03, 0.055, 0.11
 # Pairs of lives are as they come in a memory; those of groups are chosen.
 _WEIGHT_OF_GROUPS = 0.5
-_NEAREST, _FOLDS = 10, 4
+_NEAREST, _FOLDS = 10, 6
 _RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 Vectors = Mapping[str, NDArray[np.float32]]
