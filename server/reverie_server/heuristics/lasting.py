@@ -50,6 +50,8 @@ _NAMELESS = re.compile(
     r"|él|ella|ellos|ellas|eso|esto|ese|esta|este|su|sus|allí|il|elle|ils|elles|ce|c'est|lui|lei)\b(?![-/])"
     r"|[他她它这這那]"
 )
+# At the beginning: a consequence of what was said before, of which nobody knows without that.
+_CONSEQUENCE = re.compile(r"(?:deshalb|deswegen|darum|daher|therefore|hence|por eso|as[ií] q(?:ue)?)(?!\w)|所以|因此")
 # At the beginning: something to be done, by the speaker or for the speaker.
 _ERRAND = re.compile(
     r"(?:i|we)(?:'ll| will| need to| have to| must| should| gotta)\b|ich (?:muss|soll|sollte)\b|wir (?:müssen"
@@ -100,7 +102,7 @@ def speaks_for_itself(text: str, kinds: frozenset[str], cues: Cues | None) -> bo
         return False
     if kinds & {"remember", "decision"}:
         return True
-    if _FEELING.search(plain) or _ERRAND.match(plain) or "chatter" in kinds:
+    if _FEELING.search(plain) or _ERRAND.match(plain) or _CONSEQUENCE.match(plain) or "chatter" in kinds:
         return False
     # A sentence to the other one without the speaker in it is advice, or a wish for this conversation.
     if "other" in kinds and not kinds & {"self", "preference"}:
