@@ -113,3 +113,21 @@ async def test_nobody_sees_what_ended_for_somebody_else(both: Both, runtime: Run
     outcome = await both.compare(ask("Oslo harbour", "user:bo"))
     assert OLD in {result.text for result in outcome.results}
     assert not any(result.superseded for result in outcome.results)
+
+
+async def test_who_said_a_message_is_asked_for_once(both: Both, talk: Talk) -> None:
+    named = NewMessage("assistant", "What a cold harbour!", extra={"name": "Bo"})
+    await talk.add([NewMessage("user", OLD), NewMessage("assistant", "A harbour, how nice!"), named])
+    await both.warm(ask("harbour"))
+    await both.compare(ask("harbour"))
+    before = remembered(both)
+    assert True in before.of_assistant.values()
+    await both.in_memory.search(ask("harbour"))
+    assert remembered(both) is before
+    await talk.add([NewMessage("user", "A harbour, how nice!"), NewMessage("assistant", "How nice of the lantern!")])
+    for query in ("harbour", "lantern", "What is nice?"):
+        await both.compare(ask(query))
+    grant, place = await talk.grant()
+    await forget_all(talk.runtime, grant, place, text="lantern")
+    await both.compare(ask("harbour"))
+    assert both.hot.counts.mismatches == 0

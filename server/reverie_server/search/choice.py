@@ -121,8 +121,7 @@ class Choice:
         for row, keys in zip(rows, await self.facts.keys_of(rows), strict=True):
             for key in keys:
                 results_of.setdefault(key, row)
-        slice_ids = [slice_.slice_id for slice_ in self.corpus.slices]
-        found = await preceding_sentences(self.connection, self.request.tenant_id, slice_ids, results_of)
+        found = await preceding_sentences(self.connection, self.request.tenant_id, self.corpus.slice_ids, results_of)
         if not found:
             return []
         replaced_by = dict(reversed(found))

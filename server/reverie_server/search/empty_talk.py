@@ -10,7 +10,7 @@ said.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from reverie_indexer.text.analyse import fold
 from reverie_server.heuristics.small_talk import is_small_talk, says_nothing
 from reverie_server.search.candidates import Booleans, Candidates, Floats
 from reverie_server.search.hot.answer import need_texts
+from reverie_server.search.hot.remembered import Remembered
 from reverie_server.search.rank import Query, Scores
 from reverie_server.search.request import SearchRequest
 
@@ -62,11 +63,17 @@ def is_courtesy(text: str, language: str) -> bool:
 
 
 async def empty_messages(
-    connection: Connection, request: SearchRequest, candidates: Candidates, scores: Scores, query: Query, language: str
+    connection: Connection,
+    request: SearchRequest,
+    candidates: Candidates,
+    scores: Scores,
+    query: Query,
+    language: str,
+    remembered: Mapping[int, Remembered] | None = None,
 ) -> tuple[list[int], list[int]]:
     """The rows of messages that answer nothing, and those of them that say nothing at all.
 
-    Of a search by meaning alone none: its caller asks what is near.
+    Of a search by meaning alone none: its caller asks what is near. `remembered` is what is known of each slice.
     """
     rows = _best_messages(candidates, scores.score, request.max_results)
     if request.mode == "vector" or not rows:
@@ -78,7 +85,7 @@ async def empty_messages(
     if asks_assistant(request.query) or not others:
         return sorted(silent), sorted(silent)
     suspects = [row for row in others if not shares[row] or is_courtesy(candidates.text[row], language)]
-    said = await _of_assistant(connection, request, candidates, suspects)
+    said = await _of_assistant(connection, request, candidates, suspects, remembered or {})
     silent |= {row for row in said if is_courtesy(candidates.text[row], language)}
     return sorted(silent | said), sorted(silent)
 
@@ -110,16 +117,30 @@ def _shares_meaning(candidates: Candidates, query: Query) -> Booleans:
 
 
 async def _of_assistant(
-    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Sequence[int]
+    connection: Connection,
+    request: SearchRequest,
+    candidates: Candidates,
+    rows: Sequence[int],
+    remembered: Mapping[int, Remembered],
 ) -> set[int]:
     """Those of the rows, of messages, that an assistant without a name said."""
-    if not rows:
-        return set()
-    params = {
-        "tenant_id": request.tenant_id,
-        "document_ids": [int(candidates.document_id[row]) for row in rows],
-        "seqs": [candidates.start_line[row] for row in rows],
-        "rows": list(rows),
-    }
-    found = await (await connection.execute(SQL["of_assistant"], params)).fetchall()
-    return {row["row"] for row in found}
+    known = {row: _known_of(candidates, row, remembered) for row in rows}
+    places = {row: int(candidates.chunk_id[row]) for row in rows}
+    asked = [row for row in rows if places[row] not in known[row]]
+    if asked:
+        params = {
+            "tenant_id": request.tenant_id,
+            "document_ids": [int(candidates.document_id[row]) for row in asked],
+            "seqs": [candidates.start_line[row] for row in asked],
+            "rows": asked,
+        }
+        found = await (await connection.execute(SQL["of_assistant"], params)).fetchall()
+        said = {row["row"] for row in found}
+        for row in asked:
+            known[row][places[row]] = row in said
+    return {row for row in rows if known[row][places[row]]}
+
+
+def _known_of(candidates: Candidates, row: int, remembered: Mapping[int, Remembered]) -> dict[int, bool]:
+    of_slice = remembered.get(int(candidates.slice_id[row]))
+    return {} if of_slice is None else of_slice.of_assistant

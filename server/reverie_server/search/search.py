@@ -272,7 +272,8 @@ async def _find(
     finished = time.perf_counter()
     with span("empty_talk"):
         language = analysed.rules.language
-        scores = without_empty(scores, *await empty_messages(connection, request, candidates, scores, query, language))
+        empty = await empty_messages(connection, request, candidates, scores, query, language, corpus.remembered)
+        scores = without_empty(scores, *empty)
     choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates, facts)
     chosen = await choice.best(scores, await _exact_finds(connection, analysed, candidates, scores), copied)
     best = chosen.rows
@@ -282,8 +283,7 @@ async def _find(
         if corpus.held is not None:
             shown.update(row for rows in stands_for.values() for row in rows[:MAX_COPIES])
         chunk_ids = candidates.chunk_id[sorted(shown)].tolist()
-        slice_ids = [slice_.slice_id for slice_ in corpus.slices]
-        of_ended = superseded_statement(request.tenant_id, slice_ids, chosen.ended, request.as_of)
+        of_ended = superseded_statement(request.tenant_id, corpus.slice_ids, chosen.ended, request.as_of)
         also = [of_ended] if chosen.ended else []
         passage_rows, answers = await passages(connection, request, chunk_ids, also=also, is_last=is_last)
         superseded = superseded_of(row for rows in answers for row in rows)
@@ -308,11 +308,9 @@ async def _find(
 
 def _facts_of(connection: Connection, request: SearchRequest, corpus: Corpus, candidates: Candidates) -> KnownFacts:
     """What is asked about facts, of what is held where the slices are."""
-    slice_ids = [slice_.slice_id for slice_ in corpus.slices]
     if corpus.held is None:
-        return StoredFacts(connection, request, slice_ids, candidates)
-    remembered = {slice_id: held.remembered for slice_id, held in zip(slice_ids, corpus.held, strict=True)}
-    return HeldFacts(connection, request, candidates, remembered)
+        return StoredFacts(connection, request, corpus.slice_ids, candidates)
+    return HeldFacts(connection, request, candidates, corpus.remembered)
 
 
 def _placing(candidates: Candidates, chosen: Chosen) -> Placing:

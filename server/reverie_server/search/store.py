@@ -29,6 +29,7 @@ from reverie_server.search.hot.cache import HotSlices
 from reverie_server.search.hot.held import HeldSlice
 from reverie_server.search.hot.load import term_key
 from reverie_server.search.hot.propose import frequencies
+from reverie_server.search.hot.remembered import Remembered
 from reverie_server.search.rank import idf, producing_terms
 from reverie_server.search.request import SearchRequest, SearchRules
 
@@ -74,6 +75,16 @@ class Corpus:
     def mean_length(self) -> float:
         """The mean number of terms in a passage; at least 1."""
         return max(1.0, sum(s.term_total for s in self.slices) / max(1, self.chunk_count))
+
+    @property
+    def slice_ids(self) -> list[int]:
+        """The ids of the slices."""
+        return [s.slice_id for s in self.slices]
+
+    @property
+    def remembered(self) -> Mapping[int, Remembered]:
+        """What is remembered of each slice, by its id, where they are held; else nothing."""
+        return {s.slice_id: held.remembered for s, held in zip(self.slices, self.held or (), strict=False)}
 
     def slice_of(self, slice_id: int) -> Slice:
         """The slice with this id."""

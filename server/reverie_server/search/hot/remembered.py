@@ -39,18 +39,23 @@ class Remembered:
     """Of a slice at one revision: the keys of the sentences of passages, where facts are stated, and what has ended.
 
     Passages are known by their ids; what is missing was not asked for yet. `terms` are those of each sentence of a
-    passage in a language, by their keys (`term_key`). `ended` None: nobody asked.
+    passage in a language, by their keys (`term_key`), `of_assistant` the messages that an assistant without a name
+    said, and those that somebody else did. `ended` None: nobody asked.
     """
 
     sentences: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     terms: dict[tuple[int, str], tuple[array[int], ...]] = field(default_factory=dict)
+    of_assistant: dict[int, bool] = field(default_factory=dict)
     sources: dict[int, tuple[FactSource, ...]] = field(default_factory=dict)
     ended: EndedFacts | None = None
 
     def without(self, gone: Iterable[int]) -> Self:
-        """What holds at the next revision, at which some passages are gone: a passage never says something else."""
-        sentences, terms = dict(self.sentences), dict(self.terms)
+        """What holds at the next revision, at which some passages are gone.
+
+        A passage never says something else; that it is somebody else's message, where two said the same, may be.
+        """
         gone = set(gone)
+        sentences, terms = dict(self.sentences), dict(self.terms)
         for chunk_id in gone & sentences.keys():
             del sentences[chunk_id]
         for key in [key for key in terms if key[0] in gone]:
