@@ -61,6 +61,8 @@ class TestThresholds:
             (("remember my name is Bo", "b"), 0, False),
             (("remember my name is Bo", "b", "ok", "d"), 0, False),
             (("do you remember my name?", "b"), 0, True),
+            (("俺叫潘海生，四十六。", "好", "在码头开吊车", "嗯"), 0, False),
+            (("俺叫潘海生，四十六。", "好", "谢谢", "嗯"), 0, True),
             ((), 9, True),
         ],
     )

@@ -18,7 +18,7 @@ from reverie_server.sessions.model import Message
 from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.markdown_blocks import blocks_of, folded
 from reverie_server.text.markdown_edit import lines_of
-from reverie_server.text.redact import essence
+from reverie_server.text.redact import essence, spoken_length
 
 TRUNCATED = "... [truncated]"
 # A model reads the last characters of the daily note, and the first of a file. It may not replace a longer file.
@@ -37,9 +37,10 @@ _NAMES = {"user": "User", "assistant": "Assistant"}
 class ExtractionRules:
     """The limits of extraction.
 
-    A conversation is read from `min_messages` on, if the user's last message has `min_chars`. The model reads
-    `max_messages` at a time, and `message_chars` of each; its answer has at most `max_tokens`. `max_chars` is the limit
-    of MEMORY.md and PROFILE.md, `max_loss` the share of a file's entries that may leave it.
+    A conversation is read from `min_messages` on, if the user's last message has `min_chars` letters
+    (`redact.spoken_length`). The model reads `max_messages` at a time, and `message_chars` of each; its answer has at
+    most `max_tokens`. `max_chars` is the limit of MEMORY.md and PROFILE.md, `max_loss` the share of a file's entries
+    that may leave it.
     """
 
     min_messages: int = 4
@@ -66,7 +67,7 @@ def is_too_little(heard: Sequence[Message], earlier: int, rules: ExtractionRules
     of_user = [strip_injected(m.content).strip() for m in heard if m.role == "user"]
     if not of_user:
         return True
-    is_enough = earlier + len(heard) >= rules.min_messages and len(of_user[-1]) >= rules.min_chars
+    is_enough = earlier + len(heard) >= rules.min_messages and spoken_length(of_user[-1]) >= rules.min_chars
     return not is_enough and not any(map(asks_to_remember, of_user))
 
 

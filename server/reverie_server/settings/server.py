@@ -221,7 +221,7 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     extraction_min_messages: PositiveInt = 4
     """Fewest messages of a conversation that is extracted."""
     extraction_min_chars: Annotated[int, Field(ge=0)] = 10
-    """Fewest characters of the user's last words in a conversation that is extracted."""
+    """Fewest letters of the user's last words in an extracted conversation; a Chinese character counts as three."""
     extraction_max_messages: Annotated[int, Field(ge=2, le=1000)] = 30
     """Messages that the language model reads in one round."""
     extraction_message_chars: Annotated[int, Field(ge=100)] = 2000

@@ -230,7 +230,12 @@ def essences(text: str) -> set[str]:
 
 def is_distinctive(line: str) -> bool:
     """Whether a line is long enough to identify a statement by itself."""
-    return len(line) + 2 * len(_UNSPACED.findall(line)) >= MIN_LINE_CHARS
+    return spoken_length(line) >= MIN_LINE_CHARS
+
+
+def spoken_length(text: str) -> int:
+    """The length of a text in letters; a character of a script without spaces says as much as three."""
+    return len(text) + 2 * len(_UNSPACED.findall(text))
 
 
 def without_forgotten(text: str, is_forgotten: Callable[[str], bool]) -> str:
