@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.analyse import fold
+from reverie_server.heuristics.known_texts import KnownTexts
 from reverie_server.heuristics.small_talk import is_small_talk, says_nothing
 from reverie_server.search.candidates import Booleans, Candidates, Floats
 from reverie_server.search.hot.answer import need_texts
@@ -31,6 +33,8 @@ EMPTY_SHARE = 0.5
 _LOOKED_AT_EACH = 4
 # A longer text says something.
 _MAX_CHARS = 240
+# Of a text some 200 bytes are kept, and none of its words; the half of them are texts.
+_KNOWN = 40_000
 # "Welcome to your new home! Do you need anything noted down?" says no more than its question.
 _ONLY_ASKS = re.compile(r"[^.。\n]*[?？؟]\W*")
 _ASKS_ASSISTANT = re.compile(
@@ -62,6 +66,18 @@ def is_courtesy(text: str, language: str) -> bool:
     return _ONLY_ASKS.fullmatch(text.strip()) is not None or is_small_talk(text, language)
 
 
+@cache
+def _silences(language: str) -> KnownTexts[bool]:
+    """Whether a text says nothing, known of the last ones."""
+    return KnownTexts(lambda text: (_is_silent(text, language),), size=_KNOWN, max_chars=_MAX_CHARS)
+
+
+@cache
+def _courtesies(language: str) -> KnownTexts[bool]:
+    """Whether a text is a courtesy, known of the last ones."""
+    return KnownTexts(lambda text: (is_courtesy(text, language),), size=_KNOWN, max_chars=_MAX_CHARS)
+
+
 async def empty_messages(
     connection: Connection,
     request: SearchRequest,
@@ -80,13 +96,14 @@ async def empty_messages(
         return [], []
     await need_texts(connection, request, candidates, rows)
     shares = _shares_meaning(candidates, query)
-    silent = {row for row in rows if not shares[row] and _is_silent(candidates.text[row], language)}
+    silent = {row for row in rows if not shares[row] and _silences(language).of(candidates.text[row])[0]}
     others = [row for row in rows if row not in silent]
     if asks_assistant(request.query) or not others:
         return sorted(silent), sorted(silent)
-    suspects = [row for row in others if not shares[row] or is_courtesy(candidates.text[row], language)]
-    said = await _of_assistant(connection, request, candidates, suspects, remembered or {})
-    silent |= {row for row in said if is_courtesy(candidates.text[row], language)}
+    by_assistant = await _of_assistant(connection, request, candidates, others, remembered or {})
+    courtesies = {row for row in by_assistant if _courtesies(language).of(candidates.text[row])[0]}
+    said = {row for row in by_assistant if not shares[row]} | courtesies
+    silent |= courtesies
     return sorted(silent | said), sorted(silent)
 
 
