@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -110,6 +111,14 @@ def test_each_earlier_sentence_is_judged_among_the_others() -> None:
     assert judged(model_of(ahead=0.25)) == pytest.approx([-0.4, 0.1, -0.1])
     assert judged(model_of(alone=3.0)) == pytest.approx([1, 1, 1])
     assert pair_log_odds("New things now.", NOTHING, "english", [], 9, model_of(rank=1.0)) == []
+
+
+def test_what_is_all_but_the_same_without_a_word_of_change_is_said_again() -> None:
+    x = np.zeros(E5.shape.hidden, np.float32)
+    x[0] = 1.0
+    earlier = [EarlierSentence("Lots of things.", x, 1.0)]
+    assert pair_log_odds("A lot of things.", x, "english", earlier, 9, model_of(nearest=1.0)) == [-math.inf]
+    assert pair_log_odds("New things now.", x, "english", earlier, 9, model_of(nearest=1.0)) == [1.0]
 
 
 def test_the_nearest_parts_say_how_near_sentences_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_server.heuristics.changes.change_pairs import Near, PairModel, pair_features, word_features
+from reverie_server.heuristics.changes.change_pairs import OF_WORDS, Near, PairModel, pair_features, word_features
 from reverie_server.heuristics.changes.change_sentences import (
     NEVER,
     ChangeSentence,
@@ -28,6 +29,10 @@ from reverie_server.heuristics.stated_fact import SELF
 APART = timedelta(hours=1)
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
+
+# From this cosine on two sentences say the same.
+_SAID_AGAIN = 0.7
+_CUES = [OF_WORDS.index(name) for name in ("tells", "over", "other_value")]
 
 Vectors = NDArray[np.float32]
 
@@ -49,16 +54,23 @@ def nearness_of(parts: Vectors, others: Vectors) -> float:
 def pair_log_odds(
     sentence: str, vector: Vectors, language: str, earlier: Sequence[EarlierSentence], among: int, model: PairModel
 ) -> list[float]:
-    """The log-odds that a sentence ends each of those that were said before it, of `among` in all."""
+    """The log-odds that a sentence ends each of those that were said before it, of `among` in all.
+
+    What is all but the same, without a word of change or another value, is said again: -inf.
+    """
     ends = model.ends(sentence, vector)
     nearness = np.array([each.nearness for each in earlier])
     in_order = np.sort(nearness)[::-1]
     found = []
     for each in earlier:
+        similarity = float(each.vector @ vector)
+        of_words = word_features(each.text, sentence, language, similarity)
+        if similarity >= _SAID_AGAIN and not any(of_words[index] for index in _CUES):
+            found.append(-math.inf)
+            continue
         rank = int((nearness > each.nearness).sum())
         next_one = in_order[0] if rank else in_order[1] if len(earlier) > 1 else 0.0
         near = Near(each.nearness, rank, each.nearness - float(next_one), max(among, len(earlier)))
-        of_words = word_features(each.text, sentence, language, float(each.vector @ vector))
         pair = pair_features(of_words, near, ends, model.endable(each.text, each.vector))
         found.append(model.log_odds(pair, each.vector, vector))
     return found
