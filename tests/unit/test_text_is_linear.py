@@ -76,7 +76,8 @@ def test_every_name_of_the_tables_is_a_function_there_is() -> None:
 
 
 def _square(text: str) -> int:
-    return sum(text.count("b", at) for at in range(len(text)))
+    # Each step reads the whole text slowly enough for the shortest texts to show it on any machine.
+    return sum(hash(text * 4 + char) for char in text)
 
 
 def _exponential(text: str) -> object:
