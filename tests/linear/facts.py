@@ -40,6 +40,7 @@ from reverie_server.heuristics.fact_grammar import (
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.requests import fact_requests, memory_requests, promises
+from reverie_server.heuristics.simplified import simplified
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 from reverie_server.llm.answers import Facts, FactStatement
 from reverie_server.llm.generation import EXTRACTIVE
@@ -174,7 +175,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.spoken_sentences.label_end": lambda text: spoken_sentences.label_end(
         text, 0, [text[:20]]
     ),
-    "reverie_server.heuristics.requests.fact_requests.simplified": fact_requests.simplified,
+    "reverie_server.heuristics.simplified.simplified": simplified,
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
     "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,
     "reverie_server.heuristics.requests.fact_requests.with_named": lambda text: fact_requests.with_named(

@@ -75,6 +75,10 @@ Por favor, elimina eso de tus notas.
 那件事请忘记吧。
 我不该告诉你的，请把这件事忘掉。
 我不想让你记住这个。
+嗯…啊我在幹嘛 那個別記，當我夢話
+剛才的話當我沒說過。
+這個不用記。
+把剛才的內容從你的記憶裡刪掉。
 """
 TOPIC = """
 Forget the code of the cellar door. | code of the cellar door
@@ -123,6 +127,9 @@ Oye, olvida lo que te platiqué ayer de Lucía. | lucía
 我借钱的事别记。 | 借钱
 我刚说的借钱那事，忘掉吧。 | 借钱
 请把我告诉你的关于小丽的事情忘记。 | 小丽
+我薪水的事你忘了吧。 | 薪水
+請刪除我的病歷號。 | 病歷號
+關於貸款的內容請刪除。 | 貸款
 """
 NEXT = """
 Das, was jetzt kommt, schreibst du bitte nicht auf. Mein PIN ist 3321.

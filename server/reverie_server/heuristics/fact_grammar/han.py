@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reverie_server.heuristics.requests.fact_requests import simplified
+from reverie_server.heuristics.simplified import simplified
 
 _LATIN = r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?"
 _NAME = re.compile(r"(?![一个素中美英法德日人了他她你它我谁别不什做针])[一-龥]{2,4}(?<![的了])|" + _LATIN)

@@ -7,7 +7,7 @@ import re
 from reverie_server.heuristics.fact_grammar import daily
 from reverie_server.heuristics.fact_grammar.han import fits_han, is_han_number
 from reverie_server.heuristics.fact_grammar.terms import content_terms, word_set
-from reverie_server.heuristics.requests.fact_requests import simplified
+from reverie_server.heuristics.simplified import simplified
 
 _EDGES = " \t\n,.;:!?\"'“”„«»()[]、，。！？；：—–-*_"
 _TRAILING = re.compile(

@@ -22,22 +22,9 @@ from reverie_server.heuristics.requests.memory_requests import (
     remembered_after_that,
     remembered_from,
 )
+from reverie_server.heuristics.simplified import simplified
 
-# Characters of the patterns as Taiwan and Hong Kong write them, each with the one that the patterns have.
-_TRADITIONAL = (
-    "嗎沒們媽樣學習開關車鄰員職業師醫護達電號碼郵機門錢賣買煙養貓兒孫姪婦離調動辭參與負責項決選擇討厭難寧願覺應該許聽據夢準備劃計將後歲週禮點裡裏"
-    "邊櫃層樓處單種實際錯糾顧鐵張陳劉羅雙齡隻條輛臺檯貴漲價預約診驗證帳賬傳壞廳園廣東國灣區縣鎮鄉並歷書圖館課練樂彈體壓減縮設認識詢讓給幫刪喚飯麵"
-    "魚雞過堅慣舊務無獨見視趕趙進遠運遷雜靜須領頭題類顯驚髒鬆麼於卻麗"
-)
-_SIMPLIFIED = (
-    "吗没们妈样学习开关车邻员职业师医护达电号码邮机门钱卖买烟养猫儿孙侄妇离调动辞参与负责项决选择讨厌难宁愿觉应该许听据梦准备划计将后岁周礼点里里"
-    "边柜层楼处单种实际错纠顾铁张陈刘罗双龄只条辆台台贵涨价预约诊验证账账传坏厅园广东国湾区县镇乡并历书图馆课练乐弹体压减缩设认识询让给帮删唤饭面"
-    "鱼鸡过坚惯旧务无独见视赶赵进远运迁杂静须领头题类显惊脏松么于却丽"
-)
-_APOSTROPHES = str.maketrans(
-    {"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "İ": "i", "\u00a0": " ", "\u3000": " "}
-    | dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True))
-)
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "İ": "i", "\u00a0": " ", "\u3000": " "})
 # Longer sentences are no requests.
 _MAX_ALONE_CHARS = 120
 _MAX_TAIL_CHARS = 80
@@ -90,14 +77,9 @@ class _Patterns:
 
 def aligned(text: str) -> str:
     """The text in lower case, with one kind of apostrophe and simplified characters, each where it was."""
-    translated = text.translate(_APOSTROPHES)
+    translated = simplified(text.translate(_APOSTROPHES))
     lower = translated.lower()
     return lower if len(lower) == len(text) else translated
-
-
-def simplified(text: str) -> str:
-    """The text with the characters that the patterns have, its letters as they are."""
-    return text.translate(_APOSTROPHES)
 
 
 def split_request(sentence: str) -> Request:

@@ -14,6 +14,7 @@ from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.requests import forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
+from reverie_server.heuristics.simplified import simplified
 from reverie_server.text.statement_spans import is_statement, statements
 
 # Longer messages and sentences are no requests.
@@ -265,7 +266,9 @@ _THIS = re.compile(r"(?<!\w)(?:this|dies|dieses|esto)(?!\w)|这")
 
 def forget_requests(message: str) -> list[ForgetRequest]:
     """The requests to forget in what a user says, in order."""
-    if len(message) > MAX_CHARS or not (_ANY.search(folded(message)) or any_verb().search(aligned(message))):
+    if len(message) > MAX_CHARS or not (
+        _ANY.search(simplified(folded(message))) or any_verb().search(aligned(message))
+    ):
         return []
     said = statements(message)
     found = []
@@ -361,14 +364,15 @@ def _only_forgets(rest: str) -> bool:
 
 def _matched(text: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> tuple[str, str] | None:
     """The kind and the topic of the first of the patterns that is the whole text."""
+    plain = simplified(text)
     for pattern, kind in patterns:
-        match = pattern.fullmatch(text)
+        match = pattern.fullmatch(plain)
         if match is None:
             continue
         if kind not in ("topic", "nearby"):
             return kind, ""
-        groups = match.groupdict()
-        topic = _TOPIC_TAIL.sub("", (groups.get("topic") or groups.get("private") or "").strip()).strip()
+        named = next((name for name in ("topic", "private") if match.groupdict().get(name)), None)
+        topic = _TOPIC_TAIL.sub("", text[slice(*match.span(named))].strip()).strip() if named else ""
         if (
             topic not in _NO_TOPIC
             and len(topic) >= 2

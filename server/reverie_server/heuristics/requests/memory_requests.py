@@ -21,7 +21,10 @@ Kind = Literal["remember", "forget"]
 # Longer clauses are no requests.
 MAX_CLAUSE_CHARS = 140
 _MAX_LEAD_CHARS = 90
-_SEPARATOR = re.compile(r"[,;，；。.!?！？…]++(?!\s*+(?:dass|daß|was ich|what i)(?!\w))\s*+|(?<=\s)[–—-]++(?=\s)\s*+")
+_SEPARATOR = re.compile(
+    r"[,;，；。.!?！？…]++(?!\s*+(?:dass|daß|was ich|what i)(?!\w))\s*+|(?<=\s)[–—-]++(?=\s)\s*+"
+    "|(?<=[\u3400-\u4dbf\u4e00-\u9fff]) ++(?=[\u3400-\u4dbf\u4e00-\u9fff])"
+)
 WORD = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+")
 _FEWEST_WORDS = 3
 _COLON = re.compile(r"[:：]\s*+")
@@ -66,7 +69,7 @@ class _Token:
 
 
 def clauses(text: str) -> list[tuple[int, int]]:
-    """Where the clauses of a sentence are: what commas, semicolons and dashes part."""
+    """Where the clauses of a sentence are: what commas, semicolons and dashes part, and spaces between characters."""
     ends = [(0, 0), *((mark.start(), mark.end()) for mark in _SEPARATOR.finditer(text)), (len(text), len(text))]
     return [(start, end) for (_, start), (end, _) in pairwise(ends) if text[start:end].strip()]
 

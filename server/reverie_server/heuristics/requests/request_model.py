@@ -71,4 +71,4 @@ def model() -> SentenceModel:
 def _own_words() -> Mapping[str, frozenset[str]]:
     """The words, by kind, that are common in such requests, or everywhere."""
     data = json.loads(MODEL_FILE.read_text(encoding="utf-8"))
-    return {kind: frozenset(one["own_words"]) for kind, one in data["words"].items()}
+    return {kind: frozenset(map(aligned, one["own_words"])) for kind, one in data["words"].items()}
