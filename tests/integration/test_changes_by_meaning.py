@@ -109,6 +109,35 @@ async def test_what_no_pattern_reads_is_replaced_by_what_says_it_otherwise(
     assert await is_likely(reader, old)
 
 
+async def test_people_in_a_sentence_do_not_hide_what_it_ends(reader: Runtime, embedder: LocalEmbedder) -> None:
+    """The price is the printer's, and it is not the printer who prints their own book."""
+    if embedder.identity.name not in pair_models():
+        pytest.skip("no model of pairs was made for it")
+    old = "It is Cawley Press who are going to print the book for us, since they did the calendar so nicely."
+    new = "We had to take the book away from Cawley Press, who doubled their price overnight, and Redfern print it."
+    others = [
+        f"The {thing} is in the {place}." for thing in ("ladder", "kettle", "drill") for place in ("shed", "attic")
+    ]
+    talk = await talk_of(reader, old, *others, new)
+    assert states(await rows(talk)).get(old) == "superseded"
+
+
+async def test_a_sentence_of_which_no_fact_can_end_ends_as_a_whole(reader: Runtime, embedder: LocalEmbedder) -> None:
+    """What is read in it is who Clare is, and she stays the niece."""
+    if embedder.identity.name not in pair_models():
+        pytest.skip("no model of pairs was made for it")
+    old = "My niece Clare is getting the upright piano, there is no room for it here."
+    talk = await talk_of(
+        reader,
+        old,
+        "It has rained all week.",
+        "I've changed my mind, the upright piano is not going to Clare after all, it stays here.",
+    )
+    facts = await rows(talk)
+    assert {str(fact["state"]) for fact in facts if fact["predicate"] == "niece"} == {"current"}
+    assert await is_likely(reader, old)
+
+
 async def test_what_is_plain_by_its_value_is_more_than_likely(reader: Runtime) -> None:
     old, new = "My rent is 850 a month.", "The landlord raised it to 920."
     await talk_of(reader, old, new)

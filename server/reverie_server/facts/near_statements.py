@@ -20,7 +20,9 @@ from reverie_server.heuristics.fact_sentences import sentence_key
 
 SQL = Queries(__file__)
 # Of the messages that are nearest to a sentence, as many are read.
-MAX_NEAR = 8
+MAX_NEAR = 24
+# Of what they say so many sentences are compared, those of the nearest messages first.
+MAX_STATEMENTS = 240
 # A message that is farther from each part of a sentence has nothing to do with it.
 _LEAST_SIMILARITY = 0.2
 
@@ -67,6 +69,8 @@ class SaidBefore:
             rows = await (await connection.execute(SQL["messages"], {**params, **of_keys})).fetchall()
         chars = sum(len(row["content"]) for row in rows)
         found = await isolated(statements_of, rows, self.given.language, chars=chars)
+        place_of = {key: place for place, key in enumerate(keys)}
+        found = sorted(found, key=lambda each: place_of[each.key[:2]])[:MAX_STATEMENTS]
         sentences = sorted({sentence_key(each.sentence) for each in found})
         async with self.database.tenant(place.tenant_id) as connection:
             await own_slices(connection, place)

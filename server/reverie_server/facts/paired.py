@@ -23,12 +23,16 @@ from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     Vectors,
     can_be_otherwise,
+    is_apart,
+    is_for_good,
     nearness_of,
     pair_log_odds,
 )
 
 # Of the facts that are nearest by their stored vectors, as many are compared.
 MAX_NEAREST = 12
+# Of all that is near so many sentences are compared.
+MAX_COMPARED = 24
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
@@ -64,11 +68,21 @@ class SentenceVectors:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What was said in one sentence before: the facts of it that hold, else the statement."""
+    """What was said in one sentence before: the facts of it that hold, and the statement, unless it was ended."""
 
     sentence: EarlierSentence
-    facts: Sequence[OpenFact]
-    unread: Unread | None = None
+    facts: Sequence[OpenFact] = ()
+    statement: Unread | None = None
+
+    def ended_by(self, change: ChangeSentence) -> tuple[OpenFact, Unread | None] | None:
+        """What of it a sentence ends that the model says ends it: of its facts the one of whose kind the new value is,
+        else the whole."""
+        able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
+        if able:
+            return max(able, key=lambda fact: has_value(change, fact)), None
+        if self.statement is None or is_for_good(self.facts):
+            return None
+        return self.statement.as_fact_of_meaning(change), self.statement
 
 
 @dataclass(slots=True)
@@ -101,41 +115,42 @@ class PairedChanges:
         for index in np.argsort(-np.array(log_odds), kind="stable"):
             if log_odds[index] < self.model.limit:
                 break
-            able = [fact for fact in earlier[index].facts if can_be_otherwise(change, fact)]
-            if able:
-                # Of several facts of a sentence the one of whose kind the new value is.
-                return max(able, key=lambda fact: has_value(change, fact)), earlier[index].unread
+            if (found := earlier[int(index)].ended_by(change)) is not None:
+                return found
         return None
 
     async def _earlier(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], own: Vectors
     ) -> list[_Earlier]:
         """What was said before that is near to the parts of a sentence."""
-        near = sorted(facts, key=lambda each: -float((own @ each[1]).max()))[:MAX_NEAREST]
         by_text: dict[str, list[OpenFact]] = {}
-        for fact, _ in near:
-            if fact.said_at <= change.said_at - APART:
+        for fact, _ in facts:
+            if is_apart(change, fact.said_at):
                 by_text.setdefault(fact.text, []).append(fact)
-        found = []
-        of_sentences: set[str] = set()
+        nearest = sorted(facts, key=lambda each: -float((own @ each[1]).max()))[:MAX_NEAREST]
+        texts = [text for text in dict.fromkeys(fact.text for fact, _ in nearest) if text in by_text]
         near_statements = await self.said.near(own, change.said_at - APART)
         # All that is compared below, in one call of the embedder.
-        texts = [*by_text, *(each.statement.sentence for each in near_statements)]
-        await self.vectors.of([part for text in dict.fromkeys(texts) for part in (text, *units_of(text))])
+        compared = [*texts, *(each.statement.sentence for each in near_statements)]
+        await self.vectors.of([part for text in dict.fromkeys(compared) for part in (text, *units_of(text))])
+        found = []
+        of_sentences: set[str] = set()
         for each in near_statements:
             statement = each.statement
-            made = self.made.get(statement.key)
             sentence = await self._sentence(statement.sentence, own)
-            if each.stated or made is not None:
-                of_one = [fact for text in by_text if text in each.stated for fact in by_text[text]]
-                found.append(_Earlier(sentence, [made] if made is not None else of_one))
-                of_sentences |= each.stated
+            of_sentences |= each.stated
+            holding = [fact for text in sorted(each.stated & by_text.keys()) for fact in by_text[text]]
+            if (made := self.made.get(statement.key)) is not None:
+                found.append(_Earlier(sentence, [made]))
+            elif holding or not each.stated:
+                found.append(_Earlier(sentence, holding, statement))
             else:
-                found.append(_Earlier(sentence, [statement.as_fact_of_meaning(change)], statement))
-        for text, of_text in by_text.items():
-            if text not in of_sentences:
-                found.append(_Earlier(await self._sentence(text, own), of_text))
-        return found
+                found.append(_Earlier(sentence))
+        found += [
+            _Earlier(await self._sentence(text, own), by_text[text]) for text in texts if text not in of_sentences
+        ]
+        found.sort(key=lambda each: -each.sentence.nearness)
+        return found[:MAX_COMPARED]
 
     async def _sentence(self, text: str, own: Vectors) -> EarlierSentence:
         [vector] = await self.vectors.of([text])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ from reverie_server.heuristics.stated_fact import SELF
 APART = timedelta(hours=1)
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
+
+_FOR_GOOD = NEVER - {"located"}
 
 # From this cosine on two sentences say the same.
 _SAID_AGAIN = 0.7
@@ -78,7 +80,7 @@ def pair_log_odds(
 
 def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a fact is one that a sentence can end: one of the user's that changes, or of whom the sentence names."""
-    if fact.predicate in _LASTING or fact.said_at > change.said_at - APART:
+    if fact.predicate in _LASTING or not is_apart(change, fact.said_at):
         return False
     if fact.predicate not in (*ROLES, *PETS) and _is_kin(fact.predicate):
         return False
@@ -92,6 +94,16 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if not change.values.is_empty and names and change.values.names and not names & change.values.names:
         return False
     return is_about(change, fact) and not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text))
+
+
+def is_apart(change: ChangeSentence, said_at: datetime) -> bool:
+    """Whether a sentence was said long enough after another to end it."""
+    return said_at <= change.said_at - APART
+
+
+def is_for_good(facts: Sequence[OpenFact]) -> bool:
+    """Whether a sentence states what no other takes back: a name, where somebody is from, what somebody cannot eat."""
+    return any(fact.predicate in _FOR_GOOD for fact in facts)
 
 
 def _is_kin(predicate: str) -> bool:

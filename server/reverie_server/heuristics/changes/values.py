@@ -42,11 +42,13 @@ _PAST = re.compile(
     r"(?<!\w)(?:last|yesterday|ago|(?:this|that) (?:morning|afternoon)|gestern|vorgestern|letzte[nmrs]?|vorige[nmrs]?"
     r"|heute (?:früh|morgen)|ayer|anoche|antier|pasad[oa]s?|esta mañana|hace)(?!\w)|昨[天晚]|前天|上(?:周|个|次)|刚才"
 )
-# Words for what one has many of, each with another value: alone they do not say what two sentences are about.
+# Words for what one has many of, each with another value, and for how much of a thing: alone they do not say what two
+# sentences are about.
 _KINDS = GENERIC_EVENTS | content_terms(
     "code pin password number date deadline price cost budget fee rent salary amount appointment lunch dinner birthday"
     " lesson class practice training ticket booking table room hour minute day night morning evening weekend people"
     " euro dollar pound franc kilo kilometer kilometre mile meter metre gram liter litre percent degree page step"
+    " whole entire half rest ganz hälfte entero resto mitad"
     " passwort nummer preis kosten gebühr miete gehalt betrag geburtstag kurs karte buchung tisch zimmer stunde minute"
     " tag abend leute prozent grad seite schritt código clave número precio costo alquiler sueldo cumpleaños clase"
     " reserva mesa habitación hora minuto día noche gente kilómetro grado página paso dólar"
