@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import psycopg
 import structlog
@@ -27,6 +27,7 @@ from reverie_indexer.database.upgrade import (
     read_state,
     shipped_program,
 )
+from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable, ReverieError, SetupError
 
 log = structlog.get_logger()
@@ -35,8 +36,9 @@ SQL = Queries(__file__)
 MIN_SERVER_VERSION = 150000
 MIN_VECTOR_VERSION = (0, 8, 4)
 
+ServerState = Literal["ok", "read_only", "unavailable"]
 # Begins a transaction on a connection.
-_Begin = Callable[[Connection], Awaitable[None]]
+_Begin = Callable[[WatchedConnection], Awaitable[None]]
 # No owner has this key: it stands for all of them, where the gate allows it.
 ALL_OWNERS = "*"
 
@@ -106,8 +108,8 @@ def _problem_of(facts: DictRow) -> str | None:
 
 @asynccontextmanager
 async def _connect(conninfo: str) -> AsyncIterator[Connection]:
-    async with await psycopg.AsyncConnection.connect(
-        conninfo, autocommit=True, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
+    async with await WatchedConnection.connect(
+        conninfo, autocommit=True, row_factory=dict_row, client_encoding="utf8", **connection_parameters(conninfo)
     ) as connection:
         yield connection
 
@@ -185,30 +187,41 @@ class Database:
         recover: Callable[[], Awaitable[None]] | None = None,
         faults: Faults | None = None,
         patience_seconds: float = 20.0,
+        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         self.conninfo = conninfo
         self.faults = faults or Faults()
         self._timeout_ms = int(statement_timeout_seconds * 1000)
         self._recover = recover
-        self._recovery = asyncio.Lock()
+        self._recovering: asyncio.Task[bool] | None = None
+        self._looking: asyncio.Task[ServerState] | None = None
+        self._draining: asyncio.Task[None] | None = None
         self._patience_seconds = patience_seconds
-        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+        self._silence_seconds = silence_seconds
+        self._pool: AsyncConnectionPool[WatchedConnection] = AsyncConnectionPool(
             conninfo,
             open=False,
             min_size=1,
             max_size=pool_size,
             timeout=5.0,
             configure=self._configure,
-            connection_class=psycopg.AsyncConnection[DictRow],
+            connection_class=WatchedConnection,
             # A prepared statement may flip to a generic plan, which takes HNSW on a small slice: never prepare.
-            kwargs={"row_factory": dict_row, "prepare_threshold": None, "connect_timeout": 10},
+            kwargs={"row_factory": dict_row, "prepare_threshold": None, **connection_parameters(conninfo)},
             reconnect_timeout=2.0,
         )
 
-    async def _configure(self, connection: Connection) -> None:
+    async def _configure(self, connection: WatchedConnection) -> None:
+        connection.silence_seconds = self._silence_seconds
+        connection.on_silence = self._drop_idle
         await connection.execute(SQL["configure_connection"], {"statement_timeout": f"{self._timeout_ms}ms"})
         await register_vector_async(connection)
         await connection.commit()
+
+    def _drop_idle(self) -> None:
+        """The server is silent: without this each idle connection would be found out by a request of its own."""
+        if self._draining is None or self._draining.done():
+            self._draining = asyncio.create_task(self._pool.drain(), name="drop-connections")
 
     async def open(self) -> None:
         """Open the pool; DatabaseUnavailable when no connection can be had."""
@@ -220,6 +233,10 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
+        tasks = [task for task in (self._recovering, self._looking, self._draining) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._pool.close()
 
     async def __aenter__(self) -> Database:
@@ -246,7 +263,7 @@ class Database:
         opening = [Statement(SQL["begin_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
         answers: list[list[DictRow]] = []
 
-        async def begin(connection: Connection) -> None:
+        async def begin(connection: WatchedConnection) -> None:
             # The message itself begins the transaction.
             await connection.set_autocommit(True)
             answers[:] = (await in_one_message(connection, [*opening, *statements]))[len(opening) :]
@@ -271,6 +288,21 @@ class Database:
     async def ping(self) -> None:
         """One round trip; DatabaseUnavailable when it fails."""
         await self.maintenance_query(SQL["ping"], {})
+
+    async def state(self, within_seconds: float) -> ServerState:
+        """Whether the server answers in time, and whether it takes writes. All who ask at once ask it once."""
+        looking = self._looking
+        if looking is None or looking.done():
+            looking = self._looking = asyncio.create_task(self._look(), name="look-at-database")
+        done, _ = await asyncio.wait({looking}, timeout=within_seconds)
+        return looking.result() if done else "unavailable"
+
+    async def _look(self) -> ServerState:
+        try:
+            [row] = await self.maintenance_query(SQL["takes_writes"], {})
+        except ReverieError:
+            return "unavailable"
+        return "ok" if row["takes_writes"] else "read_only"
 
     async def _query(
         self, enter: bytes, enter_params: Mapping[str, Any], statement: bytes, params: Mapping[str, Any]
@@ -312,7 +344,7 @@ class Database:
             await self._pool.putconn(connection)
 
     def _entering(self, enter: str, params: dict[str, Any], snapshot: bool) -> _Begin:
-        async def begin(connection: Connection) -> None:
+        async def begin(connection: WatchedConnection) -> None:
             await connection.set_autocommit(False)
             await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
             await connection.set_read_only(snapshot or self.faults.storage_full or None)
@@ -322,7 +354,7 @@ class Database:
 
         return begin
 
-    async def _begin(self, begin: _Begin) -> Connection:
+    async def _begin(self, begin: _Begin) -> WatchedConnection:
         """A connection inside a begun transaction. Nothing has been done yet, so it may be tried again."""
         deadline = asyncio.get_running_loop().time() + self._patience_seconds
         while True:
@@ -341,7 +373,7 @@ class Database:
                 raise
             return connection
 
-    async def _give_back(self, connection: Connection) -> None:
+    async def _give_back(self, connection: WatchedConnection) -> None:
         """Give a connection back to the pool, out of what was begun on it."""
         try:
             if not connection.closed:
@@ -349,7 +381,7 @@ class Database:
         finally:
             await self._pool.putconn(connection)
 
-    async def _connection(self, deadline: float) -> Connection:
+    async def _connection(self, deadline: float) -> WatchedConnection:
         while True:
             try:
                 return await self._pool.getconn()
@@ -360,16 +392,29 @@ class Database:
         if asyncio.get_running_loop().time() > deadline:
             raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
         log.warning("database_connection_lost")
-        async with self._recovery:
-            if self._recover is not None:
-                try:
-                    await self._recover()
-                except SetupError as error:
-                    # Its words are for the operator: they name files of the server.
-                    log.error("postgres_not_recovered", detail=error.detail)
-                    raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from error
+        if self._recover is not None:
+            recovering = self._recovering
+            if recovering is None or recovering.done():
+                recovering = asyncio.create_task(_is_brought_back(self._recover), name="recover-database")
+                self._recovering = recovering
+            # What takes longer goes on, for whoever asks next.
+            done, _ = await asyncio.wait({recovering}, timeout=deadline - asyncio.get_running_loop().time())
+            if not done:
+                raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
+            if not recovering.result():
+                raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from cause
         # Broken connections of the pool are found out one by one by their first statement.
         await asyncio.sleep(0.05)
+
+
+async def _is_brought_back(recover: Callable[[], Awaitable[None]]) -> bool:
+    try:
+        await recover()
+    except SetupError as error:
+        # Its words are for the operator: they name files of the server.
+        log.error("postgres_not_recovered", detail=error.detail)
+        return False
+    return True
 
 
 def _raise(translated: ReverieError | None, error: psycopg.Error) -> NoReturn:

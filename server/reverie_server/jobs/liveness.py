@@ -11,6 +11,7 @@ from psycopg.rows import dict_row
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.watched import WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable
 
 SQL = Queries(__file__)
@@ -75,8 +76,9 @@ class Liveness:
     async def _connect(self) -> Connection:
         if self._connection is not None:
             await self._connection.close()
-        self._connection = await psycopg.AsyncConnection.connect(
-            self._conninfo, row_factory=dict_row, autocommit=True, prepare_threshold=None, connect_timeout=10
+        parameters = connection_parameters(self._conninfo)
+        self._connection = await WatchedConnection.connect(
+            self._conninfo, row_factory=dict_row, autocommit=True, prepare_threshold=None, **parameters
         )
         await self._connection.execute(SQL["notice_death"])
         return self._connection

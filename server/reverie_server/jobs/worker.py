@@ -20,6 +20,7 @@ from procrastinate.job_context import JobContext
 from procrastinate.worker import Worker as QueueWorker
 
 from reverie_indexer.database.database import Database
+from reverie_indexer.database.watched import WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable, ReverieError
 from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.model import STAGES
@@ -131,7 +132,8 @@ class Worker:
                 min_size=1,
                 max_size=2,
                 timeout=5.0,
-                kwargs={"prepare_threshold": None, "connect_timeout": 10},
+                connection_class=WatchedConnection,
+                kwargs={"prepare_threshold": None, **connection_parameters(self._database.conninfo)},
             ),
             periodic_defaults={"max_delay": CRON_MAX_DELAY_SECONDS},
         )

@@ -1,0 +1,208 @@
+"""PostgreSQL is frozen, read-only or a standby: requests end with an answer that says so, and go on when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import httpx
+import psutil
+import psycopg
+import pytest
+from tests.clusters import cluster_directory
+from tests.conftest import PLAIN, ServeRuntime
+
+from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_indexer.errors import DatabaseUnavailable
+from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.postgres.embedded import EmbeddedPostgres
+from reverie_indexer.postgres.host import read_lock_file
+from reverie_server.app.wiring import assemble
+from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
+
+SMALL = {"autovacuum": "off", "shared_buffers": "16MB", "fsync": "off"}
+# Nothing here is measured: what takes longer than this hangs.
+HANGS_SECONDS = 60.0
+FILE = "/api/v1/agents/wren/files/notes/a.md"
+SEARCH = "/api/v1/agents/wren/memory/search"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Path]:
+    """A cluster with the schema, stopped."""
+    with cluster_directory() as directory:
+        home = directory / "home"
+        with EmbeddedPostgres(home, options=SMALL) as server:
+            asyncio.run(prepare_database(server.start()))
+        yield home
+
+
+@pytest.fixture
+def home(cluster: Path) -> Iterator[Path]:
+    """It runs. After the test it takes writes again, and is stopped."""
+    with EmbeddedPostgres(cluster, options=SMALL):
+        try:
+            yield cluster
+        finally:
+            thaw(cluster)
+            make_read_only(cluster, "off")
+
+
+def conninfo_of(home: Path) -> str:
+    return EmbeddedPostgres(home, options=SMALL).start()
+
+
+def processes(home: Path) -> list[psutil.Process]:
+    lock_file = read_lock_file(home / "postgres")
+    assert lock_file is not None
+    postmaster = psutil.Process(lock_file.pid)
+    return [postmaster, *postmaster.children()]
+
+
+def freeze(home: Path) -> None:
+    """As a machine that stands still: the kernel takes connections, and nobody answers."""
+    for process in processes(home):
+        process.send_signal(signal.SIGSTOP)
+
+
+def thaw(home: Path) -> None:
+    for process in processes(home):
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGCONT)
+
+
+def make_read_only(home: Path, value: str) -> None:
+    with psycopg.connect(conninfo_of(home), autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}".encode())
+        connection.execute("SELECT pg_reload_conf()")
+
+
+@asynccontextmanager
+async def running(home: Path) -> AsyncIterator[Runtime]:
+    """Everything wired, on a pool that soon takes silence for death."""
+
+    async def load() -> HashingEmbedder:
+        return HashingEmbedder(16)
+
+    conninfo = await asyncio.to_thread(conninfo_of, home)
+    async with Database(conninfo, pool_size=4, patience_seconds=3, silence_seconds=0.5) as database:
+        slot = ModelSlot(load)
+        await slot.fill(database)
+        runtime = assemble(Settings(embedder="hashing"), database, slot)
+        recording = asyncio.create_task(runtime.recalls.run())
+        try:
+            yield runtime
+        finally:
+            recording.cancel()
+            await asyncio.gather(recording, return_exceptions=True)
+            await slot.aclose()
+            await runtime.compactions.aclose()
+
+
+@asynccontextmanager
+async def client_of(runtime: Runtime, serve: ServeRuntime) -> AsyncIterator[httpx.AsyncClient]:
+    base_url = await serve(runtime)
+    async with httpx.AsyncClient(base_url=base_url, timeout=HANGS_SECONDS, verify=PLAIN) as client:
+        yield client
+
+
+async def fill_pool(database: Database, connections: int = 4) -> None:
+    """Idle connections, of which each request takes one."""
+    async with AsyncExitStack() as stack:
+        for _ in range(connections):
+            await stack.enter_async_context(database.maintenance())
+
+
+async def comes_about(condition: Callable[[], Awaitable[bool]]) -> None:
+    until = time.monotonic() + HANGS_SECONDS
+    while not await condition():
+        assert time.monotonic() < until
+        await asyncio.sleep(0.1)
+
+
+def check_unavailable(answer: httpx.Response) -> None:
+    assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable"), answer.text
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+async def test_a_frozen_server_is_an_answer_and_a_thawed_one_is_used_again(
+    home: Path, serve_runtime: ServeRuntime
+) -> None:
+    async with running(home) as runtime, client_of(runtime, serve_runtime) as client:
+        assert (await client.put(FILE, json={"content": "The lantern hangs in the harbour."})).is_success
+        assert (await client.post(SEARCH, json={"query": "lantern"})).json()["results"]
+        await fill_pool(runtime.database)
+        freeze(home)
+        ready, *answers = await asyncio.gather(
+            client.get("/readyz"),
+            client.put(FILE, json={"content": "The lantern is gone."}),
+            client.get(FILE),
+            client.post(SEARCH, json={"query": "lantern"}),
+        )
+        assert (ready.status_code, ready.json()["database"]) == (503, "unavailable")
+        for answer in answers:
+            check_unavailable(answer)
+        assert (await client.get("/readyz")).json()["status"] == "not_ready"
+        thaw(home)
+
+        async def is_back() -> bool:
+            return (await client.get("/readyz")).status_code == 200
+
+        await comes_about(is_back)
+        assert (await client.get(FILE)).status_code == 200
+        assert (await client.put(FILE, json={"content": "The lantern is back."})).status_code == 200
+
+
+async def test_a_server_that_freezes_inside_a_transaction_ends_it_also_for_who_is_cancelled(home: Path) -> None:
+    async with running(home) as runtime:
+        inside = asyncio.Event()
+
+        async def work() -> None:
+            async with runtime.database.maintenance() as connection:
+                inside.set()
+                await connection.execute("SELECT pg_sleep(1)")
+
+        waits, is_cancelled = asyncio.create_task(work()), asyncio.create_task(work())
+        await inside.wait()
+        await asyncio.sleep(0.2)
+        freeze(home)
+        is_cancelled.cancel()
+        async with asyncio.timeout(HANGS_SECONDS):
+            outcomes = await asyncio.gather(waits, is_cancelled, return_exceptions=True)
+        assert isinstance(outcomes[0], DatabaseUnavailable)
+        assert isinstance(outcomes[1], asyncio.CancelledError | DatabaseUnavailable)
+
+
+async def test_a_long_statement_of_a_server_that_lives_is_let_go_on(home: Path) -> None:
+    async with running(home) as runtime, runtime.database.maintenance() as connection:
+        row = await (await connection.execute("SELECT 1 AS one FROM pg_sleep(3)")).fetchone()
+        assert row == {"one": 1}
+
+
+async def test_a_recovery_that_takes_long_is_not_waited_for(home: Path) -> None:
+    ended = asyncio.Event()
+    begun = 0
+
+    async def recover() -> None:
+        nonlocal begun
+        begun += 1
+        await ended.wait()
+
+    conninfo = await asyncio.to_thread(conninfo_of, home)
+    async with Database(conninfo, pool_size=2, patience_seconds=4, silence_seconds=0.5, recover=recover) as database:
+        freeze(home)
+        for _ in range(2):
+            with pytest.raises(DatabaseUnavailable):
+                async with asyncio.timeout(HANGS_SECONDS):
+                    await database.ping()
+        assert begun == 1
+        thaw(home)
+        ended.set()
+        await database.ping()
