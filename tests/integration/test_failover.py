@@ -206,3 +206,31 @@ async def test_a_recovery_that_takes_long_is_not_waited_for(home: Path) -> None:
         thaw(home)
         ended.set()
         await database.ping()
+
+
+async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, serve_runtime: ServeRuntime) -> None:
+    async with running(home) as runtime, client_of(runtime, serve_runtime) as client:
+        assert (await client.put(FILE, json={"content": "The lantern hangs in the harbour."})).is_success
+        make_read_only(home, "on")
+
+        async def is_read_only() -> bool:
+            ready = await client.get("/readyz")
+            assert ready.status_code == 200
+            return bool(ready.json()["database"] == "read_only" and ready.json()["status"] == "degraded")
+
+        await comes_about(is_read_only)
+        refused = await client.put(FILE, json={"content": "The lantern is gone."})
+        check_unavailable(refused)
+        assert "read-only" in refused.json()["detail"]
+        session = "/api/v1/agents/wren/sessions/s1/messages"
+        check_unavailable(await client.post(session, json={"messages": [{"role": "user", "content": "hello"}]}))
+        assert (await client.get(FILE)).json()["content"] == "The lantern hangs in the harbour."
+        assert (await client.post(SEARCH, json={"query": "lantern"})).json()["results"]
+        assert any("read-only" in reason for reason in (await client.get("/readyz")).json()["reasons"])
+        make_read_only(home, "off")
+
+        async def takes_writes() -> bool:
+            return (await client.put(FILE, json={"content": "The lantern is back."})).status_code == 200
+
+        await comes_about(takes_writes)
+        assert (await client.get("/readyz")).json()["status"] == "ready"

@@ -339,6 +339,9 @@ class Database:
                     await connection.rollback()
                 raise
         except psycopg.Error as error:
+            if isinstance(error, psycopg.errors.ReadOnlySqlTransaction) and not connection.read_only:
+                # Of several hosts, or behind a proxy, another server may take writes by now.
+                await connection.close()
             _raise(self.faults.translated(error), error)
         finally:
             await self._pool.putconn(connection)

@@ -82,7 +82,7 @@ async def healthz() -> Health:
 async def readyz(system: System) -> JSONResponse:
     """Whether the database and the embedder answer; 503 with the reasons when not.
 
-    What is `degraded` (the disk is full, damaged data was met) answers 200: reads go on, and
+    What is `degraded` (the disk is full, damaged data was met, the database is read-only) answers 200: reads go on, and
     every server of the database has the same trouble, so that a load balancer that took them all out would make an
     outage of it.
     """
@@ -99,6 +99,8 @@ async def readyz(system: System) -> JSONResponse:
     if "embedder" in breakers and breakers["embedder"].state != "closed":
         state = "paused"
     troubles = system.database.faults.reasons()
+    if database == "read_only":
+        troubles.append("the database is read-only (a standby, or set so): writes are refused, reads go on")
     status: Literal["ready", "degraded", "not_ready"] = "not_ready" if reasons else "degraded" if troubles else "ready"
     body = Readiness(
         status=status,
