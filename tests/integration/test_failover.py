@@ -226,6 +226,11 @@ async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, s
         check_unavailable(await client.post(session, json={"messages": [{"role": "user", "content": "hello"}]}))
         assert (await client.get(FILE)).json()["content"] == "The lantern hangs in the harbour."
         assert (await client.post(SEARCH, json={"query": "lantern"})).json()["results"]
+
+        async def recalls_wait() -> bool:
+            return runtime.recalls.failures > 0
+
+        await comes_about(recalls_wait)
         assert any("read-only" in reason for reason in (await client.get("/readyz")).json()["reasons"])
         make_read_only(home, "off")
 
@@ -233,4 +238,10 @@ async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, s
             return (await client.put(FILE, json={"content": "The lantern is back."})).status_code == 200
 
         await comes_about(takes_writes)
+
+        async def recalls_are_written() -> bool:
+            return runtime.recalls.written > 0
+
+        await comes_about(recalls_are_written)
+        assert runtime.recalls.lost == 0
         assert (await client.get("/readyz")).json()["status"] == "ready"
