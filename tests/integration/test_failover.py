@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -13,22 +14,30 @@ import httpx
 import psutil
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
+from structlog.testing import capture_logs
 from tests.clusters import cluster_directory
 from tests.conftest import PLAIN, ServeRuntime
 
+from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import DatabaseUnavailable
+from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.postgres.host import read_lock_file
-from reverie_server.app.wiring import assemble
+from reverie_server.app.background import wire_worker
+from reverie_server.app.upkeep import upkeep
+from reverie_server.app.wiring import assemble, open_runtime
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 
 SMALL = {"autovacuum": "off", "shared_buffers": "16MB", "fsync": "off"}
 # Nothing here is measured: what takes longer than this hangs.
 HANGS_SECONDS = 60.0
+LANTERN = "The lantern hangs in the harbour."
 FILE = "/api/v1/agents/wren/files/notes/a.md"
 SEARCH = "/api/v1/agents/wren/memory/search"
 
@@ -55,7 +64,9 @@ def home(cluster: Path) -> Iterator[Path]:
 
 
 def conninfo_of(home: Path) -> str:
-    return EmbeddedPostgres(home, options=SMALL).start()
+    lock_file = read_lock_file(home / "postgres")
+    assert lock_file is not None
+    return make_conninfo(host=str(lock_file.socket_dir), user="postgres", dbname="reverie")
 
 
 def processes(home: Path) -> list[psutil.Process]:
@@ -84,6 +95,34 @@ def make_read_only(home: Path, value: str) -> None:
         connection.execute("SELECT pg_reload_conf()")
 
 
+def is_standby(home: Path) -> bool:
+    with psycopg.connect(conninfo_of(home)) as connection:
+        return connection.execute("SELECT pg_is_in_recovery()").fetchone() == (True,)
+
+
+def promote(home: Path) -> None:
+    with psycopg.connect(conninfo_of(home)) as connection:
+        assert connection.execute("SELECT pg_promote()").fetchone() == (True,)
+
+
+@pytest.fixture
+async def standby(cluster: Path) -> AsyncIterator[Path]:
+    """A hot standby with a file in its memory, whose primary has gone."""
+    with EmbeddedPostgres(cluster, options=SMALL):
+        async with running(cluster) as runtime:
+            place = Place("default", "wren", "personal", None)
+            await runtime.pipeline.write(place, overwrite("notes/a.md", LANTERN, by="test", reason="test"))
+    signal_file = cluster / "postgres" / "standby.signal"
+    signal_file.touch()
+    os.chown(signal_file, cluster.joinpath("postgres").stat().st_uid, -1)
+    try:
+        with EmbeddedPostgres(cluster, options=SMALL):
+            assert is_standby(cluster)
+            yield cluster
+    finally:
+        signal_file.unlink(missing_ok=True)
+
+
 @asynccontextmanager
 async def running(home: Path) -> AsyncIterator[Runtime]:
     """Everything wired, on a pool that soon takes silence for death."""
@@ -91,7 +130,7 @@ async def running(home: Path) -> AsyncIterator[Runtime]:
     async def load() -> HashingEmbedder:
         return HashingEmbedder(16)
 
-    conninfo = await asyncio.to_thread(conninfo_of, home)
+    conninfo = conninfo_of(home)
     async with Database(conninfo, pool_size=4, patience_seconds=3, silence_seconds=0.5) as database:
         slot = ModelSlot(load)
         await slot.fill(database)
@@ -136,7 +175,7 @@ async def test_a_frozen_server_is_an_answer_and_a_thawed_one_is_used_again(
     home: Path, serve_runtime: ServeRuntime
 ) -> None:
     async with running(home) as runtime, client_of(runtime, serve_runtime) as client:
-        assert (await client.put(FILE, json={"content": "The lantern hangs in the harbour."})).is_success
+        assert (await client.put(FILE, json={"content": LANTERN})).is_success
         assert (await client.post(SEARCH, json={"query": "lantern"})).json()["results"]
         await fill_pool(runtime.database)
         freeze(home)
@@ -195,7 +234,7 @@ async def test_a_recovery_that_takes_long_is_not_waited_for(home: Path) -> None:
         begun += 1
         await ended.wait()
 
-    conninfo = await asyncio.to_thread(conninfo_of, home)
+    conninfo = conninfo_of(home)
     async with Database(conninfo, pool_size=2, patience_seconds=4, silence_seconds=0.5, recover=recover) as database:
         freeze(home)
         for _ in range(2):
@@ -210,7 +249,7 @@ async def test_a_recovery_that_takes_long_is_not_waited_for(home: Path) -> None:
 
 async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, serve_runtime: ServeRuntime) -> None:
     async with running(home) as runtime, client_of(runtime, serve_runtime) as client:
-        assert (await client.put(FILE, json={"content": "The lantern hangs in the harbour."})).is_success
+        assert (await client.put(FILE, json={"content": LANTERN})).is_success
         make_read_only(home, "on")
 
         async def is_read_only() -> bool:
@@ -224,7 +263,7 @@ async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, s
         assert "read-only" in refused.json()["detail"]
         session = "/api/v1/agents/wren/sessions/s1/messages"
         check_unavailable(await client.post(session, json={"messages": [{"role": "user", "content": "hello"}]}))
-        assert (await client.get(FILE)).json()["content"] == "The lantern hangs in the harbour."
+        assert (await client.get(FILE)).json()["content"] == LANTERN
         assert (await client.post(SEARCH, json={"query": "lantern"})).json()["results"]
 
         async def recalls_wait() -> bool:
@@ -245,3 +284,49 @@ async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, s
         await comes_about(recalls_are_written)
         assert runtime.recalls.lost == 0
         assert (await client.get("/readyz")).json()["status"] == "ready"
+
+
+async def test_a_standby_serves_reads_quietly_and_all_once_it_is_promoted(
+    standby: Path, serve_runtime: ServeRuntime
+) -> None:
+    conninfo = conninfo_of(standby)
+    settings = Settings(
+        embedder="hashing",
+        embedder_dimension=16,
+        database_url=SecretStr(conninfo),
+        backfill_interval_seconds=0.2,
+        worker_poll_seconds=0.2,
+    )
+    with capture_logs() as lines:
+        async with open_runtime(settings) as runtime, client_of(runtime, serve_runtime) as client:
+            worker = wire_worker(settings, runtime.database, runtime.consolidation)
+            tasks = [asyncio.create_task(upkeep(runtime)), asyncio.create_task(worker.run())]
+            try:
+                ready = await client.get("/readyz")
+                await runtime.models.wait(HANGS_SECONDS)
+                ready = await client.get("/readyz")
+                assert ready.json()["embedder"] == "ready", lines
+                assert (ready.status_code, ready.json()["database"]) == (200, "read_only")
+                found = (await client.post(SEARCH, json={"query": "lantern", "explain": True})).json()
+                assert found["results"][0]["text"] == LANTERN
+                assert not found.get("warnings")
+                check_unavailable(await client.put(FILE, json={"content": "The lantern is gone."}))
+                await asyncio.sleep(1)
+                events = [line["event"] for line in lines if line["log_level"] != "info"]
+                assert not [event for event in events if "upkeep" in event or "worker" in event], lines
+                await asyncio.to_thread(promote, standby)
+
+                async def takes_writes() -> bool:
+                    return (await client.put(FILE, json={"content": "The lantern is back."})).status_code == 200
+
+                await comes_about(takes_writes)
+
+                async def goes_on() -> bool:
+                    totals = await runtime.consolidation.health.totals()
+                    return totals.workers == 1 and any(line["event"] == "upkeep_goes_on" for line in lines)
+
+                await comes_about(goes_on)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)

@@ -36,6 +36,7 @@ RESTART_SECONDS = 0.5
 MAX_RESTART_SECONDS = 15.0
 # A worker that lived longer was well: the delay before its successor begins at RESTART_SECONDS again.
 WELL_SECONDS = 60.0
+STATE_SECONDS = 30.0
 # Periodic jobs are deferred up to this late rather than never: a worker may be started at any time of the day.
 CRON_MAX_DELAY_SECONDS = 6 * 3600.0 + 60.0
 
@@ -88,6 +89,7 @@ class Worker:
         silence_library()
         wait_seconds = RESTART_SECONDS
         while not is_cancelled():
+            await self._until_writable()
             began = time.monotonic()
             try:
                 await self._work()
@@ -103,6 +105,15 @@ class Worker:
                 await self._database.ping()
             except DatabaseUnavailable:
                 log.warning("worker_waits", code=DatabaseUnavailable.code)
+
+    async def _until_writable(self) -> None:
+        """Wait while the database is read-only: what runs its jobs is at another server."""
+        is_waiting = False
+        while not is_cancelled() and await self._database.state(STATE_SECONDS) == "read_only":
+            if not is_waiting:
+                log.info("worker_waits_for_a_writable_database")
+            is_waiting = True
+            await asyncio.sleep(self._rules.poll_seconds)
 
     async def _work(self) -> None:
         app = self._app()
