@@ -247,6 +247,24 @@ async def test_a_recovery_that_takes_long_is_not_waited_for(home: Path) -> None:
         await database.ping()
 
 
+async def test_patience_is_for_an_outage_and_not_for_each_request_of_it(home: Path) -> None:
+    async with Database(conninfo_of(home), pool_size=2, patience_seconds=8, silence_seconds=0.5) as database:
+        freeze(home)
+        attempts = []
+        for _ in range(2):
+            with capture_logs() as lines, pytest.raises(DatabaseUnavailable):
+                await database.ping()
+            attempts.append([line["event"] for line in lines].count("database_connection_lost"))
+        assert attempts[0] >= 2
+        assert attempts[1] == 0
+        thaw(home)
+
+        async def is_back() -> bool:
+            return await database.state(HANGS_SECONDS) == "ok"
+
+        await comes_about(is_back)
+
+
 async def test_a_read_only_server_answers_reads_and_refuses_writes(home: Path, serve_runtime: ServeRuntime) -> None:
     async with running(home) as runtime, client_of(runtime, serve_runtime) as client:
         assert (await client.put(FILE, json={"content": LANTERN})).is_success

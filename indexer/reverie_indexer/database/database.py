@@ -174,8 +174,9 @@ class Database:
     """A pool of connections and the only ways to open a transaction.
 
     `recover`, where given, brings a dead embedded server back; it is called at most once at a time, when a
-    connection cannot be had, and the transaction is then begun again. Once begun, a transaction is never
-    repeated: its outcome may already be durable. While `faults` says that the disk is full, transactions are read-only.
+    connection cannot be had, and the transaction is then begun again, up to `patience_seconds` after the server was
+    first found to be away. Once begun, a transaction is never repeated: its outcome may already be durable. While
+    `faults` says that the disk is full, transactions are read-only.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class Database:
         statement_timeout_seconds: float = 30.0,
         recover: Callable[[], Awaitable[None]] | None = None,
         faults: Faults | None = None,
-        patience_seconds: float = 20.0,
+        patience_seconds: float = 40.0,
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         self.conninfo = conninfo
@@ -197,6 +198,8 @@ class Database:
         self._looking: asyncio.Task[ServerState] | None = None
         self._draining: asyncio.Task[None] | None = None
         self._patience_seconds = patience_seconds
+        # When the server was first found to be away, since it last answered.
+        self._lost_at: float | None = None
         self._silence_seconds = silence_seconds
         self._pool: AsyncConnectionPool[WatchedConnection] = AsyncConnectionPool(
             conninfo,
@@ -317,6 +320,7 @@ class Database:
                 await cursor.execute(enter.rstrip().rstrip(b";") + b";\n" + statement, {**enter_params, **params})
                 while cursor.nextset():
                     pass
+                self._lost_at = None
                 return await cursor.fetchall()
             except psycopg.Error as error:
                 if not (connection.closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
@@ -374,6 +378,7 @@ class Database:
             except BaseException:
                 await self._give_back(connection)
                 raise
+            self._lost_at = None
             return connection
 
     async def _give_back(self, connection: WatchedConnection) -> None:
@@ -392,7 +397,11 @@ class Database:
                 await self._recover_or_raise(error, deadline)
 
     async def _recover_or_raise(self, cause: Exception, deadline: float) -> None:
-        if asyncio.get_running_loop().time() > deadline:
+        now = asyncio.get_running_loop().time()
+        # In a long outage a request makes one attempt: it must not wait for as long as the first did.
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        deadline = min(deadline, self._lost_at + self._patience_seconds)
+        if now > deadline:
             raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
         log.warning("database_connection_lost")
         if self._recover is not None:
@@ -401,7 +410,7 @@ class Database:
                 recovering = asyncio.create_task(_is_brought_back(self._recover), name="recover-database")
                 self._recovering = recovering
             # What takes longer goes on, for whoever asks next.
-            done, _ = await asyncio.wait({recovering}, timeout=deadline - asyncio.get_running_loop().time())
+            done, _ = await asyncio.wait({recovering}, timeout=deadline - now)
             if not done:
                 raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
             if not recovering.result():
