@@ -348,3 +348,40 @@ async def test_a_standby_serves_reads_quietly_and_all_once_it_is_promoted(
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_read_whose_connection_is_lost_is_done_again_and_a_write_is_not(
+    home: Path, serve_runtime: ServeRuntime
+) -> None:
+    async with running(home) as runtime, client_of(runtime, serve_runtime) as client:
+        assert (await client.put(FILE, json={"content": LANTERN})).is_success
+        read, found, head, written = await while_connections_end(
+            conninfo_of(home),
+            client.get(FILE),
+            client.post(SEARCH, json={"query": "lantern"}),
+            client.head(FILE),
+            client.put(FILE, json={"content": "The lantern is gone."}),
+        )
+        assert (read.status_code, read.json()["content"]) == (200, LANTERN)
+        assert (found.status_code, found.json()["results"][0]["text"]) == (200, LANTERN)
+        assert (head.status_code, head.content) == (200, b"")
+        check_unavailable(written)
+
+
+async def while_connections_end(conninfo: str, *requests: Awaitable[httpx.Response]) -> list[httpx.Response]:
+    """The answers to requests whose connections end while all of them read."""
+    waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    async with (
+        await psycopg.AsyncConnection.connect(conninfo) as holder,
+        await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as other,
+    ):
+        await holder.execute("LOCK TABLE documents, versions, chunks IN ACCESS EXCLUSIVE MODE")
+        answers = [asyncio.ensure_future(request) for request in requests]
+
+        async def all_wait() -> bool:
+            return len(await (await other.execute(f"SELECT {waiting}".encode())).fetchall()) == len(requests)
+
+        await comes_about(all_wait)
+        await other.execute(f"SELECT pg_terminate_backend(pid) {waiting}".encode())
+        await holder.rollback()
+        return await asyncio.gather(*answers)

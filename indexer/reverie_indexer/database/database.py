@@ -28,7 +28,7 @@ from reverie_indexer.database.upgrade import (
     shipped_program,
 )
 from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
-from reverie_indexer.errors import DatabaseUnavailable, ReverieError, SetupError
+from reverie_indexer.errors import DatabaseUnavailable, ReadInterrupted, ReverieError, SetupError
 
 log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
@@ -253,9 +253,11 @@ class Database:
     async def tenant(self, tenant_id: str, *, snapshot: bool = False) -> AsyncIterator[Connection]:
         """A transaction as reverie_app for one tenant, that sees no slice yet; rolled back on any error.
 
-        `snapshot` makes it read-only with one snapshot for all its statements.
+        `snapshot` makes it read-only with one snapshot for all its statements: ReadInterrupted when its connection is
+        lost, and the caller may begin again.
         """
-        async with self._transaction(self._entering("enter_tenant", {"tenant_id": tenant_id}, snapshot)) as connection:
+        begin = self._entering("enter_tenant", {"tenant_id": tenant_id}, snapshot)
+        async with self._transaction(begin, only_reads=snapshot) as connection:
             yield connection
 
     @asynccontextmanager
@@ -271,7 +273,7 @@ class Database:
             await connection.set_autocommit(True)
             answers[:] = (await in_one_message(connection, [*opening, *statements]))[len(opening) :]
 
-        async with self._transaction(begin) as connection:
+        async with self._transaction(begin, only_reads=True) as connection:
             yield connection, answers
 
     @asynccontextmanager
@@ -331,7 +333,7 @@ class Database:
                 await self._pool.putconn(connection)
 
     @asynccontextmanager
-    async def _transaction(self, begin: _Begin) -> AsyncIterator[Connection]:
+    async def _transaction(self, begin: _Begin, *, only_reads: bool = False) -> AsyncIterator[Connection]:
         connection = await self._begin(begin)
         try:
             try:
@@ -346,6 +348,8 @@ class Database:
             if isinstance(error, psycopg.errors.ReadOnlySqlTransaction) and not connection.read_only:
                 # Of several hosts, or behind a proxy, another server may take writes by now.
                 await connection.close()
+            if only_reads and connection.closed and isinstance(error, psycopg.OperationalError):
+                raise ReadInterrupted("PostgreSQL went away in the middle of the request; try again") from error
             _raise(self.faults.translated(error), error)
         finally:
             await self._pool.putconn(connection)
