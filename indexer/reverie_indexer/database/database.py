@@ -18,6 +18,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from reverie_indexer.database.faults import Faults, start_errors
 from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.sessions import POOLED, is_pooled
 from reverie_indexer.database.upgrade import (
     Program,
     SchemaState,
@@ -122,6 +123,8 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
     program = program or shipped_program()
     with start_errors():
         async with _connect(conninfo) as connection:
+            if await is_pooled(conninfo, connection):
+                raise SetupError(POOLED)
             await connection.execute(SQL["set_up_session"])
             await hold_schema(connection)
             facts = await _one(connection, SQL["server_facts"])
@@ -145,7 +148,7 @@ async def inspect_database(conninfo: str, program: Program | None = None) -> tup
     with start_errors():
         async with _connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
-            problem = _problem_of(facts)
+            problem = _problem_of(facts) or (POOLED if await is_pooled(conninfo, connection) else None)
             state = SchemaState(None, (), facts["has_jobs"])
             if facts["may_be_owner"]:
                 await _become_owner(connection, facts)

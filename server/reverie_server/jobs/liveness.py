@@ -38,7 +38,7 @@ class Liveness:
         return self._worker_id
 
     async def renew(self) -> None:
-        """Take the lock again where its connection is lost; DatabaseUnavailable where that fails.
+        """Take the lock again where it or its connection is lost; DatabaseUnavailable where that fails.
 
         Until then others take the worker for dead and may run its jobs a second time, which every stage allows.
         """
@@ -46,8 +46,10 @@ class Liveness:
             return
         try:
             if self._connection is not None and not self._connection.closed:
-                await self._connection.execute(SQL["alive"])
-                return
+                cursor = await self._connection.execute(SQL["alive"], {"worker_id": self._worker_id})
+                if (await cursor.fetchone() or {})["held"]:
+                    return
+                log.warning("worker_lock_lost", worker=self._worker_id)
         except psycopg.Error:
             log.warning("worker_connection_lost", worker=self._worker_id)
         try:
