@@ -134,6 +134,10 @@ class DatabaseUnavailable(ReverieError):
     code = "database_unavailable"
 
 
+class ReadInterrupted(DatabaseUnavailable):
+    """PostgreSQL went away in the middle of a transaction that only reads."""
+
+
 class StorageFull(DatabaseUnavailable):
     """The disk of the database is full: writes are refused, reads go on."""
 

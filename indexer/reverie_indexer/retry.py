@@ -1,4 +1,4 @@
-"""Work that begins again when others were faster."""
+"""Work that begins again: when others were faster, and reads whose connection was lost."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from reverie_indexer.errors import Conflict
+from reverie_indexer.errors import Conflict, ReadInterrupted
 
 T = TypeVar("T")
 
 
 class Superseded(Exception):
     """Somebody else changed what an attempt was based on. Its transaction is undone, and the attempt begins again."""
+
+
+async def read_again(attempt: Callable[[], Awaitable[T]]) -> T:
+    """The result of an attempt that only reads, or of a second one where the first lost its connection."""
+    with suppress(ReadInterrupted):
+        return await attempt()
+    return await attempt()
 
 
 async def until_stable(

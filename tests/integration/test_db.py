@@ -212,6 +212,26 @@ async def _sleep_inside(database: Database) -> None:
         await connection.execute("SELECT pg_sleep(30)")
 
 
+async def test_a_connection_that_takes_no_writes_is_given_up_for_one_that_may(conninfo: str) -> None:
+    """With several hosts in the URL, or behind a proxy, the next one may lead to another server."""
+    async with Database(conninfo, pool_size=1) as database:
+        async with database.maintenance() as connection:
+            pid = connection.info.backend_pid
+            await connection.execute("SET default_transaction_read_only = on")
+        assert await database.state(30) == "read_only"
+        with pytest.raises(DatabaseUnavailable, match="read-only"):
+            await _delete_inside(database)
+        async with database.maintenance() as connection:
+            assert connection.info.backend_pid != pid
+        await _delete_inside(database)
+        assert await database.state(30) == "ok"
+
+
+async def _delete_inside(database: Database) -> None:
+    async with database.maintenance() as connection:
+        await connection.execute("DELETE FROM recalls")
+
+
 async def test_a_statement_that_takes_too_long_is_ended(conninfo: str) -> None:
     async with Database(conninfo, pool_size=1, statement_timeout_seconds=0.2) as database:
         with pytest.raises(DatabaseUnavailable):

@@ -193,6 +193,22 @@ async def test_what_a_dead_worker_left_is_taken_over_at_once(runtime: Runtime, d
     assert (await system.consolidation.health.totals()).workers == 0
 
 
+async def test_a_worker_whose_lock_is_gone_though_its_connection_lives_takes_it_again(
+    runtime: Runtime, database: Database
+) -> None:
+    """As behind a pooler that gives its session to another."""
+    queue = with_stages(runtime, {"dedup": Recorded()}).consolidation.queue
+    living = Liveness(database.conninfo)
+    await deferred(database, ADA)
+    assert await queue.take(await living.enter()) is not None
+    await living.renew()
+    assert living._connection is not None
+    await living._connection.execute("SELECT pg_advisory_unlock_all()")
+    await living.renew()
+    assert await queue.rescue() == 0
+    await living.leave()
+
+
 async def test_a_job_that_three_processes_die_of_is_a_dead_letter(runtime: Runtime, database: Database) -> None:
     queue = Queue(database, JobRules())
     await deferred(database, ADA)

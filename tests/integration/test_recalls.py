@@ -179,6 +179,28 @@ async def test_what_cannot_be_stored_does_not_hold_up_the_rest(runtime: Runtime,
     assert len(rows(conninfo)) == 1
 
 
+async def test_an_error_that_nobody_expected_costs_its_batch_and_not_the_recorder(
+    runtime: Runtime, conninfo: str
+) -> None:
+    await put(runtime, "a.md", REVIEW)
+    shown = await found(runtime)
+    recording = asyncio.create_task(runtime.recalls.run())
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("ALTER TABLE recalls RENAME TO elsewhere")
+        runtime.recalls.note("default", "x", shown, "search")
+        async with asyncio.timeout(30):
+            while not runtime.recalls.lost:  # noqa: ASYNC110 - another task counts it
+                await asyncio.sleep(0.05)
+        connection.execute("ALTER TABLE elsewhere RENAME TO recalls")
+    runtime.recalls.note("default", "y", shown, "search")
+    async with asyncio.timeout(30):
+        while not rows(conninfo):  # noqa: ASYNC110 - what is waited for is in the database
+            await asyncio.sleep(0.05)
+    assert (runtime.recalls.written, runtime.recalls.lost) == (1, 1)
+    runtime.recalls.stop()
+    await recording
+
+
 async def test_the_running_system_writes_them_by_itself_and_at_last_when_it_ends(
     runtime: Runtime, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Literal
 
@@ -36,4 +37,9 @@ def test_a_logged_exception_shows_no_values(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "tool_failed" in shown.err
+    assert "in fail" in shown.err
+    assert "RuntimeError: a memory of 6 characters" in shown.err
+    if log_format == "json":
+        [line] = shown.err.splitlines()
+        assert json.loads(line)["exception"].startswith("Traceback")
     assert secret not in shown.err

@@ -16,9 +16,10 @@ from psycopg.pq import Format
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import SQL as DB_SQL
-from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.database.messages import Message
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.watched import WatchedConnection
 
 SQL = Queries(__file__)
 
@@ -50,7 +51,7 @@ class _NotingCursor(psycopg.AsyncCursor[DictRow]):
 class NotingDatabase(Database):
     """The database of a program whose statements are to be noted."""
 
-    async def _configure(self, connection: Connection) -> None:
+    async def _configure(self, connection: WatchedConnection) -> None:
         await super()._configure(connection)
         connection.cursor_factory = _NotingCursor
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import psycopg
 import structlog
@@ -18,6 +18,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from reverie_indexer.database.faults import Faults, start_errors
 from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.sessions import POOLED, is_pooled
 from reverie_indexer.database.upgrade import (
     Program,
     SchemaState,
@@ -27,7 +28,8 @@ from reverie_indexer.database.upgrade import (
     read_state,
     shipped_program,
 )
-from reverie_indexer.errors import DatabaseUnavailable, ReverieError, SetupError
+from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
+from reverie_indexer.errors import DatabaseUnavailable, ReadInterrupted, ReverieError, SetupError
 
 log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
@@ -35,8 +37,9 @@ SQL = Queries(__file__)
 MIN_SERVER_VERSION = 150000
 MIN_VECTOR_VERSION = (0, 8, 4)
 
+ServerState = Literal["ok", "read_only", "unavailable"]
 # Begins a transaction on a connection.
-_Begin = Callable[[Connection], Awaitable[None]]
+_Begin = Callable[[WatchedConnection], Awaitable[None]]
 # No owner has this key: it stands for all of them, where the gate allows it.
 ALL_OWNERS = "*"
 
@@ -106,8 +109,8 @@ def _problem_of(facts: DictRow) -> str | None:
 
 @asynccontextmanager
 async def _connect(conninfo: str) -> AsyncIterator[Connection]:
-    async with await psycopg.AsyncConnection.connect(
-        conninfo, autocommit=True, row_factory=dict_row, connect_timeout=15, client_encoding="utf8"
+    async with await WatchedConnection.connect(
+        conninfo, autocommit=True, row_factory=dict_row, client_encoding="utf8", **connection_parameters(conninfo)
     ) as connection:
         yield connection
 
@@ -120,6 +123,8 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
     program = program or shipped_program()
     with start_errors():
         async with _connect(conninfo) as connection:
+            if await is_pooled(conninfo, connection):
+                raise SetupError(POOLED)
             await connection.execute(SQL["set_up_session"])
             await hold_schema(connection)
             facts = await _one(connection, SQL["server_facts"])
@@ -143,7 +148,7 @@ async def inspect_database(conninfo: str, program: Program | None = None) -> tup
     with start_errors():
         async with _connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
-            problem = _problem_of(facts)
+            problem = _problem_of(facts) or (POOLED if await is_pooled(conninfo, connection) else None)
             state = SchemaState(None, (), facts["has_jobs"])
             if facts["may_be_owner"]:
                 await _become_owner(connection, facts)
@@ -172,8 +177,9 @@ class Database:
     """A pool of connections and the only ways to open a transaction.
 
     `recover`, where given, brings a dead embedded server back; it is called at most once at a time, when a
-    connection cannot be had, and the transaction is then begun again. Once begun, a transaction is never
-    repeated: its outcome may already be durable. While `faults` says that the disk is full, transactions are read-only.
+    connection cannot be had, and the transaction is then begun again, up to `patience_seconds` after the server was
+    first found to be away. Once begun, a transaction is never repeated: its outcome may already be durable. While
+    `faults` says that the disk is full, transactions are read-only.
     """
 
     def __init__(
@@ -184,31 +190,44 @@ class Database:
         statement_timeout_seconds: float = 30.0,
         recover: Callable[[], Awaitable[None]] | None = None,
         faults: Faults | None = None,
-        patience_seconds: float = 20.0,
+        patience_seconds: float = 40.0,
+        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         self.conninfo = conninfo
         self.faults = faults or Faults()
         self._timeout_ms = int(statement_timeout_seconds * 1000)
         self._recover = recover
-        self._recovery = asyncio.Lock()
+        self._recovering: asyncio.Task[bool] | None = None
+        self._looking: asyncio.Task[ServerState] | None = None
+        self._draining: asyncio.Task[None] | None = None
         self._patience_seconds = patience_seconds
-        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+        # When the server was first found to be away, since it last answered.
+        self._lost_at: float | None = None
+        self._silence_seconds = silence_seconds
+        self._pool: AsyncConnectionPool[WatchedConnection] = AsyncConnectionPool(
             conninfo,
             open=False,
             min_size=1,
             max_size=pool_size,
             timeout=5.0,
             configure=self._configure,
-            connection_class=psycopg.AsyncConnection[DictRow],
+            connection_class=WatchedConnection,
             # A prepared statement may flip to a generic plan, which takes HNSW on a small slice: never prepare.
-            kwargs={"row_factory": dict_row, "prepare_threshold": None, "connect_timeout": 10},
+            kwargs={"row_factory": dict_row, "prepare_threshold": None, **connection_parameters(conninfo)},
             reconnect_timeout=2.0,
         )
 
-    async def _configure(self, connection: Connection) -> None:
+    async def _configure(self, connection: WatchedConnection) -> None:
+        connection.silence_seconds = self._silence_seconds
+        connection.on_silence = self._drop_idle
         await connection.execute(SQL["configure_connection"], {"statement_timeout": f"{self._timeout_ms}ms"})
         await register_vector_async(connection)
         await connection.commit()
+
+    def _drop_idle(self) -> None:
+        """The server is silent: without this each idle connection would be found out by a request of its own."""
+        if self._draining is None or self._draining.done():
+            self._draining = asyncio.create_task(self._pool.drain(), name="drop-connections")
 
     async def open(self) -> None:
         """Open the pool; DatabaseUnavailable when no connection can be had."""
@@ -220,6 +239,10 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
+        tasks = [task for task in (self._recovering, self._looking, self._draining) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._pool.close()
 
     async def __aenter__(self) -> Database:
@@ -233,9 +256,11 @@ class Database:
     async def tenant(self, tenant_id: str, *, snapshot: bool = False) -> AsyncIterator[Connection]:
         """A transaction as reverie_app for one tenant, that sees no slice yet; rolled back on any error.
 
-        `snapshot` makes it read-only with one snapshot for all its statements.
+        `snapshot` makes it read-only with one snapshot for all its statements: ReadInterrupted when its connection is
+        lost, and the caller may begin again.
         """
-        async with self._transaction(self._entering("enter_tenant", {"tenant_id": tenant_id}, snapshot)) as connection:
+        begin = self._entering("enter_tenant", {"tenant_id": tenant_id}, snapshot)
+        async with self._transaction(begin, only_reads=snapshot) as connection:
             yield connection
 
     @asynccontextmanager
@@ -246,12 +271,12 @@ class Database:
         opening = [Statement(SQL["begin_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
         answers: list[list[DictRow]] = []
 
-        async def begin(connection: Connection) -> None:
+        async def begin(connection: WatchedConnection) -> None:
             # The message itself begins the transaction.
             await connection.set_autocommit(True)
             answers[:] = (await in_one_message(connection, [*opening, *statements]))[len(opening) :]
 
-        async with self._transaction(begin) as connection:
+        async with self._transaction(begin, only_reads=True) as connection:
             yield connection, answers
 
     @asynccontextmanager
@@ -272,6 +297,21 @@ class Database:
         """One round trip; DatabaseUnavailable when it fails."""
         await self.maintenance_query(SQL["ping"], {})
 
+    async def state(self, within_seconds: float) -> ServerState:
+        """Whether the server answers in time, and whether it takes writes. All who ask at once ask it once."""
+        looking = self._looking
+        if looking is None or looking.done():
+            looking = self._looking = asyncio.create_task(self._look(), name="look-at-database")
+        done, _ = await asyncio.wait({looking}, timeout=within_seconds)
+        return looking.result() if done else "unavailable"
+
+    async def _look(self) -> ServerState:
+        try:
+            [row] = await self.maintenance_query(SQL["takes_writes"], {})
+        except ReverieError:
+            return "unavailable"
+        return "ok" if row["takes_writes"] else "read_only"
+
     async def _query(
         self, enter: bytes, enter_params: Mapping[str, Any], statement: bytes, params: Mapping[str, Any]
     ) -> list[DictRow]:
@@ -285,6 +325,7 @@ class Database:
                 await cursor.execute(enter.rstrip().rstrip(b";") + b";\n" + statement, {**enter_params, **params})
                 while cursor.nextset():
                     pass
+                self._lost_at = None
                 return await cursor.fetchall()
             except psycopg.Error as error:
                 if not (connection.closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
@@ -295,7 +336,7 @@ class Database:
                 await self._pool.putconn(connection)
 
     @asynccontextmanager
-    async def _transaction(self, begin: _Begin) -> AsyncIterator[Connection]:
+    async def _transaction(self, begin: _Begin, *, only_reads: bool = False) -> AsyncIterator[Connection]:
         connection = await self._begin(begin)
         try:
             try:
@@ -307,12 +348,17 @@ class Database:
                     await connection.rollback()
                 raise
         except psycopg.Error as error:
+            if isinstance(error, psycopg.errors.ReadOnlySqlTransaction) and not connection.read_only:
+                # Of several hosts, or behind a proxy, another server may take writes by now.
+                await connection.close()
+            if only_reads and connection.closed and isinstance(error, psycopg.OperationalError):
+                raise ReadInterrupted("PostgreSQL went away in the middle of the request; try again") from error
             _raise(self.faults.translated(error), error)
         finally:
             await self._pool.putconn(connection)
 
     def _entering(self, enter: str, params: dict[str, Any], snapshot: bool) -> _Begin:
-        async def begin(connection: Connection) -> None:
+        async def begin(connection: WatchedConnection) -> None:
             await connection.set_autocommit(False)
             await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ if snapshot else None)
             await connection.set_read_only(snapshot or self.faults.storage_full or None)
@@ -322,7 +368,7 @@ class Database:
 
         return begin
 
-    async def _begin(self, begin: _Begin) -> Connection:
+    async def _begin(self, begin: _Begin) -> WatchedConnection:
         """A connection inside a begun transaction. Nothing has been done yet, so it may be tried again."""
         deadline = asyncio.get_running_loop().time() + self._patience_seconds
         while True:
@@ -339,9 +385,10 @@ class Database:
             except BaseException:
                 await self._give_back(connection)
                 raise
+            self._lost_at = None
             return connection
 
-    async def _give_back(self, connection: Connection) -> None:
+    async def _give_back(self, connection: WatchedConnection) -> None:
         """Give a connection back to the pool, out of what was begun on it."""
         try:
             if not connection.closed:
@@ -349,7 +396,7 @@ class Database:
         finally:
             await self._pool.putconn(connection)
 
-    async def _connection(self, deadline: float) -> Connection:
+    async def _connection(self, deadline: float) -> WatchedConnection:
         while True:
             try:
                 return await self._pool.getconn()
@@ -357,19 +404,36 @@ class Database:
                 await self._recover_or_raise(error, deadline)
 
     async def _recover_or_raise(self, cause: Exception, deadline: float) -> None:
-        if asyncio.get_running_loop().time() > deadline:
+        now = asyncio.get_running_loop().time()
+        # In a long outage a request makes one attempt: it must not wait for as long as the first did.
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        deadline = min(deadline, self._lost_at + self._patience_seconds)
+        if now > deadline:
             raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
         log.warning("database_connection_lost")
-        async with self._recovery:
-            if self._recover is not None:
-                try:
-                    await self._recover()
-                except SetupError as error:
-                    # Its words are for the operator: they name files of the server.
-                    log.error("postgres_not_recovered", detail=error.detail)
-                    raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from error
+        if self._recover is not None:
+            recovering = self._recovering
+            if recovering is None or recovering.done():
+                recovering = asyncio.create_task(_is_brought_back(self._recover), name="recover-database")
+                self._recovering = recovering
+            # What takes longer goes on, for whoever asks next.
+            done, _ = await asyncio.wait({recovering}, timeout=deadline - now)
+            if not done:
+                raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
+            if not recovering.result():
+                raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from cause
         # Broken connections of the pool are found out one by one by their first statement.
         await asyncio.sleep(0.05)
+
+
+async def _is_brought_back(recover: Callable[[], Awaitable[None]]) -> bool:
+    try:
+        await recover()
+    except SetupError as error:
+        # Its words are for the operator: they name files of the server.
+        log.error("postgres_not_recovered", detail=error.detail)
+        return False
+    return True
 
 
 def _raise(translated: ReverieError | None, error: psycopg.Error) -> NoReturn:

@@ -88,6 +88,9 @@ SELECT set_config('reverie.maintenance', 'on', true);
 -- ping: whether the server answers
 SELECT 1 AS one;
 
+-- takes_writes: whether the server takes writes, which a standby does not, nor one that is set read-only
+SELECT current_setting('transaction_read_only') = 'off' AS takes_writes;
+
 -- act_for: whose slices this transaction may see and open
 SELECT set_config('reverie.agent', %(agent_id)s, true), set_config('reverie.owner', coalesce(%(owner_key)s, ''), true);
 

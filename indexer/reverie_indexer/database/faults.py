@@ -152,7 +152,10 @@ class Faults:
                 # Begun read-only because the disk is full; else PostgreSQL itself takes no writes.
                 if self.storage_full or self._clock() - self._full_at < TRANSACTION_SECONDS:
                     return _full()
-                return DatabaseUnavailable("PostgreSQL takes no writes now (it is read-only); try again")
+                return DatabaseUnavailable(
+                    "PostgreSQL takes no writes now (it is read-only): nothing was written, reads go on; try again",
+                    retry_after_seconds=5,
+                )
             case (
                 psycopg.errors.DataCorrupted()
                 | psycopg.errors.IndexCorrupted()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pgvector import HalfVector
 from psycopg import sql
+from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
@@ -42,23 +43,30 @@ class Pending:
 async def activate_or_check(database: Database, identity: ModelIdentity) -> int:
     """The id of the model that is to be used; it becomes active in an index that has none yet.
 
-    ModelMismatch when the index holds another model's vectors: those and these must never be compared.
+    ModelMismatch when the index holds another model's vectors: those and these must never be compared. Nothing is
+    written or locked where a model is active, so that a standby's reads may use it.
     """
+    active_rows = await database.maintenance_query(SQL["active_model"], {})
+    if active_rows:
+        return _checked(active_rows[0], identity)
     async with database.maintenance() as connection:
         await connection.execute(SQL["lock_models"])
         active = await (await connection.execute(SQL["active_model"])).fetchone()
         if active is not None:
-            model_id = active.pop("model_id")
-            stored = ModelIdentity(**active)
-            if stored != identity:
-                raise ModelMismatch(
-                    f"the index was embedded with {stored}, but {identity} is configured; configure the former, or "
-                    "run `reverie embeddings migrate` to re-embed the index while search goes on"
-                )
-            return int(model_id)
+            return _checked(active, identity)
         model_id, _ = await _ensure_model(connection, identity)
         await connection.execute(SQL["activate_model"], {"model_id": model_id})
         return model_id
+
+
+def _checked(active: DictRow, identity: ModelIdentity) -> int:
+    stored = ModelIdentity(**{name: value for name, value in active.items() if name != "model_id"})
+    if stored != identity:
+        raise ModelMismatch(
+            f"the index was embedded with {stored}, but {identity} is configured; configure the former, or "
+            "run `reverie embeddings migrate` to re-embed the index while search goes on"
+        )
+    return int(active["model_id"])
 
 
 async def register(database: Database, identity: ModelIdentity) -> tuple[int, bool]:

@@ -34,6 +34,8 @@ Outcome = Literal["ok", "denied", "refused", "failed"]
 ReadsMode = Literal["off", "sampled", "on"]
 SYSTEM = "system"
 INTERVAL_SECONDS = 1.0
+# While the database takes no writes, the attempts become rarer up to this.
+MAX_INTERVAL_SECONDS = 30.0
 SAMPLE_SECONDS = 60.0
 # Further entries are dropped and counted: a database that is down must not fill the memory of the server.
 MAX_WAITING = 10_000
@@ -277,14 +279,18 @@ class Audit:
         """Write the collected entries until stopped, and then the rest. A failed write is tried again."""
         loop = asyncio.get_running_loop()
         sample_at = loop.time() + SAMPLE_SECONDS
+        wait_seconds = INTERVAL_SECONDS
         while not self._stopping.is_set():
+            failures = self._failures
             with suppress(TimeoutError):
-                async with asyncio.timeout(INTERVAL_SECONDS):
+                async with asyncio.timeout(wait_seconds):
                     await self._stopping.wait()
             is_due = loop.time() >= sample_at
             if is_due:
                 sample_at = loop.time() + SAMPLE_SECONDS
             await self.flush(with_sampled=is_due or self._stopping.is_set())
+            is_failing = self._failures != failures
+            wait_seconds = min(2 * wait_seconds, MAX_INTERVAL_SECONDS) if is_failing else INTERVAL_SECONDS
 
     def stop(self) -> None:
         """Let `run` write the rest and end."""

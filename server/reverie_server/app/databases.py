@@ -55,5 +55,6 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             pool_size=settings.pool_size,
             statement_timeout_seconds=settings.statement_timeout_seconds,
             recover=recover,
+            patience_seconds=settings.database_patience_seconds,
         ) as database:
             yield database

@@ -30,6 +30,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     from reverie_server.http.all_routes import RESPONSES, routes
     from reverie_server.http.counters import TurnCounters
     from reverie_server.http.job_metrics import JobMetrics
+    from reverie_server.http.read_again import ReadAgain
     from reverie_server.http.routes import operations, reference
     from reverie_server.mcp.endpoint import McpEndpoint
     from reverie_server.pages.all_pages import REFERENCE, pages
@@ -61,6 +62,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.include_router(reference.reference_router(app, REFERENCE, is_public=has_public_docs))
     app.router.routes.append(mcp.route)
     problems.install(app)
+    app.add_middleware(ReadAgain)
     app.add_middleware(operations.HeadAsGet)
     app.state.load = wire_entrance(app, runtime)
     metrics.registry.register(app.state.load)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from reverie_indexer.errors import EmbedderUnavailable, ModelMismatch, ReverieError
+from reverie_indexer.errors import DatabaseUnavailable, EmbedderUnavailable, ModelMismatch, ReverieError
 from reverie_indexer.index import vectors
 from reverie_server.access.audit import prune as prune_audit
 from reverie_server.files.retention import prune_history
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 PRUNE_INTERVAL_SECONDS = 3600.0
+_STATE_SECONDS = 30.0
 # An edit that is taken back within a week costs no model call.
 CACHE_KEEP_DAYS = 7
 
@@ -29,14 +30,21 @@ CACHE_KEEP_DAYS = 7
 async def upkeep(runtime: Runtime) -> None:
     """Until cancelled: publish that silent sessions are complete, load a model that could not be loaded, embed what
     waits, give large slices their index, learn what is near by a model without constants, and every hour remove
-    history, audit and cached vectors that are not kept.
+    history, audit and cached vectors that are not kept. While the database is read-only, wait: it is another server's.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
     interval = runtime.settings.backfill_interval_seconds
     prune_at = 0.0
+    is_waiting = False
     while not is_cancelled():
         try:
+            was_waiting, is_waiting = is_waiting, await _is_read_only(runtime)
+            if is_waiting != was_waiting:
+                log.info("upkeep_waits_for_a_writable_database" if is_waiting else "upkeep_goes_on")
+            if is_waiting:
+                await asyncio.sleep(interval)
+                continue
             await complete_idle_sessions(
                 runtime.database, runtime.consolidation.delays, idle_seconds=runtime.settings.session_idle_seconds
             )
@@ -66,6 +74,17 @@ async def upkeep(runtime: Runtime) -> None:
                 await asyncio.sleep(min(1.0, interval))
         except TimeoutError:
             pass
+
+
+async def _is_read_only(runtime: Runtime) -> bool:
+    """Whether nothing can be kept up now. A model that failed for another reason is loaded all the same, for reads."""
+    if await runtime.database.state(_STATE_SECONDS) != "read_only":
+        return False
+    if runtime.models.state == "failed" and not isinstance(runtime.models.error, DatabaseUnavailable):
+        await runtime.models.fill(runtime.database)
+    if isinstance(runtime.models.error, ModelMismatch):
+        raise runtime.models.error
+    return True
 
 
 async def _upkeep_once(runtime: Runtime) -> None:

@@ -43,20 +43,20 @@ def _configure_logging(settings: Settings) -> None:
 
     import structlog
 
-    renderer: Any = (
-        structlog.processors.JSONRenderer()
+    # A traceback with the values of variables, which is the default of both, would show what people store.
+    renderers: list[Any] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if settings.log_format == "json"
-        # A traceback with the values of variables, which is the default, would show what people store.
-        else structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
-        )
+        else [
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+        ]
     )
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            renderer,
+            *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, settings.log_level.upper())),
         logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LineStream(sys.stderr))),

@@ -19,6 +19,7 @@ from reverie_indexer import errors
 from reverie_server.access.origin import MisdirectedRequest
 from reverie_server.access.request_id import HEADER, current_request_id, of_request
 from reverie_server.files.strict_zip import NotAnArchive
+from reverie_server.http.read_again import is_interrupted
 from reverie_server.http.requests import id_header
 from reverie_server.llm.errors import LanguageModelUnavailable, NoLanguageModel
 
@@ -155,6 +156,8 @@ def status_of(kind: type[errors.ReverieError]) -> int | None:
 def answer_with(request: Request, error: errors.ReverieError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The response for an expected error. `headers` are added to those of its status."""
     status = status_of(type(error)) or 500
+    if isinstance(error, errors.ReadInterrupted):
+        is_interrupted(request.scope)
     # Refusals for overload are counted in the metrics; there are too many of them for the log.
     if status >= 500 and not isinstance(error, errors.Overloaded):
         log.warning("request_failed", code=error.code, detail=error.detail)

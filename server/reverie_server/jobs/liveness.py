@@ -11,6 +11,7 @@ from psycopg.rows import dict_row
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.watched import WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable
 
 SQL = Queries(__file__)
@@ -37,7 +38,7 @@ class Liveness:
         return self._worker_id
 
     async def renew(self) -> None:
-        """Take the lock again where its connection is lost; DatabaseUnavailable where that fails.
+        """Take the lock again where it or its connection is lost; DatabaseUnavailable where that fails.
 
         Until then others take the worker for dead and may run its jobs a second time, which every stage allows.
         """
@@ -45,8 +46,10 @@ class Liveness:
             return
         try:
             if self._connection is not None and not self._connection.closed:
-                await self._connection.execute(SQL["alive"])
-                return
+                cursor = await self._connection.execute(SQL["alive"], {"worker_id": self._worker_id})
+                if (await cursor.fetchone() or {})["held"]:
+                    return
+                log.warning("worker_lock_lost", worker=self._worker_id)
         except psycopg.Error:
             log.warning("worker_connection_lost", worker=self._worker_id)
         try:
@@ -75,8 +78,9 @@ class Liveness:
     async def _connect(self) -> Connection:
         if self._connection is not None:
             await self._connection.close()
-        self._connection = await psycopg.AsyncConnection.connect(
-            self._conninfo, row_factory=dict_row, autocommit=True, prepare_threshold=None, connect_timeout=10
+        parameters = connection_parameters(self._conninfo)
+        self._connection = await WatchedConnection.connect(
+            self._conninfo, row_factory=dict_row, autocommit=True, prepare_threshold=None, **parameters
         )
         await self._connection.execute(SQL["notice_death"])
         return self._connection

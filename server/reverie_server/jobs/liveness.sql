@@ -13,5 +13,9 @@ SELECT procrastinate_unregister_worker_v1(%(worker_id)s),
 SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
        set_config('tcp_keepalives_count', '3', false);
 
--- alive: the worker's connection
-SELECT 1 AS one;
+-- alive: whether the process that works for this connection still holds the worker's lock
+SELECT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = 1919252069 AND objsubid = 2 AND granted AND pid = pg_backend_pid()
+      AND objid::bigint = mod(%(worker_id)s::bigint, 2147483647)
+) AS held;

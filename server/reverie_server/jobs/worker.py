@@ -20,6 +20,7 @@ from procrastinate.job_context import JobContext
 from procrastinate.worker import Worker as QueueWorker
 
 from reverie_indexer.database.database import Database
+from reverie_indexer.database.watched import WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable, ReverieError
 from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.model import STAGES
@@ -35,6 +36,7 @@ RESTART_SECONDS = 0.5
 MAX_RESTART_SECONDS = 15.0
 # A worker that lived longer was well: the delay before its successor begins at RESTART_SECONDS again.
 WELL_SECONDS = 60.0
+STATE_SECONDS = 30.0
 # Periodic jobs are deferred up to this late rather than never: a worker may be started at any time of the day.
 CRON_MAX_DELAY_SECONDS = 6 * 3600.0 + 60.0
 
@@ -87,6 +89,7 @@ class Worker:
         silence_library()
         wait_seconds = RESTART_SECONDS
         while not is_cancelled():
+            await self._until_writable()
             began = time.monotonic()
             try:
                 await self._work()
@@ -102,6 +105,15 @@ class Worker:
                 await self._database.ping()
             except DatabaseUnavailable:
                 log.warning("worker_waits", code=DatabaseUnavailable.code)
+
+    async def _until_writable(self) -> None:
+        """Wait while the database is read-only: what runs its jobs is at another server."""
+        is_waiting = False
+        while not is_cancelled() and await self._database.state(STATE_SECONDS) == "read_only":
+            if not is_waiting:
+                log.info("worker_waits_for_a_writable_database")
+            is_waiting = True
+            await asyncio.sleep(self._rules.poll_seconds)
 
     async def _work(self) -> None:
         app = self._app()
@@ -131,7 +143,8 @@ class Worker:
                 min_size=1,
                 max_size=2,
                 timeout=5.0,
-                kwargs={"prepare_threshold": None, "connect_timeout": 10},
+                connection_class=WatchedConnection,
+                kwargs={"prepare_threshold": None, **connection_parameters(self._database.conninfo)},
             ),
             periodic_defaults={"max_delay": CRON_MAX_DELAY_SECONDS},
         )

@@ -31,6 +31,7 @@ from reverie_server.access.principal import place_for
 from reverie_server.inject.inject import Injection
 from reverie_server.prompt.context import Section
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
+from reverie_server.text.error_site import error_site
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -38,6 +39,8 @@ Kind = Literal["context", "inject", "chat"]
 # Further turns are lost, and counted: a database that is down must not fill the memory of the server.
 MAX_WAITING = 1_000
 INTERVAL_SECONDS = 1.0
+# While the database takes no writes, the attempts become rarer up to this.
+MAX_INTERVAL_SECONDS = 30.0
 # What the user said is kept up to here: it is to be recognised, and the conversation has the whole.
 MAX_ASKED_CHARS = 1_000
 _PRUNED_AT_ONCE = 10_000
@@ -154,13 +157,17 @@ class TurnLog:
 
     async def run(self) -> None:
         """Write the noted turns until `stop`, and then the rest. What fails is tried again."""
+        wait_seconds = INTERVAL_SECONDS
         while not self._stopping.is_set():
             await self._noted.wait()
             with suppress(TimeoutError):
-                async with asyncio.timeout(INTERVAL_SECONDS):
+                async with asyncio.timeout(wait_seconds):
                     await self._stopping.wait()
             self._noted.clear()
-            if not await self.flush():
+            if await self.flush():
+                wait_seconds = INTERVAL_SECONDS
+            else:
+                wait_seconds = min(2 * wait_seconds, MAX_INTERVAL_SECONDS)
                 self._noted.set()
 
     def stop(self) -> None:
@@ -179,6 +186,9 @@ class TurnLog:
                     log.warning("turns_not_written", code=error.code, detail=error.detail, waiting=len(self._waiting))
                     if isinstance(error, DatabaseUnavailable | Conflict):
                         return False
+                    self.lost += len(batch)
+                except Exception as error:  # noqa: BLE001  # one batch must not end the recorder
+                    log.error("turns_lost", error=error_site(error), lost=len(batch))
                     self.lost += len(batch)
                 for _ in batch:
                     self._waiting.popleft()

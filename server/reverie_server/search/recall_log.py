@@ -23,6 +23,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, DatabaseUnavailable, ReverieError
 from reverie_indexer.text.analyse import fold
 from reverie_server.search.relevance import MIN_RELEVANCE
+from reverie_server.text.error_site import error_site
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -31,6 +32,8 @@ Source = Literal["search", "inject"]
 MAX_WAITING = 10_000
 BATCH = 1000
 INTERVAL_SECONDS = 1.0
+# While the database takes no writes, the attempts become rarer up to this.
+MAX_INTERVAL_SECONDS = 30.0
 # The relevance from which on a fact that was shown was used.
 USED_FROM = 0.3
 
@@ -90,15 +93,21 @@ class RecallLog:
 
     async def run(self) -> None:
         """Write the noted recalls in batches until `stop`, and then the rest. A batch that fails is tried again."""
+        wait_seconds = INTERVAL_SECONDS
         while not self._stopping.is_set():
             await self._noted.wait()
             # Recalls that come close together are written together.
             with suppress(TimeoutError):
-                async with asyncio.timeout(INTERVAL_SECONDS):
+                async with asyncio.timeout(wait_seconds):
                     await self._stopping.wait()
             self._noted.clear()
-            if not await self.flush():
+            if await self.flush():
+                wait_seconds = INTERVAL_SECONDS
+            else:
+                wait_seconds = min(2 * wait_seconds, MAX_INTERVAL_SECONDS)
                 self._noted.set()
+        if self._waiting:
+            log.warning("recalls_lost", lost=len(self._waiting))
 
     def stop(self) -> None:
         """Let `run` write the rest and end. Cancelled within a batch, it could not tell which recalls are written."""
@@ -118,6 +127,9 @@ class RecallLog:
                     if isinstance(error, DatabaseUnavailable | Conflict):
                         return False
                     # The batch would fail at any other time too, and the next ones wait behind it.
+                    self.lost += len(batch)
+                except Exception as error:  # noqa: BLE001  # one batch must not end the recorder
+                    log.error("recalls_lost", error=error_site(error), lost=len(batch))
                     self.lost += len(batch)
                 for _ in batch:
                     self._waiting.popleft()

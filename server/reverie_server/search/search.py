@@ -15,6 +15,7 @@ import structlog
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot
+from reverie_indexer.retry import read_again
 from reverie_indexer.text.analyse import analyse_query
 from reverie_server.search.calibration.known import UNMEASURED, Measure, Measures
 from reverie_server.search.candidates import Booleans, Candidates
@@ -118,7 +119,9 @@ class Search:
 
         The requests differ in what they ask for alone: in `query` and `vector_query`.
         """
-        rules = rules or self.rules
+        return await read_again(lambda: self._search_together(requests, rules or self.rules))
+
+    async def _search_together(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
         with span("search"):
             outcomes = await self._search(requests, rules)
             lacking = [

@@ -65,6 +65,9 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     itself must stop."""
     statement_timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     """Longest time of one SQL statement."""
+    database_patience_seconds: Annotated[float, Field(ge=0, le=3600)] = 40.0
+    """Time that a request waits for a database that is away before it answers 503: longer than a failover takes, which
+    with Patroni's defaults is 30 to 40. When it has been away for that long, requests make one attempt each."""
     log_format: Literal["console", "json"] = "console"
     """Form of the log, which goes to stderr and never holds texts of memory."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
@@ -21,12 +20,14 @@ from pydantic import BaseModel, ConfigDict
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_indexer.breaker import Breaker
-from reverie_indexer.errors import DatabaseUnavailable, Forbidden
+from reverie_indexer.errors import Forbidden
 from reverie_server.http.context import System, Who
 from reverie_server.http.load_metrics import breakers_of
 from reverie_server.http.problems import may_answer
 
 router = APIRouter(tags=["Operations"])
+# The longest time that the answer on readiness waits for the database.
+_READY_SECONDS = 5.0
 
 
 class Metrics:
@@ -65,7 +66,7 @@ class Readiness(BaseModel):
     )
 
     status: Literal["ready", "degraded", "not_ready"]
-    database: str
+    database: Literal["ok", "read_only", "unavailable"]
     embedder: str
     language_model: Literal["ok", "paused"] | None = None
     reasons: list[str]
@@ -81,16 +82,13 @@ async def healthz() -> Health:
 async def readyz(system: System) -> JSONResponse:
     """Whether the database and the embedder answer; 503 with the reasons when not.
 
-    What is `degraded` (the disk is full, damaged data was met) answers 200: reads go on, and every server of the
-    database has the same trouble, so that a load balancer that took them all out would make an outage of it.
+    What is `degraded` (the disk is full, damaged data was met, the database is read-only) answers 200: reads go on, and
+    every server of the database has the same trouble, so that a load balancer that took them all out would make an
+    outage of it.
     """
     reasons = []
-    database = "ok"
-    try:
-        async with asyncio.timeout(5):
-            await system.database.ping()
-    except (DatabaseUnavailable, TimeoutError):
-        database = "unavailable"
+    database = await system.database.state(_READY_SECONDS)
+    if database == "unavailable":
         reasons.append("the database does not answer")
     state: str = system.models.state
     if state == "loading":
@@ -101,6 +99,8 @@ async def readyz(system: System) -> JSONResponse:
     if "embedder" in breakers and breakers["embedder"].state != "closed":
         state = "paused"
     troubles = system.database.faults.reasons()
+    if database == "read_only":
+        troubles.append("the database is read-only (a standby, or set so): writes are refused, reads go on")
     status: Literal["ready", "degraded", "not_ready"] = "not_ready" if reasons else "degraded" if troubles else "ready"
     body = Readiness(
         status=status,
