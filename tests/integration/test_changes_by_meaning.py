@@ -138,6 +138,23 @@ async def test_a_sentence_of_which_no_fact_can_end_ends_as_a_whole(reader: Runti
     assert await is_likely(reader, old)
 
 
+async def test_what_was_said_long_ago_and_is_imported_now_is_known_to_be_over(
+    reader: Runtime, embedder: LocalEmbedder
+) -> None:
+    """Nothing that was said since says it again when the old conversation comes in."""
+    if embedder.identity.name not in pair_models():
+        pytest.skip("no model of pairs was made for it")
+    old, new = PAIRS[0]
+    talk = await talk_of(reader, "Greta plays chess with me.", new, "It has rained all week.")
+    imported = Talk(reader, "web:old")
+    await imported.add([NewMessage("user", f"{old} My violin is from Cremona.", at=MARCH - timedelta(days=700))])
+    await read_facts(imported)
+    facts = await rows(talk)
+    assert states(facts).get(old) == "superseded"
+    assert await is_likely(reader, old)
+    assert "superseded" not in {str(fact["state"]) for fact in facts if "Cremona" in str(fact["text"])}
+
+
 async def test_what_is_plain_by_its_value_is_more_than_likely(reader: Runtime) -> None:
     old, new = "My rent is 850 a month.", "The landlord raised it to 920."
     await talk_of(reader, old, new)

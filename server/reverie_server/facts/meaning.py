@@ -130,7 +130,50 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
             readings.append(old[0].reading(old[1]))
         keys = keys_of(stated, message.content)
         readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
+    if paired is not None:
+        await _add_overtaken(given, found, paired, opened, readings, replaced)
     return ByMeaning(readings, replaced)
+
+
+async def _add_overtaken(
+    given: Round,
+    found: Sequence[tuple[DueSession, ChangeSentence]],
+    paired: PairedChanges,
+    opened: Sequence[_Open],
+    readings: list[Reading],
+    replaced: list[Unread],
+) -> None:
+    """Add what was said long ago, became known now (an old conversation that is imported), and was otherwise since."""
+    holding = {each.fact for each in opened}
+    newest = {(each.fact.subject, each.fact.predicate): each.fact.said_at for each in opened if each.fact.is_functional}
+    read = dict(zip((session.session_key for session in given.sessions), given.readings, strict=False))
+    for session, change in found:
+        message = heard_in(session)[change.utterance]
+        stated = [
+            as_open(reading.stated)
+            for reading in read.get(session.session_key, ())
+            if (reading.stated.sentence, reading.stated.said_at) == (change.sentence, change.said_at)
+        ]
+        facts = [fact for fact in stated if fact in holding]
+        is_told = any(newest.get((fact.subject, fact.predicate), fact.said_at) > fact.said_at for fact in facts)
+        if is_told or (stated and not facts):
+            continue
+        statement = Unread(
+            session.session_key, session.slice_id, session.session_id, message, change.sentence, change.values
+        )
+        try:
+            overtaken = await paired.overtaken(change, facts, statement)
+        except (EmbedderUnavailable, EmbeddingRejected) as error:
+            log.warning("changes_not_compared", detail=str(error))
+            return
+        if overtaken is None:
+            continue
+        newer, as_change, fact, whole = overtaken
+        if whole is not None:
+            readings.append(whole.reading(fact))
+        keys = keys_of(new := replacement(as_change, fact, LIKELY), newer.message.content)
+        readings.append(Reading(new, EXTRACTIVE, keys, messages=newer.source))
+        replaced.append(newer)
 
 
 _Changed = tuple[StatedFact, tuple[Unread, OpenFact] | None]

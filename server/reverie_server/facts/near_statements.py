@@ -45,8 +45,10 @@ class SaidBefore:
     said_at: Sequence[datetime]
     matrix: NDArray[np.float32]
 
-    async def near(self, vectors: NDArray[np.float32], before: datetime) -> list[NearStatement]:
-        """The statements in the messages that are nearest to some vectors, of those said before a time."""
+    async def near(
+        self, vectors: NDArray[np.float32], *, before: datetime | None = None, after: datetime | None = None
+    ) -> list[NearStatement]:
+        """The statements in the messages that are nearest to some vectors, of those said before or after a time."""
         if not self.keys:
             return []
         similarities = (self.matrix @ vectors.T).max(axis=1)
@@ -54,7 +56,8 @@ class SaidBefore:
         for row in np.argsort(-similarities, kind="stable"):
             if len(found) == MAX_NEAR or similarities[row] < _LEAST_SIMILARITY:
                 break
-            if self.said_at[row] <= before:
+            at = self.said_at[row]
+            if (before is None or at <= before) and (after is None or at >= after):
                 found[self.keys[row]] = None
         return await self._statements(list(found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from reverie_indexer.isolate import isolated
 from reverie_server.facts.near_statements import SaidBefore
 from reverie_server.facts.unread import Unread
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, has_value
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
@@ -28,11 +29,15 @@ from reverie_server.heuristics.changes.paired_changes import (
     nearness_of,
     pair_log_odds,
 )
+from reverie_server.heuristics.stated_fact import Utterance
 
 # Of the facts that are nearest by their stored vectors, as many are compared.
 MAX_NEAREST = 12
 # Of all that is near so many sentences are compared.
 MAX_COMPARED = 24
+# Of what was said after a sentence that became known late so many are asked whether they end it.
+MAX_LATER = 6
+_LEAST_ENDABLE = -3.0
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
@@ -119,6 +124,50 @@ class PairedChanges:
                 return found
         return None
 
+    async def overtaken(
+        self, change: ChangeSentence, facts: Sequence[OpenFact], statement: Unread
+    ) -> tuple[Unread, ChangeSentence, OpenFact, Unread | None] | None:
+        """What was said after a sentence that became known late, and ends it: that statement, what it is as a sentence,
+        and what of the late one it ends, as `replaced` has it. `facts` are those of the late sentence that hold.
+        """
+        if not change.is_statement or change.said_at + APART > max(self.said.said_at, default=change.said_at):
+            return None
+        [vector] = await self.vectors.of([change.sentence])
+        if self.model.endable(change.sentence, vector) < _LEAST_ENDABLE:
+            return None
+        own = np.stack(await self.vectors.of(units_of(change.sentence)))
+        later = [each.statement for each in await self.said.near(own, after=change.said_at + APART)]
+        await self.vectors.of([part for each in later for part in (each.sentence, *units_of(each.sentence))])
+        nearest = [((await self._sentence(each.sentence, own)).nearness, each) for each in later]
+        nearest.sort(key=lambda each: -each[0])
+        best: tuple[float, Unread, ChangeSentence, OpenFact, Unread | None] | None = None
+        for nearness, newer in nearest[:MAX_LATER]:
+            sentence = EarlierSentence(change.sentence, vector, nearness)
+            log_odds, as_change = await self._log_odds_of_late(sentence, newer)
+            if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
+                continue
+            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change)) is not None:
+                best = (log_odds, newer, as_change, *ended)
+        return None if best is None else best[1:]
+
+    async def _log_odds_of_late(self, late: EarlierSentence, newer: Unread) -> tuple[float, ChangeSentence | None]:
+        """The log-odds that a statement ends one that became known after it, beside all that it may end."""
+        said = [Utterance(newer.sentence, newer.message.at)]
+        found = await isolated(
+            partial(change_sentences, with_statements=True), said, self.said.given.language, chars=len(newer.sentence)
+        )
+        if len(found) != 1 or not found[0].is_statement:
+            return -math.inf, None
+        change: ChangeSentence = found[0]
+        [vector] = await self.vectors.of([change.sentence])
+        if self.model.ends(change.sentence, vector) < self.model.least_ends:
+            return -math.inf, None
+        own = np.stack(await self.vectors.of(units_of(change.sentence)))
+        others = [each.sentence for each in await self._earlier(change, [], own) if each.sentence.text != late.text]
+        judge = partial(pair_log_odds, change.sentence, vector, change.language, [late, *others])
+        log_odds = await isolated(judge, len(self.said.keys), self.model, chars=0)
+        return log_odds[0], change
+
     async def _earlier(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], own: Vectors
     ) -> list[_Earlier]:
@@ -129,7 +178,7 @@ class PairedChanges:
                 by_text.setdefault(fact.text, []).append(fact)
         nearest = sorted(facts, key=lambda each: -float((own @ each[1]).max()))[:MAX_NEAREST]
         texts = [text for text in dict.fromkeys(fact.text for fact, _ in nearest) if text in by_text]
-        near_statements = await self.said.near(own, change.said_at - APART)
+        near_statements = await self.said.near(own, before=change.said_at - APART)
         # All that is compared below, in one call of the embedder.
         compared = [*texts, *(each.statement.sentence for each in near_statements)]
         await self.vectors.of([part for text in dict.fromkeys(compared) for part in (text, *units_of(text))])

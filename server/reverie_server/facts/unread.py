@@ -72,6 +72,11 @@ class Unread:
         """Which sentence it is."""
         return (self.session_key, self.message.seq, self.sentence)
 
+    @property
+    def source(self) -> MessageSource:
+        """Where it was said."""
+        return MessageSource(self.session_key, self.session_id, (self.message.seq,), (self.message.message_id or "",))
+
     def as_fact(self, change: ChangeSentence) -> OpenFact:
         """The statement as a fact about what it shares with a new sentence."""
         subject = subject_of_both(self.sentence, shared_words(change.values, self.values))
@@ -105,8 +110,7 @@ class Unread:
             confidence=0.5,
             is_functional=fact.is_functional,
         )
-        source = MessageSource(self.session_key, self.session_id, (self.message.seq,), (self.message.message_id or "",))
-        return Reading(stated, EXTRACTIVE, keys_of(stated, self.message.content), messages=source)
+        return Reading(stated, EXTRACTIVE, keys_of(stated, self.message.content), messages=self.source)
 
 
 def as_open(fact: StatedFact) -> OpenFact:
