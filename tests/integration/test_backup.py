@@ -19,11 +19,13 @@ from tests.consistency import assert_index_consistent
 from tests.integration.test_forget import MINE, PRINCIPAL, put
 from tests.integration.test_owner_deleted import ADA
 from tests.integration.test_owner_deleted import fill as live
+from tests.integration.test_upgrade import of_a_login
 from tests.schema_facts import differences
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.database.database import prepare_database
 from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
+from reverie_indexer.postgres.programs import restore
 from reverie_server.app.backup import Progress, take_backup
 from reverie_server.app.backup_file import BackupFile
 from reverie_server.app.pending_jobs import drain
@@ -270,3 +272,40 @@ async def test_what_a_killed_restore_left_is_removed_by_the_next(conninfo: str, 
     assert beside(conninfo) == []
     async with serving(settings_of(conninfo, tmp_path)) as runtime:
         assert await runtime.workspace.present(MINE, ["notes.md"])
+
+
+async def test_a_login_backs_up_its_own_and_an_operator_restores_it_for_the_login(
+    server_conninfo: str, tmp_path: Path
+) -> None:
+    """Row-level security holds for the login too; what the operator restores is the login's again."""
+    with of_a_login(server_conninfo) as (as_operator, as_login, name):
+        await prepare_database(as_login)
+        manifest = await take_backup(settings_of(as_login, tmp_path), tmp_path / "a.rvb", shown_nowhere)
+        before = all_rows(as_operator)
+        assert manifest.tables == {table: len(rows) for table, rows in before.items()}
+        # The dump of release 0.1.0 has rows in each table that there was then.
+        assert sum(1 for rows in before.values() if rows) > 40
+        with pytest.raises(SetupError, match="which this login may not create"):
+            await restore_backup(settings_of(as_login, tmp_path), tmp_path / "a.rvb", REPLACE, shown_nowhere)
+        assert all_rows(as_operator) == before
+        await restore_backup(settings_of(as_operator, tmp_path), tmp_path / "a.rvb", REPLACE, shown_nowhere)
+        assert all_rows(as_operator) == before
+        with psycopg.connect(as_operator) as connection:
+            owners = connection.execute("SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'")
+            assert owners.fetchall() == [(name,)]
+        # The login works in it, and maintains it.
+        assert (await prepare_database(as_login)).taken == ()
+        again = await take_backup(settings_of(as_login, tmp_path), tmp_path / "b.rvb", shown_nowhere)
+        assert again.tables == manifest.tables
+
+
+async def test_of_an_older_server_one_error_is_borne_and_no_other(conninfo: str, target: str, tmp_path: Path) -> None:
+    """pg_restore sets what PostgreSQL 15 and 16 do not know; it then goes on after errors, and they count."""
+    file = BackupFile(await filled(conninfo, tmp_path))
+    with psycopg.connect(target) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    options = ["--no-owner", "--no-comments", "--section=pre-data"]
+    await restore(target, file.dump(), options, lambda _: None, server_version=150_000)
+    for version in (150_000, 180_000):
+        with pytest.raises(SetupError, match=r"pg_restore failed: .*already exists"):
+            await restore(target, file.dump(), options, lambda _: None, server_version=version)

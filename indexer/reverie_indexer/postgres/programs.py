@@ -21,6 +21,9 @@ from reverie_indexer.postgres.host import error_line, wheel_binaries
 
 # What a program says of its work, in the language that its messages are in.
 _TABLE = re.compile(r'(?:dumping contents of table|processing data for table) "[^".]+\.([^"]+)"')
+_ERROR = re.compile(r"^pg_\w+: error: ")
+_TRANSACTION_TIMEOUT = '"transaction_timeout"'
+_TRANSACTION_TIMEOUT_SINCE = 170_000
 _PIECE = 1 << 20
 _LAST_LINES = 20
 # Takes the name of a table whose rows are being written.
@@ -48,10 +51,15 @@ async def dump(conninfo: str, options: Sequence[str], began: Began) -> AsyncIter
             yield piece
 
 
-async def restore(conninfo: str, pieces: AsyncIterable[bytes], options: Sequence[str], began: Began) -> None:
-    """Restore what `dump` gave into a database; SetupError at the first statement that fails."""
-    command = ["--exit-on-error", "--verbose", "--no-password", *options]
-    async with _running("pg_restore", command, conninfo, began) as process:
+async def restore(
+    conninfo: str, pieces: AsyncIterable[bytes], options: Sequence[str], began: Began, *, server_version: int
+) -> None:
+    """Restore what `dump` gave into a database of a server; SetupError where a statement fails."""
+    # pg_restore 17 and later set what an older server does not know, which is then the one thing that may fail.
+    is_old = server_version < _TRANSACTION_TIMEOUT_SINCE
+    command = [*([] if is_old else ["--exit-on-error"]), "--verbose", "--no-password", *options]
+    bears = _TRANSACTION_TIMEOUT if is_old else None
+    async with _running("pg_restore", command, conninfo, began, bears) as process:
         assert process.stdin is not None
         # A program that has failed reads no more, and then says why.
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -91,15 +99,22 @@ async def contents(pieces: AsyncIterable[bytes]) -> list[str]:
 
 
 @asynccontextmanager
-async def _running(name: str, options: Sequence[str], conninfo: str, began: Began) -> AsyncIterator[Process]:
-    """A program at work, which ends before the block's caller goes on; killed where the block fails."""
+async def _running(
+    name: str, options: Sequence[str], conninfo: str, began: Began, bears: str | None = None
+) -> AsyncIterator[Process]:
+    """A program at work, which ends before the block's caller goes on; killed where the block fails.
+
+    Where errors that have the text `bears` are all that it complains of, it has not failed.
+    """
     process = await _started(name, options, conninfo, stdin=PIPE)
     listening = asyncio.create_task(_listen(process, began))
     try:
         yield process
-        said = await listening
-        if await process.wait():
-            raise SetupError(f"{name} failed: {error_line(said) or f'exit status {process.returncode}'}")
+        errors, said = await listening
+        serious = [each for each in errors if bears is None or bears not in each]
+        if await process.wait() and (serious or not errors):
+            first = serious[0].strip() if serious else error_line(said)
+            raise SetupError(f"{name} failed: {first or f'exit status {process.returncode}'}")
     finally:
         await _end(process)
         listening.cancel()
@@ -121,15 +136,18 @@ async def _started(name: str, options: Sequence[str], conninfo: str | None, *, s
     )
 
 
-async def _listen(process: Process, began: Began) -> str:
-    """Report the tables that a program says it works on; its last lines."""
+async def _listen(process: Process, began: Began) -> tuple[list[str], str]:
+    """Report the tables that a program says it works on; its first errors, and its last lines."""
+    errors: list[str] = []
     last: list[str] = []
     assert process.stderr is not None
     while line := (await process.stderr.readline()).decode(errors="replace"):
         if found := _TABLE.search(line):
             began(found[1])
+        if _ERROR.match(line):
+            errors = [*errors[:_LAST_LINES], line]
         last = [*last[-_LAST_LINES:], line]
-    return "".join(last)
+    return errors, "".join(last)
 
 
 async def _end(process: Process) -> None:

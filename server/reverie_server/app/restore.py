@@ -126,12 +126,14 @@ def check_known(manifest: Manifest) -> None:
 async def fill(conninfo: str, file: BackupFile, role: str, show: Show) -> None:
     """Restore a backup into an empty database, and bring its schema up to date; SetupError where rows are missing."""
     async with connected(conninfo) as connection:
+        server_version = connection.info.server_version
         await connection.execute(DATABASE["create_role"])
         await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     options = ["--no-owner", "--no-comments", f"--role={role}"]
     manifest = file.manifest
     began = by_rows("restoring", manifest.tables, show)
-    await restore(conninfo, file.dump(), [*options, "--section=pre-data", "--section=data"], began)
+    with_rows = [*options, "--section=pre-data", "--section=data"]
+    await restore(conninfo, file.dump(), with_rows, began, server_version=server_version)
     async with connected(conninfo) as connection:
         # Until row-level security is restored, whoever restores sees all rows.
         await become(connection, role)
@@ -141,7 +143,8 @@ async def fill(conninfo: str, file: BackupFile, role: str, show: Show) -> None:
         # Whom the policies of maintenance let in is made anew, for the role that restores.
         chosen.write("\n".join(line for line in await contents(file.dump()) if not _MAINTENANCE.search(line)))
         chosen.flush()
-        await restore(conninfo, file.dump(), [*options, "--section=post-data", f"--use-list={chosen.name}"], began)
+        with_indexes = [*options, "--section=post-data", f"--use-list={chosen.name}"]
+        await restore(conninfo, file.dump(), with_indexes, began, server_version=server_version)
     await prepare_database(conninfo)
 
 

@@ -17,6 +17,8 @@ Keyed = Callable[[str], bytes]
 _DIGEST_BYTES = 16
 _ANCHOR_BYTES = 2
 _ANCHOR_CHARS = 8
+# The beginnings of texts repeat: their hashes are kept, as many as take some megabytes.
+_MAX_KEPT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class KeyedTexts:
 
     def __init__(self, texts: Iterable[KeyedText], keyed: Keyed) -> None:
         self._keyed = keyed
+        self._kept: dict[str, dict[int, dict[bytes, bool]]] = {}
         # By the number of characters that the anchor is made of, by anchor and by length: of each hash, what it is.
         self._known: dict[int, dict[bytes, dict[int, dict[bytes, bool]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(dict))
@@ -60,10 +63,8 @@ class KeyedTexts:
         folded = Folded.of(content)
         spans: dict[str, tuple[int, int, bool]] = {}
         for start in beginnings(folded.text):
-            for chars, by_anchor in self._known.items():
-                beginning = folded.text[start : start + chars]
-                by_length = by_anchor.get(self._keyed(beginning)[:_ANCHOR_BYTES], {})
-                for length, digests in by_length.items():
+            for chars in self._known:
+                for length, digests in self._begun(folded.text[start : start + chars], chars).items():
                     text = folded.text[start : start + length]
                     if len(text) == length and text not in spans:
                         is_sentence = digests.get(self._keyed(text)[:_DIGEST_BYTES])
@@ -74,3 +75,15 @@ class KeyedTexts:
             f"{source}." if is_sentence else source
             for source, (_, _, is_sentence) in zip(sources, spans.values(), strict=True)
         ]
+
+    def _begun(self, beginning: str, chars: int) -> dict[int, dict[bytes, bool]]:
+        """The texts that may begin so, by length: those of `chars` characters, or of more that begin with them."""
+        if len(beginning) < chars:
+            return {}
+        found = self._kept.get(beginning)
+        if found is None:
+            if len(self._kept) >= _MAX_KEPT:
+                self._kept.clear()
+            found = self._known[chars].get(self._keyed(beginning)[:_ANCHOR_BYTES], {})
+            self._kept[beginning] = found
+        return found
