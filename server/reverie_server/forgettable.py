@@ -109,7 +109,7 @@ class Selection:
     its session's, `sessions/<id>`, that of an episode `episodes/<id>/<number of its last message>`.
     """
 
-    older_than_days: int | None
+    older_than_days: float | None
     path_prefix: str | None
     tiers: Sequence[Tier]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from io import BytesIO
@@ -17,9 +18,9 @@ from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
 from reverie_server.sessions.model import Message
+from reverie_server.text import keyed_texts, redact, statement_spans
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
-from reverie_server.text import redact, statement_spans
 from reverie_server.text import remove_spans as removal
 
 DAY = date(2026, 4, 3)
@@ -45,6 +46,15 @@ def _without(text: str) -> object:
     return redact.without_forgotten_words(
         redact.without_forgotten(text, lambda kept: kept in forgotten), [1, 2, 12], forgotten.__contains__
     )
+
+
+def _keyed(text: str) -> bytes:
+    return hmac.digest(b"key", text.encode("utf-8", "surrogatepass"), "sha256")
+
+
+def _keyed_texts(*texts: str) -> keyed_texts.KeyedTexts:
+    known = [each for text in texts if (each := keyed_texts.keyed_text(text, _keyed)) is not None]
+    return keyed_texts.KeyedTexts(known, _keyed)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -107,6 +117,18 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.text.redact.Targets.found_in:short": lambda text: redact.Targets(
         ["a a", "a\u0301", "- a", "''", "a b"]
+    ).found_in(text),
+    "reverie_server.text.redact.sought": redact.sought,
+    "reverie_server.text.redact.Folded.sources_of": lambda text: redact.Folded.of(text).sources_of(
+        (at, at + 1) for at in range(0, len(redact.Folded.of(text).text), 3)
+    ),
+    "reverie_server.text.redact.beginnings": lambda text: list(redact.beginnings(text)),
+    "reverie_server.text.keyed_texts.keyed_text": lambda text: keyed_texts.keyed_text(text, _keyed),
+    "reverie_server.text.keyed_texts.KeyedTexts.found_in": lambda text: _keyed_texts(
+        "Ada likes tea in the morning.", _middle(text)[:400]
+    ).found_in(text),
+    "reverie_server.text.keyed_texts.KeyedTexts.found_in:short": lambda text: _keyed_texts(
+        "a", "a a", "''", "漢", "Ada likes"
     ).found_in(text),
     "reverie_server.forgetting.files.without_texts": lambda text: forgotten_files.without_texts(
         "a.md", text, redact.Targets([_middle(text)])

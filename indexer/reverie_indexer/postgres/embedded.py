@@ -64,7 +64,7 @@ _SOCKET = f".s.PGSQL.{_PORT}"
 _START_LOCK = "postgres.lock"
 _DRAFT_PREFIX = "initdb-"
 # May be there before the server's first start.
-_COMPANIONS = {"cache", "lost+found", "models"}
+_COMPANIONS = {"cache", "forgotten.log", "lost+found", "models"}
 # A socket's path ends at 103 bytes on macOS and 107 on Linux.
 _MAX_SOCKET_BYTES = 100
 _MAX_LOG_BYTES = 4_000_000

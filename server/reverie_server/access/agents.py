@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -47,10 +47,18 @@ class Agent:
 class Agents:
     """The agents of tenants."""
 
-    def __init__(self, database: Database, pipeline: Pipeline, defaults: AgentSettings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        pipeline: Pipeline,
+        defaults: AgentSettings,
+        on_delete: Callable[[Connection, str, str], Awaitable[None]] | None = None,
+    ) -> None:
+        """`on_delete` is called in the transaction that deletes an agent, as the last thing of it."""
         self._database = database
         self._pipeline = pipeline
         self._defaults = defaults
+        self._on_delete = on_delete
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
         """One agent; NotFound for an unknown one."""
@@ -138,6 +146,8 @@ class Agents:
                     await connection.execute(
                         sql.SQL("DROP TABLE {}").format(sql.Identifier(f"vectors_{row['partition_id']}"))
                     )
+            if self._on_delete is not None:
+                await self._on_delete(connection, tenant_id, agent_id)
 
     async def _get(self, connection: Connection, tenant_id: str, agent_id: str) -> Agent:
         row = await store.read_agent(connection, tenant_id, agent_id)

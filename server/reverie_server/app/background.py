@@ -137,6 +137,7 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
             system.search,
             stores.episode_removal,
             has_model=system.llm is not None,
+            forgotten_log=system.sessions.forgotten_log,
             now=now,
         ),
         graph=_graph(system),

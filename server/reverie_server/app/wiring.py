@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import structlog
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.agents import Agents
@@ -22,6 +23,7 @@ from reverie_server.access.work_slot import long_wait
 from reverie_server.app.background import StageDependencies, delays_of, wire_consolidation
 from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
+from reverie_server.app.forgotten import open_forgotten_log
 from reverie_server.app.language import language_model, token_counter
 from reverie_server.app.rerankers import reranking_of
 from reverie_server.app.snapshots import index_rules, wire_snapshots
@@ -50,6 +52,7 @@ from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.inject.inject import Injector
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
+from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnownFacts, Runtime
 from reverie_server.search.calibration.renew import Calibration
@@ -103,20 +106,23 @@ def assemble(
     llm: LanguageModel | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     read_facts: ReadFacts = read_facts,
+    forgotten_log: ForgottenLog | None = None,
 ) -> Runtime:
     """Everything over a database and a model, wired. `llm` stands in for the configured one, `now` for the clock, and
-    `read_facts` for what understands sentences.
+    `read_facts` for what understands sentences. Without a `forgotten_log` nothing is noted for restoring.
     """
     pipeline = Pipeline(database, models, index_rules(settings, embed_wait_seconds), waiting=long_wait)
     hot = HotSlices(database, settings.hot_slices_bytes)
     reranking = reranking_of(settings)
     search = Search(database, models, _search_rules(settings), hot=hot, reranking=reranking, now=now)
     core = _core(settings, pipeline, search, database, llm, now)
+    core.sessions.forgotten_log = forgotten_log
     injector = Injector(core.search, core.count_tokens, core.recalls)
     turns = _turns(settings, database, core, injector, now)
     consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
     selection = Selection(database, core.search, core.tombstones, now)
-    forgetting = Forgetting(database, pipeline, selection, core.tombstones, consolidation.stores, core.sessions, now)
+    stores = consolidation.stores
+    forgetting = Forgetting(database, pipeline, selection, core.tombstones, stores, core.sessions, forgotten_log, now)
     core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models).listen
     return Runtime(
         settings=settings,
@@ -137,13 +143,13 @@ def assemble(
         tombstones=core.tombstones,
         forgetting=forgetting,
         receipts=Receipts(database),
-        clearing=Clearing(database, consolidation.stores),
+        clearing=Clearing(database, stores, forgotten_log),
         keys=Keys(database),
         browser_sessions=BrowserSessions(database),
         audit=core.audit,
         gate=core.gate,
-        agents=Agents(database, pipeline, settings.agent_defaults),
-        owners=Owners(database, core.sessions),
+        agents=Agents(database, pipeline, settings.agent_defaults, partial(_note_agent, forgotten_log)),
+        owners=Owners(database, core.sessions, forgotten_log=forgotten_log),
         llm=core.llm,
         count_tokens=core.count_tokens,
         recalls=core.recalls,
@@ -164,6 +170,11 @@ def assemble(
         consolidation=consolidation,
         facts=_facts(settings, database, core, _StandIns(now, read_facts)),
     )
+
+
+async def _note_agent(log: ForgottenLog | None, connection: Connection, tenant_id: str, agent_id: str) -> None:
+    if log is not None:
+        await log.note(connection, "agent", tenant_id, agent_id)
 
 
 def _core(
@@ -273,7 +284,10 @@ async def open_runtime(
 
         loading = asyncio.create_task(load(), name="load-model")
         try:
-            runtime = assemble(settings, database, models, embed_wait_seconds=embed_wait_seconds)
+            log_of_forgotten = await open_forgotten_log(settings, database)
+            runtime = assemble(
+                settings, database, models, embed_wait_seconds=embed_wait_seconds, forgotten_log=log_of_forgotten
+            )
             recording = [
                 asyncio.create_task(runtime.recalls.run(), name="record-recalls"),
                 asyncio.create_task(runtime.audit.run(), name="record-audit"),

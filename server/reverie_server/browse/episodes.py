@@ -21,6 +21,7 @@ from reverie_server.episodes import store
 from reverie_server.episodes.removal import EpisodeRemoval
 from reverie_server.episodes.stage import entry_of, passages_of_stored
 from reverie_server.episodes.store import Episode, parse_id
+from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.search.request import Mode, SearchOutcome, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.settings.agent import AgentSettings
@@ -69,6 +70,7 @@ class Episodes:
         removal: EpisodeRemoval,
         *,
         has_model: bool,
+        forgotten_log: ForgottenLog | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
@@ -76,6 +78,7 @@ class Episodes:
         self._search = search
         self._removal = removal
         self._has_model = has_model
+        self._forgotten_log = forgotten_log
         self._now = now
 
     async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[SourcedEpisode]:
@@ -101,6 +104,8 @@ class Episodes:
             if not episodes:
                 raise NotFound(f"there is no episode {public_id!r}")
             await self._removal.remove(connection, place, await lock_slice(connection, place), [number])
+            if self._forgotten_log is not None:
+                await self._forgotten_log.note(connection, "episode", place.tenant_id, str(number))
 
     async def search(self, grant: Grant, query: EpisodeQuery) -> tuple[list[FoundEpisode], SearchOutcome]:
         """The episodes whose passages answer a query best, best first, and the outcome of the search.

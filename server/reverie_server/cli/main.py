@@ -15,6 +15,7 @@ import typer
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
 from reverie_server.app.line_stream import announce
 from reverie_server.cli.admin import embeddings_cli, keys_cli, models_cli
+from reverie_server.cli.backup import backup, restore
 from reverie_server.cli.forget import forget
 from reverie_server.cli.frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
 from reverie_server.cli.index import index
@@ -49,6 +50,8 @@ cli.command("upgrade")(upgrade)
 cli.command("mcp")(mcp)
 cli.command("export")(export_snapshot)
 cli.command("import")(import_snapshot)
+cli.command("backup")(backup)
+cli.command("restore")(restore)
 cli.command("forget")(forget)
 cli.command("inject")(inject)
 cli.command("context")(context)

@@ -196,7 +196,7 @@ async def has_episodes(connection: Connection, tenant_id: str, session_key: int)
 
 
 async def clearable(
-    connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: int | None, path_prefix: str | None
+    connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: float | None, path_prefix: str | None
 ) -> list[int]:
     """The numbers of a slice's episodes under `path_prefix` that ended more than `older_than_days` ago; None: any."""
     params = {

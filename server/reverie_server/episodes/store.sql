@@ -72,7 +72,7 @@ SELECT EXISTS (SELECT FROM episodes WHERE tenant_id = %(tenant_id)s AND session_
 -- clearable: the episodes of a slice under a path prefix that ended more than some days ago; NULL: any
 SELECT episode_id FROM episodes
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
-  AND (%(older_than_days)s::int IS NULL OR ended_at < now() - make_interval(days => %(older_than_days)s::int))
+  AND (%(older_than_days)s::float8 IS NULL OR ended_at < now() - make_interval(secs => 86400 * %(older_than_days)s::float8))
   AND (%(path_prefix)s::text IS NULL
        OR starts_with('episodes/' || session_id || '/' || through_seq, %(path_prefix)s::text))
 ORDER BY episode_id;

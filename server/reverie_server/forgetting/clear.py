@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reverie_indexer.database.database import ALL_OWNERS, Database, visible_slices
 from reverie_indexer.errors import NotFound
@@ -11,6 +11,7 @@ from reverie_indexer.index import store
 from reverie_indexer.index.slices import lock_slice, scope_of
 from reverie_indexer.model import Place, Tier
 from reverie_server.forgettable import Forgettable, Selection
+from reverie_server.provenance.forgotten_log import ForgottenLog
 
 # Messages come last: a session is removed with the last of its messages and episodes.
 _ORDER: Sequence[Tier] = ("document", "fact", "episodic", "message")
@@ -27,9 +28,12 @@ class Cleared:
 class Clearing:
     """Removes memory for good, from every store."""
 
-    def __init__(self, database: Database, stores: Sequence[Forgettable]) -> None:
+    def __init__(
+        self, database: Database, stores: Sequence[Forgettable], forgotten_log: ForgottenLog | None = None
+    ) -> None:
         self._database = database
         self._stores = stores
+        self._forgotten_log = forgotten_log
 
     async def clear(self, place: Place, selection: Selection, *, dry_run: bool) -> Cleared:
         """Clear one place, each tier in one transaction; NotFound for an unknown agent."""
@@ -37,7 +41,8 @@ class Clearing:
         for tier in _ORDER:
             stores = [each for each in self._stores if each.cleared_with == tier]
             if tier in removed and stores:
-                removed[tier] = await self._clear_stores(stores, place, selection, dry_run=dry_run)
+                of_tier = replace(selection, tiers=(tier,))
+                removed[tier] = await self._clear_stores(stores, place, of_tier, dry_run=dry_run)
         return Cleared(dry_run, removed)
 
     async def clear_everybody(self, tenant_id: str, agent_id: str, selection: Selection, *, dry_run: bool) -> Cleared:
@@ -62,4 +67,7 @@ class Clearing:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
             slice_ = await lock_slice(connection, place)
-            return sum([await each.clear(connection, place, slice_, selection, dry_run=dry_run) for each in stores])
+            count = sum([await each.clear(connection, place, slice_, selection, dry_run=dry_run) for each in stores])
+            if self._forgotten_log is not None and not dry_run:
+                await self._forgotten_log.note_clear(connection, place, selection)
+            return count

@@ -34,7 +34,7 @@ ORDER BY d.path, d.document_id;
 SELECT d.document_id FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_key IS NULL
   AND (%(path_prefix)s::text IS NULL OR starts_with(d.path, %(path_prefix)s::text))
-  AND (%(older_than_days)s::int IS NULL
-       OR coalesce(d.note_day + time '24:00', greatest(d.updated_at, d.deleted_at)) < now() - make_interval(days => %(older_than_days)s::int))
+  AND (%(older_than_days)s::float8 IS NULL
+       OR coalesce(d.note_day + time '24:00', greatest(d.updated_at, d.deleted_at)) < now() - make_interval(secs => 86400 * %(older_than_days)s::float8))
   AND (d.path <> ALL(%(kept)s::text[]) OR starts_with(d.path, %(path_prefix)s::text))
 ORDER BY d.document_id;

@@ -19,6 +19,7 @@ from reverie_server.forgettable import Findings, Forgettable, ForgetTier, Forgot
 from reverie_server.forgetting.files import changes_without, shared_files_holding
 from reverie_server.forgetting.receipts import NewReceipt, add_receipt, receipt_name
 from reverie_server.forgetting.selection import Selection, Statements, Target
+from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.agent import AgentSettings
@@ -57,6 +58,7 @@ class Forgetting:
         tombstones: Tombstones,
         stores: Sequence[Forgettable],
         sessions: Sessions,
+        forgotten_log: ForgottenLog | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
@@ -65,6 +67,7 @@ class Forgetting:
         self._tombstones = tombstones
         self._stores = stores
         self._sessions = sessions
+        self._forgotten_log = forgotten_log
         self._now = now
 
     async def forget(
@@ -103,6 +106,14 @@ class Forgetting:
         for text in texts:
             selected.add(text, "0", as_sentence=True)
         return await self._remove(grant, place, selected, "said")
+
+    async def forget_again(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
+        """Forget texts that were found in a backup, as they stand there. Raises Conflict as `forget` does."""
+        await self._tombstones.load_secret()
+        selected = Statements()
+        for text in texts:
+            selected.add(text, "0", as_sentence=False)
+        return await self._remove(grant, place, selected, "text")
 
     async def _would_remove(self, place: Place, selected: Statements) -> Receipt:
         texts = await self._with_remnants(place, selected.texts)
@@ -153,7 +164,8 @@ class Forgetting:
         texts = await self._with_remnants(place, _longest_first(stretches, texts))
         forgotten = Forgotten(texts, frozenset(paths))
         meant = _Meant(grant.author, kind, selected, stretches, before.removed["document"].passages)
-        erasure = _Erasure(self._stores, self._tombstones, place, forgotten, grant.settings, meant, self._now())
+        log = self._forgotten_log
+        erasure = _Erasure(self._stores, self._tombstones, log, place, forgotten, grant.settings, meant, self._now())
         changes = changes_without(paths, texts, grant.author)
         async with self._pipeline.unit_of_work(place, changes) as unit:
             await erasure.run(unit.connection, unit.slice_)
@@ -192,6 +204,7 @@ class _Erasure:
 
     stores: Sequence[Forgettable]
     tombstones: Tombstones
+    log: ForgottenLog | None
     place: Place
     forgotten: Forgotten
     settings: AgentSettings
@@ -213,7 +226,8 @@ class _Erasure:
         # A text may be part of a statement: tombstones of whole ones recognise a transcript that is sent again.
         lines = [line for findings in erased for line in findings.lines]
         tenant_id, slice_id = self.place.tenant_id, slice_.slice_id
-        count = await self.tombstones.add(connection, tenant_id, slice_id, [*texts, *lines])
+        keyed = self.tombstones.keyed([*texts, *lines])
+        count = await self.tombstones.add_keyed(connection, tenant_id, slice_id, keyed)
         receipt = _receipt(erased, dry_run=False)
         of_files = receipt.removed["document"]
         of_files = replace(of_files, passages=max(self.meant.passages, of_files.passages))
@@ -231,6 +245,8 @@ class _Erasure:
         )
         number = await add_receipt(connection, tenant_id, slice_id, stored)
         self.receipt = replace(receipt, items=items, receipt_id=receipt_name(number))
+        if self.log is not None:
+            await self.log.note_texts(connection, self.place, texts, keyed)
 
 
 def _shown(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:

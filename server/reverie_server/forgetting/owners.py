@@ -23,6 +23,7 @@ from reverie_indexer.errors import NotFound
 from reverie_server.access.agents import SQL as AGENTS
 from reverie_server.access.principal import Principal
 from reverie_server.files.snapshots import Export
+from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.sessions.sessions import Sessions
 
 SQL = Queries(__file__)
@@ -66,9 +67,17 @@ class OwnerReceipt:
 class Owners:
     """The owners of tenants. An export has `export_rows` rows in memory at a time: a message may have a megabyte."""
 
-    def __init__(self, database: Database, sessions: Sessions, *, export_rows: int = 50) -> None:
+    def __init__(
+        self,
+        database: Database,
+        sessions: Sessions,
+        *,
+        forgotten_log: ForgottenLog | None = None,
+        export_rows: int = 50,
+    ) -> None:
         self._database = database
         self._sessions = sessions
+        self._forgotten_log = forgotten_log
         self._export_rows = export_rows
 
     async def delete(self, tenant_id: str, owner_key: str, *, dry_run: bool) -> OwnerReceipt:
@@ -105,6 +114,8 @@ class Owners:
                     await connection.execute(
                         sql.SQL("DROP TABLE {}").format(sql.Identifier(f"vectors_{row['partition_id']}"))
                     )
+            if self._forgotten_log is not None:
+                await self._forgotten_log.note(connection, "owner", key["tenant_id"], key["owner_key"])
 
     async def export(self, tenant_id: str, owner_key: str) -> Export:
         """An archive of an owner's data with every agent at one instant: files, conversations with their messages,

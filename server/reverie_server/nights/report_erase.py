@@ -95,7 +95,7 @@ async def erase_texts(connection: Connection, tenant_id: str, slice_id: int, tex
 
 
 async def clear(
-    connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: int | None, dry_run: bool
+    connection: Connection, tenant_id: str, slice_id: int, *, older_than_days: float | None, dry_run: bool
 ) -> int:
     """Remove the reports of a slice, with `older_than_days` only older ones; returns their number."""
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "older_than_days": older_than_days}

@@ -16,7 +16,7 @@ WHERE tenant_id = %(tenant_id)s AND report_id = %(report_id)s;
 -- clearable: the reports of a slice that are older
 SELECT report_id FROM reports
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
-  AND (%(older_than_days)s::int IS NULL OR started_at < now() - make_interval(days => %(older_than_days)s::int))
+  AND (%(older_than_days)s::float8 IS NULL OR started_at < now() - make_interval(secs => 86400 * %(older_than_days)s::float8))
 ORDER BY report_id;
 
 -- drop: some reports

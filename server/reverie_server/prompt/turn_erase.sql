@@ -16,5 +16,5 @@ WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s AND turns.
 -- clear: turns older than some days, and of sessions whose path begins so, as messages are cleared
 DELETE FROM turns
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s
-  AND (%(days)s::integer IS NULL OR at < now() - make_interval(days => %(days)s::integer))
+  AND (%(days)s::float8 IS NULL OR at < now() - make_interval(secs => 86400 * %(days)s::float8))
   AND (%(prefix)s::text IS NULL OR starts_with('sessions/' || session_id, %(prefix)s::text));

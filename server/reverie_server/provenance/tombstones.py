@@ -35,15 +35,30 @@ class Tombstones:
 
         LookupError without `load_secret` before: no second connection is taken here.
         """
+        return await self.add_keyed(connection, tenant_id, slice_id, self.keyed(texts))
+
+    def keyed(self, texts: Iterable[str]) -> list[tuple[bytes, int]]:
+        """Of what the tombstones of texts are made: keyed hashes, each with its count of words. Errors as of `add`."""
         if self._secret is None:
             raise LookupError("the key of the tombstones was not loaded")
         secret = self._secret
-        keyed = sorted({(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)})
+        return sorted({(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)})
+
+    async def add_keyed(
+        self,
+        connection: Connection,
+        tenant_id: str,
+        slice_id: int,
+        keyed: Sequence[tuple[bytes, int]],
+        at: datetime | None = None,
+    ) -> int:
+        """Add such tombstones, of now or of another time; how many are new. The later time of two counts."""
         params = {
             "tenant_id": tenant_id,
             "slice_id": slice_id,
             "hmacs": [text_hmac for text_hmac, _ in keyed],
             "word_counts": [count for _, count in keyed],
+            "at": at,
         }
         cursor = await connection.execute(SQL["add"], params)
         return int((await cursor.fetchone() or {"count": 0})["count"])

@@ -1,9 +1,9 @@
 -- add: the tombstones of texts; a text that is forgotten again is forgotten from now on
 WITH added AS (
     INSERT INTO tombstones (tenant_id, slice_id, text_hmac, word_count, at)
-    SELECT %(tenant_id)s, %(slice_id)s, b.text_hmac, b.word_count, clock_timestamp()
+    SELECT %(tenant_id)s, %(slice_id)s, b.text_hmac, b.word_count, coalesce(%(at)s::timestamptz, clock_timestamp())
     FROM unnest(%(hmacs)s::bytea[], %(word_counts)s::smallint[]) AS b(text_hmac, word_count)
-    ON CONFLICT (tenant_id, slice_id, text_hmac) DO UPDATE SET at = excluded.at
+    ON CONFLICT (tenant_id, slice_id, text_hmac) DO UPDATE SET at = greatest(tombstones.at, excluded.at)
     RETURNING xmax = 0 AS is_new
 )
 SELECT count(*) FILTER (WHERE is_new) AS count FROM added;

@@ -23,6 +23,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.principal import Principal, check_place
 from reverie_server.jobs.defer import Delays
 from reverie_server.jobs.model import Deferred
+from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.completion import publish_completed
 from reverie_server.sessions.cron_completion import complete_without_log
@@ -80,7 +81,7 @@ class Sessions:
     its slice; it returns at once and raises nothing. `after_said` does what the messages ask memory to forget before
     the append returns, and gives the ids of the receipts; it raises nothing. `on_delete` removes what was made of a
     session that is deleted, by its key, in that transaction; `on_empty` what its messages state, where it is deleted or
-    emptied.
+    emptied. `forgotten_log`, where there is one, learns of both.
     """
 
     def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder, delays: Delays) -> None:
@@ -92,6 +93,7 @@ class Sessions:
         self.after_said: AfterSaid = _nothing_asked
         self.on_delete: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
         self.on_empty: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
+        self.forgotten_log: ForgottenLog | None = None
 
     async def find(self, principal: Principal, session_id: str) -> Session:
         """The session of that id; see `locate`."""
@@ -221,3 +223,6 @@ class Sessions:
             if with_session:
                 params = {"tenant_id": place.tenant_id, "session_key": session.session_key}
                 await connection.execute(SQL["drop_session"], params)
+            if self.forgotten_log is not None:
+                names = (place.tenant_id, principal.agent_id, session.owner_key, session_id)
+                await self.forgotten_log.note(connection, "session" if with_session else "messages", *names)

@@ -54,6 +54,9 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Directory of the embedded PostgreSQL and the models. None: one for each user, `/var/lib/reverie` for root."""
     database_url: SecretStr | None = None
     """Your own PostgreSQL (15 or newer, with pgvector 0.8.4 or newer). None: the embedded one."""
+    forgotten_log: Path | None = None
+    """The log of what was forgotten, by which backups are restored: keyed hashes, no text. None: `forgotten.log` in
+    `data_dir`."""
     host: str = "127.0.0.1"
     """Address to listen on. Without keys only loopback is allowed."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8077

@@ -21,6 +21,8 @@ _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _OF_WORD = "[\\w\u0300-\u036f]"
+# Of a folded text: a character that a text to find may begin with, and that is not inside a word.
+_BEGINNING = re.compile(f"(?:[{CJK}{SOUTH_EAST}]|[\\W_]|(?<!{_OF_WORD}).)(?<! )", re.DOTALL)
 _LINE_LEAD = re.compile(LEAD)
 _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
@@ -73,6 +75,11 @@ class Folded:
         source_index = self._source_indices()
         return [(source_index[start], source_index[end]) for start, end in folded_spans]
 
+    def sources_of(self, spans: Iterable[Span]) -> list[str]:
+        """The parts of the source that some spans of the folded text were made of."""
+        source_index = self._source_indices()
+        return [self.source[source_index[start] : source_index[end]] for start, end in spans]
+
     def _source_indices(self) -> list[int]:
         """The index in the source of each character of the folded text, and last the length of the source."""
         indices: list[int] = []
@@ -114,6 +121,11 @@ def anchor_of(target: str) -> str:
     return max(same_in_sql, key=len, default="")
 
 
+def beginnings(folded: str) -> Iterator[int]:
+    """The indices of a folded text at which `pattern_of` may find a text: all but those inside a word."""
+    return (match.start() for match in _BEGINNING.finditer(folded))
+
+
 def is_in(text: str, target: str) -> bool:
     """Whether `text` contains `target`, whatever the case, white space and Unicode form."""
     return bool(Targets([target]).found_in(text))
@@ -137,10 +149,8 @@ class _Target:
 
     @classmethod
     def of(cls, text: str) -> _Target:
-        bare = text.rstrip().rstrip(_FULL_STOPS)
-        if bare == text.rstrip() or not is_distinctive(bare):
-            return cls(text, pattern_of(text), False)
-        return cls(text, pattern_of(bare), True)
+        bare, is_sentence = sought(text)
+        return cls(text, pattern_of(bare), is_sentence)
 
     def spans_in(self, folded: Folded) -> list[Span]:
         spans = folded.spans_of(self.pattern)
@@ -150,6 +160,13 @@ class _Target:
         if not self.is_sentence:
             return self.pattern.search(folded.text) is not None
         return bool(self.spans_in(folded))
+
+
+def sought(text: str) -> tuple[str, bool]:
+    """What is looked for to find a text: it, or a sentence without its full stop; and whether it is such a sentence."""
+    bare = text.rstrip().rstrip(_FULL_STOPS)
+    is_sentence = bare != text.rstrip() and is_distinctive(bare)
+    return (bare if is_sentence else text), is_sentence
 
 
 def _ends_at(text: str, end: int) -> bool:

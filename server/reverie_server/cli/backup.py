@@ -1,0 +1,116 @@
+"""`reverie backup` and `reverie restore`: the whole database in one file, and back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie_indexer.errors import ValidationFailed
+from reverie_server.cli.frame import DataDir, load_settings, run
+
+if TYPE_CHECKING:
+    from reverie_server.app.backup import Progress as At
+    from reverie_server.app.backup import Show
+    from reverie_server.app.backup_file import Manifest
+    from reverie_server.app.restore import RestoreOptions
+    from reverie_server.settings.server import Settings
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write; one that is there is replaced.", dir_okay=False)],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Then restore it aside, and look whether all is there.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Write the whole database to a file, as of one instant, while servers and workers go on."""
+    settings = load_settings(data_dir=data_dir, log_level="warning")
+    run(_backup(settings, file))
+    if verify:
+        run(_verify(settings, file))
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file of `reverie backup`.", dir_okay=False)],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put it in the place of the memory that is there.")
+    ] = False,
+    forgotten_log: Annotated[
+        list[Path] | None, typer.Option(help="The log of what another server forgot; repeat it.", dir_okay=False)
+    ] = None,
+    without_forgotten_log: Annotated[
+        bool, typer.Option("--without-forgotten-log", help="Accept that what was forgotten since then comes back.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Only restore it aside, and look whether all is there.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Restore a backup: all of it, without what was forgotten since it was made, or nothing."""
+    from reverie_server.app.restore import RestoreOptions
+
+    settings = load_settings(data_dir=data_dir, log_level="warning")
+    if verify:
+        if replace or forgotten_log or without_forgotten_log:
+            raise ValidationFailed("--verify changes nothing, and goes with no other option")
+        run(_verify(settings, file))
+        return
+    run(_restore(settings, file, RestoreOptions(replace, tuple(forgotten_log or ()), without_forgotten_log)))
+
+
+async def _backup(settings: Settings, file: Path) -> None:
+    from reverie_server.app.backup import take_backup
+
+    with _shown() as show:
+        manifest = await take_backup(settings, file, show)
+    size = sum(part.size for part in manifest.parts.values())
+    print(f"backup of {_words(manifest)}, {size} bytes, written to {file}")
+
+
+async def _restore(settings: Settings, file: Path, options: RestoreOptions) -> None:
+    from reverie_server.app.restore import restore_backup
+
+    with _shown() as show:
+        restored = await restore_backup(settings, file, options, show)
+    print(f"restored: {_words(restored.manifest)}, as of {restored.manifest.at:%Y-%m-%d %H:%M:%S} UTC")
+    if options.without_log:
+        print("what was forgotten since then is there again", file=sys.stderr)
+        return
+    found = (
+        ", ".join(f"{count} {kind}" for kind, count in sorted(restored.forgotten.items())) or "nothing of it was there"
+    )
+    print(f"forgotten since then, in {restored.acts} acts: {found}")
+
+
+async def _verify(settings: Settings, file: Path) -> None:
+    from reverie_server.app.verify import verify_backup
+
+    with _shown() as show:
+        verified = await verify_backup(settings, file, show)
+    print(f"verified: {_words(verified.manifest)} restored aside; {verified.searches} searches found what they should")
+
+
+def _words(manifest: Manifest) -> str:
+    return f"{manifest.rows} rows in {len(manifest.tables)} tables"
+
+
+@contextmanager
+def _shown() -> Iterator[Show]:
+    """Progress on stderr: a bar at a terminal, else nothing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(at: At) -> None:
+            bar.update(task, description=at.step, completed=at.done, total=at.total or None)
+
+        yield show
