@@ -433,6 +433,17 @@ async def test_the_overview_names_what_waits_for_a_person(
         assert ("A job of the stage dedup failed for good" in needed) == is_theirs, owner
 
 
+async def test_the_next_night_shows_the_best_and_counts_all(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    day = datetime.now(UTC).date() - timedelta(days=1)
+    lines = "".join(f"- My locker at the station of line {n} is number {100 + n}.\n" for n in range(25))
+    await remember(client, f"memory/{day.isoformat()}.md", lines)
+    shown = (await look(browser, "nights/next")).text
+    assert "25 lines of the notes may enter long-term memory; the best 20 are shown." in shown
+    assert (shown.count("<title>score "), shown.count("Stopped:")) == (20, 20)
+
+
 async def test_a_fact_with_what_it_replaced(
     client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
 ) -> None:

@@ -203,6 +203,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.scored_statements": entries.scored_statements,
     "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
     "reverie_server.nights.emergence.collect.collect": _gathered,
+    "reverie_server.nights.emergence.collect.collect_best": lambda text: collect.collect_best(
+        _view(text), SETTING, limit=3
+    ),
+    "reverie_server.nights.emergence.collect.statement": lambda text: collect.statement(text, "english"),
     "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
         _view(text), SETTING, asked=collect.AskedTopic(text, _view(text).recalled)
     ),
