@@ -56,6 +56,8 @@ async def test_a_run_by_hand_its_report_status_candidates_and_card(controls: Con
     await ada.note(1, "Looked at a screenshot of the dashboard.")
     candidates = await controls.data("dreaming/candidates")
     assert [one["snippet"] for one in candidates] == [TEA, "Looked at a screenshot of the dashboard."]
+    best = (await controls.get("dreaming/candidates", limit=1)).json()
+    assert (best["data"], best["count"]) == (candidates[:1], 2)
     first = candidates[0]
     assert first.keys() == {"source", "snippet", "score", "parts", "gates"}
     assert first["source"] == "memory/2026-04-01.md:3"

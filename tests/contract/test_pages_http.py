@@ -8,10 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from tests.contract.test_access_http import with_key
+from tests.jobs import deferred
 
+from reverie_indexer.database.database import Database
 from reverie_server.app.pending_jobs import drain
+from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 
 __all__ = ["with_key"]
@@ -409,6 +413,35 @@ async def test_the_days_of_a_memory_and_where_its_lines_come_from(
     assert "web:1, message 1" in lines
     assert "/browser/wren/conversations/web%3A1?owner=user%3A1#m1" in lines
     assert "Said: 2" in (await look(browser, "overview")).text
+
+
+async def test_the_overview_names_what_waits_for_a_person(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime, database: Database, conninfo: str
+) -> None:
+    await remember(client, "memory/2023-05-04.md", "- My boss is Petra Lindqvist.\n")
+    await remember(client, "memory/2023-05-04-02.md", "- My boss is Karin Holm.\n")
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    await deferred(database, Work("dedup", "default", "wren", ME))
+    calm = (await look(browser, "overview", "user:2")).text
+    assert "Nothing.</li>" in calm
+    assert "Lindqvist" in (await look(browser, "overview")).text.partition("What needs you")[2].partition("</ul>")[0]
+    assert "failed for good" not in (await look(browser, "overview")).text
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("UPDATE procrastinate_jobs SET status = 'failed' WHERE task_name = 'dedup'")
+    for owner, is_theirs in ((ME, True), (None, True), ("user:2", False)):
+        needed = (await look(browser, "overview", owner)).text.partition("What needs you")[2].partition("</ul>")[0]
+        assert ("A job of the stage dedup failed for good" in needed) == is_theirs, owner
+
+
+async def test_the_next_night_shows_the_best_and_counts_all(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    day = datetime.now(UTC).date() - timedelta(days=1)
+    lines = "".join(f"- My locker at the station of line {n} is number {100 + n}.\n" for n in range(25))
+    await remember(client, f"memory/{day.isoformat()}.md", lines)
+    shown = (await look(browser, "nights/next")).text
+    assert "25 lines of the notes may enter long-term memory; the best 20 are shown." in shown
+    assert (shown.count("<title>score "), shown.count("Stopped:")) == (20, 20)
 
 
 async def test_a_fact_with_what_it_replaced(

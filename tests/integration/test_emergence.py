@@ -19,8 +19,10 @@ from reverie_server.files.files import Write
 from reverie_server.forgetting.selection import Target
 from reverie_server.heuristics import worth_model
 from reverie_server.jobs.nights_due import next_nightly
+from reverie_server.nights.emergence import collect
 from reverie_server.nights.emergence import inputs as emergence_inputs
 from reverie_server.nights.emergence.collect import EmergenceInput
+from reverie_server.nights.emergence.stage import Emergence, EmergenceRules
 from reverie_server.provenance import record as derive
 from reverie_server.search.request import request_for
 
@@ -369,3 +371,19 @@ async def test_what_a_model_says_is_of_no_use_in_a_month_does_not_enter(ada: Nig
     assert lines(await ada.text("MEMORY.md")) == [TEA]
     [report] = await ada.reports()
     assert [(each["text"], each["gate"]) for each in report.rejected] == [(talk, "lasting")]
+
+
+async def test_what_was_read_of_notes_is_held_for_a_moment_and_is_not_what_was_forgotten(ada: Nights) -> None:
+    await ada.ready()
+    usual = ada.runtime.consolidation.emergence
+    briefly = Emergence(usual._dependencies, EmergenceRules(kept_seconds=0.5), now=usual.now)
+    grant = await ada.grant()
+    assert [found.text for found in await briefly.candidates(grant, ada.place)] == [TEA]
+    assert emergence_inputs._known_entries.cache_info().currsize > 0
+    assert collect._known_statement.cache_info().currsize > 0
+    writer, place = await ada.runtime.gate.write(OPERATOR, "wren", ADA, None)
+    await ada.runtime.forgetting.forget(writer, place, Target(text=TEA), dry_run=False)
+    assert await briefly.candidates(grant, ada.place) == []
+    await asyncio.sleep(1.0)
+    assert emergence_inputs._known_entries.cache_info().currsize == 0
+    assert collect._known_statement.cache_info().currsize == 0

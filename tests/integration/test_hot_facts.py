@@ -86,6 +86,24 @@ async def test_a_fact_is_asked_for_once_at_a_revision(both: Both, talk: Talk) ->
     assert remembered(both) is not first
 
 
+async def test_passages_are_compared_once_with_the_query_that_was_asked_last(both: Both, talk: Talk) -> None:
+    await talk.put("notes/plain.md", "Where the lantern hangs.\n\nOslo has a harbour.")
+    await both.warm(ask("lantern"))
+    held = remembered(both)
+    first = held.compared
+    assert first is not None
+    await both.compare(ask("lantern", max_results=3))
+    assert held.compared is first
+    await both.compare(ask("harbour"))
+    assert held.compared is not first
+    await talk.put("notes/more.md", "The lantern is lit at night.")
+    outcome = await both.compare(ask("lantern"))
+    assert "The lantern is lit at night." in {result.text for result in outcome.results}
+    now = remembered(both).compared
+    assert now is not None
+    assert (now[0], len(now[1])) == (first[0], len(first[1]) + 1)
+
+
 async def test_the_forgotten_is_not_remembered(both: Both, talk: Talk) -> None:
     for number in range(3):
         await tell(talk.runtime, number)

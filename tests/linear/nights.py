@@ -203,6 +203,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.scored_statements": entries.scored_statements,
     "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
     "reverie_server.nights.emergence.collect.collect": _gathered,
+    "reverie_server.nights.emergence.collect.collect_best": lambda text: collect.collect_best(
+        _view(text), SETTING, limit=3
+    ),
+    "reverie_server.nights.emergence.collect.statement": lambda text: collect.statement(text, "english"),
     "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
         _view(text), SETTING, asked=collect.AskedTopic(text, _view(text).recalled)
     ),
@@ -266,7 +270,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.statement_index.FrameIndex.add": "measured with TermIndex.add, by `_indexed`",
     "reverie_server.heuristics.statement_index.FrameIndex.opposed": "measured with TermIndex.add, by `_indexed`",
     "reverie_server.long_term.archive.archive_change": "measured with archived, which it calls",
+    "reverie_server.nights.emergence.candidates.judge": "days and times, each once",
     "reverie_server.nights.emergence.candidates.score": "days and times, each once",
+    "reverie_server.nights.emergence.candidates.weigh": "days and times, each once",
     "reverie_server.nights.emergence.collect.without_passing": "candidates, each by line_worth.is_passing",
     "reverie_server.nights.diary.archive_path": "takes a month",
     "reverie_server.text.error_site.code_of": "takes an error",

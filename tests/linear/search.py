@@ -154,6 +154,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.hot.held.joined": _NUMBERS,
     "reverie_server.search.hot.held.kept": _NUMBERS,
     "reverie_server.search.hot.held.norms_of": _NUMBERS,
+    "reverie_server.search.hot.held.Positions.of": _NUMBERS,
     "reverie_server.search.hot.held.postings_joined": _NUMBERS,
     "reverie_server.search.hot.held.postings_of": _NUMBERS,
     "reverie_server.search.hot.held.postings_without": _NUMBERS,

@@ -9,12 +9,14 @@ from reverie_server.nights.emergence.candidates import Recall, Rules
 from reverie_server.nights.emergence.collect import (
     AskedTopic,
     Candidate,
+    Collected,
     EmergenceInput,
     MemoryFile,
     NoteFile,
     Passage,
     ScoringContext,
     collect,
+    collect_best,
 )
 
 DAY = date(2026, 4, 3)
@@ -145,3 +147,16 @@ def test_what_was_forgotten_is_no_candidate() -> None:
     note = (DAY, "- Prefers green tea to coffee.\n- Lives in Oslo near the harbour.\n")
     found = collected(inputs_of(note), clean=lambda text: "" if "Oslo" in text else text)
     assert [candidate.text for candidate in found] == ["Prefers green tea to coffee."]
+
+
+def test_of_the_best_alone_it_is_asked_what_stops_them_and_all_are_counted() -> None:
+    said = ("Tom plays the cello.", "My boat is red.", "Our dog sleeps upstairs.", "The bakery is closed on Mondays.")
+    notes = [(date(2026, 4, day), f"- {text}\n") for day, text in enumerate(said, 1)]
+    # The memory has the newest, which is the best.
+    seen = inputs_of(*notes, memory="- The bakery is closed on Mondays.\n")
+    everything = collected(seen)
+    best = collect_best(seen, SETTING, limit=2)
+    assert (best.candidates, best.count) == (everything[:2], 4)
+    assert best.candidates[0].scored.stopped_by == "not_known"
+    assert collect_best(seen, SETTING).candidates == everything
+    assert collect_best(inputs_of(), SETTING, limit=3) == Collected([], 0)

@@ -47,9 +47,9 @@ class AsyncDreams(AsyncBound):
         """The state of emergence: its last and next run, how much it promoted, and how many candidates wait."""
         return (await self._connection.ask(StatusAnswer, self._reading("dreaming/status"))).data
 
-    async def dreaming_candidates(self) -> tuple[Candidate, ...]:
-        """The candidates for MEMORY.md, best first."""
-        return (await self._connection.ask(CandidatesAnswer, self._reading("dreaming/candidates"))).data
+    async def dreaming_candidates(self, *, limit: int | None = None) -> tuple[Candidate, ...]:
+        """The candidates for MEMORY.md, best first, at most `limit`."""
+        return (await self._connection.ask(CandidatesAnswer, self._reading("dreaming/candidates", limit=limit))).data
 
     def dream_reports(self, *, page_size: int | None = None) -> AsyncIterator[Report]:
         """The reports of all runs, newest first; pages are fetched as they are needed."""

@@ -1,10 +1,11 @@
 -- summary: counts of what some slices have; trust as the list of facts shows it, and facts of the last 180 days
+-- Materialised, or trust would be computed for each count of it; `date_part` costs half of what `extract` does, a numeric.
 WITH own AS MATERIALIZED (
     SELECT unnest(%(slice_ids)s::bigint[]) AS slice_id
-), rated AS (
+), rated AS MATERIALIZED (
     SELECT greatest(0, least(1, 0.5::float8 + 0.1::float8 * f.helpful - 0.2::float8 * f.unhelpful))
-           * CASE WHEN %(half_life)s::float8 > 0 THEN power(2::float8, -greatest(0, extract(epoch FROM %(now)s::timestamptz
-                 - greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at))::float8 / 86400) / %(half_life)s::float8)
+           * CASE WHEN %(half_life)s::float8 > 0 THEN power(2::float8, -greatest(0, date_part('epoch', %(now)s::timestamptz
+                 - greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at)) / 86400) / %(half_life)s::float8)
                   ELSE 1 END AS trust,
            greatest(f.said_at, f.last_confirmed_at) AS known_at
     FROM facts f

@@ -79,7 +79,7 @@ class Timeline:
             "before": wanted.before,
             "kinds": list(wanted.kinds),
             "limit": limit,
-            "each": MAX_ENTRIES if wanted.has_entries else 0,
+            "each": MAX_ENTRIES,
             "characters": _CHARACTERS,
         }
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
@@ -92,15 +92,12 @@ class Timeline:
             days = {row["starts"]: Day(row["day"], row["starts"]) for row in rows}
             if days:
                 params["since"] = min(days)
-                for row in await (await connection.execute(SQL["entries"], params)).fetchall():
-                    _add(days[row["starts"]], row, has_entries=wanted.has_entries)
+                for row in await (await connection.execute(SQL["counts"], params)).fetchall():
+                    counts = days[row["starts"]].counts
+                    counts[row["kind"]] = row["count"]
+                    if row["kind"] == "conversation":
+                        counts["messages"] = row["total"]
+                if wanted.has_entries:
+                    for row in await (await connection.execute(SQL["entries"], params)).fetchall():
+                        days[row.pop("starts")].entries.append(TimelineEntry(**{**row, "text": row["text"] or ""}))
         return list(days.values())
-
-
-def _add(day: Day, row: dict[str, Any], *, has_entries: bool) -> None:
-    day.counts[row["kind"]] = row["count"]
-    if row["kind"] == "conversation":
-        day.counts["messages"] = row["total"]
-    if has_entries:
-        entry = {name: row[name] for name in ("kind", "id", "at", "amount", "status", "session_id")}
-        day.entries.append(TimelineEntry(text=row["text"] or "", **entry))

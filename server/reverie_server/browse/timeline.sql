@@ -1,6 +1,7 @@
 -- days: the days on which anything happened to a memory, the newest first; days are those of a time zone
 -- Messages are many, the rest is few: of messages each day is looked up by the one after it, in an index. In a memory that
--- several people share, the owner's are told apart by their sessions.
+-- several people share, the owner's are told apart by their sessions. Many facts of a file have one time: `date_trunc`, which
+-- looks up the zone, is asked once for each time.
 WITH RECURSIVE talk AS (
     (SELECT m.at FROM messages m
      WHERE 'conversation' = ANY(%(kinds)s::text[])
@@ -21,7 +22,7 @@ WITH RECURSIVE talk AS (
         ORDER BY m.at DESC LIMIT 1) last
 ), talks AS (
     SELECT date_trunc('day', at, %(zone)s) AS day FROM talk LIMIT %(limit)s
-), days AS (
+), days AS MATERIALIZED (
     SELECT day FROM talks
     UNION
     SELECT date_trunc('day', ended_at, %(zone)s) FROM episodes
@@ -32,13 +33,15 @@ WITH RECURSIVE talk AS (
     WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = %(own_id)s::bigint
       AND started_at < %(before)s::timestamptz
     UNION
-    SELECT date_trunc('day', said_at, %(zone)s) FROM facts
-    WHERE 'learned' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-      AND said_at < %(before)s::timestamptz
+    SELECT date_trunc('day', learned.at, %(zone)s) FROM (
+        SELECT DISTINCT said_at AS at FROM facts
+        WHERE 'learned' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+          AND said_at >= %(since)s::timestamptz AND said_at < %(before)s::timestamptz
+    ) learned
     UNION
     SELECT date_trunc('day', valid_to, %(zone)s) FROM facts
     WHERE 'ended' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-      AND valid_to < %(before)s::timestamptz
+      AND valid_to >= %(since)s::timestamptz AND valid_to < %(before)s::timestamptz
     UNION
     SELECT date_trunc('day', at, %(zone)s) FROM receipts
     WHERE 'forgotten' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
@@ -47,7 +50,42 @@ WITH RECURSIVE talk AS (
 SELECT day AS starts, (day AT TIME ZONE %(zone)s)::date AS day FROM days
 WHERE day >= %(since)s::timestamptz ORDER BY day DESC LIMIT %(limit)s;
 
--- entries: what happened between two times, and how much of it: the first of each kind and day, by time
+-- counts: how much of each kind happened on each day between two times; of conversations also how many messages
+SELECT date_trunc('day', h.at, %(zone)s) AS starts, h.kind, sum(h.count)::integer AS count, sum(h.total)::integer AS total
+FROM (
+    SELECT 'conversation' AS kind, min(m.at) AS at, 1 AS count, count(*) AS total
+    FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+    WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
+      AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
+      AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+    GROUP BY s.session_key, date_trunc('day', m.at, %(zone)s)
+    UNION ALL
+    SELECT 'episode', ended_at, 1, 1 FROM episodes
+    WHERE 'episode' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+      AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+      AND ended_at >= %(since)s::timestamptz AND ended_at < %(before)s::timestamptz
+    UNION ALL
+    SELECT 'night', started_at, 1, 1 FROM reports
+    WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = %(own_id)s::bigint
+      AND started_at >= %(since)s::timestamptz AND started_at < %(before)s::timestamptz
+    UNION ALL
+    SELECT 'learned', said_at, count(*), count(*) FROM facts
+    WHERE 'learned' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+      AND said_at >= %(since)s::timestamptz AND said_at < %(before)s::timestamptz
+    GROUP BY said_at
+    UNION ALL
+    SELECT 'ended', valid_to, 1, 1 FROM facts
+    WHERE 'ended' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+      AND valid_to >= %(since)s::timestamptz AND valid_to < %(before)s::timestamptz
+    UNION ALL
+    SELECT 'forgotten', at, 1, 1 FROM receipts
+    WHERE 'forgotten' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+      AND at >= %(since)s::timestamptz AND at < %(before)s::timestamptz
+) h
+GROUP BY 1, h.kind
+ORDER BY 1 DESC, h.kind;
+
+-- entries: what happened between two times: the first of each kind and day, by time
 WITH happened AS (
     SELECT 'conversation' AS kind, s.session_id AS id, min(m.at) AS at, count(*)::integer AS amount, NULL AS status,
            s.session_id, s.session_key, min(m.seq) FILTER (WHERE m.role = 'user') AS seq
@@ -79,13 +117,10 @@ WITH happened AS (
     WHERE 'forgotten' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
       AND at >= %(since)s::timestamptz AND at < %(before)s::timestamptz
 ), placed AS (
-    SELECT h.*, date_trunc('day', h.at, %(zone)s) AS starts,
-           count(*) OVER of_day AS count, sum(h.amount) OVER of_day AS total,
-           row_number() OVER (PARTITION BY kind, date_trunc('day', h.at, %(zone)s) ORDER BY h.at, h.id) AS number
-    FROM happened h
-    WINDOW of_day AS (PARTITION BY kind, date_trunc('day', h.at, %(zone)s))
+    SELECT h.*, row_number() OVER (PARTITION BY h.kind, h.starts ORDER BY h.at, h.id) AS number
+    FROM (SELECT *, date_trunc('day', at, %(zone)s) AS starts FROM happened) h
 )
-SELECT p.starts, p.kind, p.count::integer, p.total::integer, p.id, p.at, p.amount, p.status, p.session_id,
+SELECT p.starts, p.kind, p.id, p.at, p.amount, p.status, p.session_id,
        CASE p.kind
            WHEN 'conversation' THEN (SELECT left(m.content, %(characters)s) FROM messages m
                WHERE m.tenant_id = %(tenant_id)s AND m.session_key = p.session_key AND m.seq = p.seq)
@@ -98,5 +133,5 @@ SELECT p.starts, p.kind, p.count::integer, p.total::integer, p.id, p.at, p.amoun
                WHERE f.tenant_id = %(tenant_id)s AND f.fact_id = p.session_key)
        END AS text
 FROM placed p
-WHERE p.number <= greatest(1, %(each)s)
+WHERE p.number <= %(each)s
 ORDER BY p.starts DESC, p.at, p.kind, p.id;

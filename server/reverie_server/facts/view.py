@@ -123,6 +123,8 @@ class FactView:
     async def _by_id(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], fact_ids: Collection[int]
     ) -> dict[int, Fact]:
+        if not fact_ids:
+            return {}
         params = {**self._params(FactFilter(), None, len(fact_ids)), "fact_ids": sorted(fact_ids)}
         found = await self._read(connection, tenant_id, {**params, "slice_ids": list(slice_ids)})
         return {fact.fact_id: fact for fact in found}

@@ -1,15 +1,15 @@
 -- facts: facts of some slices by trust, the newest of equal ones first, after a cursor; with the newest source of each
-WITH rated AS (
+WITH rated AS NOT MATERIALIZED (
     SELECT f.*, greatest(0, least(1, 0.5::float8 + 0.1::float8 * f.helpful - 0.2::float8 * f.unhelpful)) AS base,
-           extract(epoch FROM greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at))::float8 / 86400 AS since,
+           date_part('epoch', greatest(f.created_at, f.said_at, f.last_confirmed_at, f.last_used_at)) / 86400 AS since,
            CASE WHEN f.state = 'current' AND f.valid_to <= %(now)s THEN 'superseded' ELSE f.state END AS state_now
     FROM facts f
     WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
       AND (%(fact_ids)s::bigint[] IS NULL OR f.fact_id = ANY(%(fact_ids)s::bigint[]))
-), ordered AS (
+), ordered AS NOT MATERIALIZED (
     SELECT r.*,
            CASE WHEN %(half_life)s::float8 > 0
-                THEN r.base * power(2, -greatest(0, extract(epoch FROM %(now)s::timestamptz)::float8 / 86400 - r.since)
+                THEN r.base * power(2, -greatest(0, date_part('epoch', %(now)s::timestamptz) / 86400 - r.since)
                                         / %(half_life)s::float8)
                 ELSE r.base END::float8 AS trust,
            CASE WHEN r.base <= 0 THEN -1e9
@@ -17,8 +17,9 @@ WITH rated AS (
                 ELSE r.base END::float8 AS order_key
     FROM rated r
 ), page AS MATERIALIZED (
-    -- Sources are looked up for a page alone. A fact whose sources are gone is not there; that is looked at in order.
-    SELECT o.* FROM (SELECT o.tenant_id, o.fact_id, o.trust, o.order_key, o.state_now FROM ordered o
+    -- Sources are looked up for a page alone, and trust too. A fact whose sources are gone is not there; that is looked at
+    -- in order.
+    SELECT o.* FROM (SELECT o.tenant_id, o.fact_id, o.order_key FROM ordered o
     WHERE (%(category)s::text IS NULL OR o.category = %(category)s::text)
       AND (%(state)s::text IS NULL OR o.state_now = %(state)s::text)
       AND (%(min_trust)s::float8 IS NULL OR o.trust >= %(min_trust)s::float8)
@@ -35,12 +36,12 @@ WITH rated AS (
     ORDER BY o.order_key DESC, o.fact_id DESC
     LIMIT %(limit)s
 )
-SELECT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, o.trust, f.helpful,
+SELECT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.trust, f.helpful,
        f.unhelpful, f.use_count, f.last_used_at, f.last_confirmed_at, f.confirmed_by, f.said_at, f.valid_from, f.valid_to,
-       f.superseded_by, o.state_now AS state, f.method, f.prompt, f.prompt_version, f.model, o.order_key, l.agent_id,
+       f.superseded_by, f.state_now AS state, f.method, f.prompt, f.prompt_version, f.model, o.order_key, l.agent_id,
        l.owner_key, s.path, s.start_line, s.end_line, s.session_id, s.message_ids, s.seqs
 FROM page o
-JOIN facts f ON f.tenant_id = o.tenant_id AND f.fact_id = o.fact_id
+JOIN ordered f ON f.tenant_id = o.tenant_id AND f.fact_id = o.fact_id
 JOIN slices l ON l.tenant_id = f.tenant_id AND l.slice_id = f.slice_id
 CROSS JOIN LATERAL (
     SELECT path, start_line, end_line, session_id, message_ids, seqs FROM fact_sources

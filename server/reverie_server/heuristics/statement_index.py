@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import chain
 
 from reverie_server.heuristics.statements import SAME_SHARE, Statement, undenied
 
@@ -38,15 +39,16 @@ class TermIndex:
     def alike(self, statement: Statement) -> list[int]:
         """The candidates: the first of the same essence, then those that share most terms with it, of equals the
         first."""
-        shared: Counter[int] = Counter()
+        postings: list[list[int]] = []
         budget = _MAX_POSTINGS
         for term in sorted(statement.terms & self._numbers.keys(), key=lambda term: (len(self._numbers[term]), term)):
             # Over the budget: the newest.
             numbers = self._numbers[term][-budget:]
-            shared.update(numbers)
+            postings.append(numbers)
             budget -= len(numbers)
             if budget == 0:
                 break
+        shared = Counter(chain.from_iterable(postings))
         equal = self._first_of.get(statement.essence)
         shared.pop(-1 if equal is None else equal, None)
         # With the budget spent, the counts are too low: any share will do.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT = 240, 44
 _CURVE = Markup(
@@ -12,12 +12,6 @@ _CURVE = Markup(
     "<title>{title}</title>"
     '<polyline fill="none" stroke="currentColor" stroke-width="2" points="{points}"/></svg>'
 )
-_BAR = Markup(
-    '<svg class="bar" viewBox="0 0 100 8" width="100" height="8" role="img" preserveAspectRatio="none">'
-    "<title>{title}</title>"
-    '<rect class="rest" width="100" height="8"/><rect class="share" width="{width}" height="8"/>{mark}</svg>'
-)
-_MARK = Markup('<rect class="mark" x="{x}" width="1.5" height="8"/>')
 
 
 def curve(values: Sequence[float], title: str) -> Markup:
@@ -31,5 +25,11 @@ def curve(values: Sequence[float], title: str) -> Markup:
 
 def bar(share: float, title: str, threshold: float | None = None) -> Markup:
     """A bar of a share from 0 to 1, with a mark at a threshold."""
-    mark = Markup("") if threshold is None else _MARK.format(x=round(100 * threshold, 1))
-    return _BAR.format(width=round(100 * min(1.0, max(0.0, share)), 1), title=title, mark=mark)
+    mark = "" if threshold is None else f'<rect class="mark" x="{round(100 * threshold, 1)}" width="1.5" height="8"/>'
+    width = round(100 * min(1.0, max(0.0, share)), 1)
+    # A page has a hundred of them: `Markup.format`, which escapes whatever it is given, would be a third of its time.
+    return Markup(  # noqa: S704  # the title is escaped, all else are numbers
+        '<svg class="bar" viewBox="0 0 100 8" width="100" height="8" role="img" preserveAspectRatio="none">'
+        f"<title>{escape(title)}</title>"
+        f'<rect class="rest" width="100" height="8"/><rect class="share" width="{width}" height="8"/>{mark}</svg>'
+    )

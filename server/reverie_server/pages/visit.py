@@ -23,6 +23,7 @@ from reverie_server.http.context import caller, encode_cursor
 from reverie_server.http.routes import agents
 from reverie_server.http.routes.listings import get_summary
 from reverie_server.http.schemas.common import Owner
+from reverie_server.http.schemas.owners import SummaryBody
 from reverie_server.pages import words
 from reverie_server.pages.cookies import form_token, session_token, theme_of
 from reverie_server.pages.entrance import ROOT, refusal
@@ -125,10 +126,15 @@ class Visit:
         own = await agents.get_agent(self.agent_id, self.system, self.who)
         return effective_settings(self.system.settings.agent_defaults, own.settings).auto_inject_threshold
 
-    async def show(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
-        """A page of a template, in the frame of this visit. Raises what `Gate.read` raises."""
-        summary = await get_summary(self.agent_id, self.system, self.who, Owner.model_validate(self.whose))
-        return page(template, status, visit=self, summary=summary, **values)
+    async def summary(self) -> SummaryBody:
+        """How much there is of the memory, and what waits. Raises what `Gate.read` raises."""
+        return await get_summary(self.agent_id, self.system, self.who, Owner.model_validate(self.whose))
+
+    async def show(
+        self, template: str, status: int = 200, /, *, summary: SummaryBody | None = None, **values: Any
+    ) -> HTMLResponse:
+        """A page of a template, in the frame of this visit, which shows the summary. Raises what `summary` raises."""
+        return page(template, status, visit=self, summary=summary or await self.summary(), **values)
 
     def go(self, name: str, **query: str | int | None) -> RedirectResponse:
         """Send the browser to another page of the same agent and owner, after a form; `done` is a code of `words`."""

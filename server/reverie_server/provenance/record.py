@@ -74,11 +74,21 @@ async def origins(
     connection: Connection, tenant_id: str, document_id: int, lines: Iterable[str]
 ) -> dict[bytes, list[DictRow]]:
     """The provenance rows of lines of a file, by the lines' hashes, oldest first. A person's line has none."""
-    params = {"tenant_id": tenant_id, "document_id": document_id, "hashes": [line_sha256(line) for line in lines]}
-    found: dict[bytes, list[DictRow]] = {}
+    found = await origins_of_lines(connection, tenant_id, [(document_id, line) for line in lines])
+    return {line_sha256(line): rows for (_, line), rows in found.items()}
+
+
+async def origins_of_lines(
+    connection: Connection, tenant_id: str, lines: Sequence[tuple[int, str]]
+) -> dict[tuple[int, str], list[DictRow]]:
+    """The provenance rows of lines, each given by its document's id and its text, oldest first. Others are left out."""
+    hashes = [line_sha256(line) for _, line in lines]
+    params = {"tenant_id": tenant_id, "document_ids": [document_id for document_id, _ in lines], "hashes": hashes}
+    rows: dict[tuple[int, bytes], list[DictRow]] = {}
     for row in await (await connection.execute(SQL["origins"], params)).fetchall():
-        found.setdefault(bytes(row["line_sha256"]), []).append(row)
-    return found
+        rows.setdefault((row.pop("document_id"), bytes(row["line_sha256"])), []).append(row)
+    keys = [(document_id, line_hash) for (document_id, _), line_hash in zip(lines, hashes, strict=True)]
+    return {line: rows[key] for line, key in zip(lines, keys, strict=True) if key in rows}
 
 
 async def forget_lines(

@@ -15,11 +15,11 @@ JOIN derivations v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_i
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s AND d.session_key IS NULL
 ORDER BY v.line_sha256;
 
--- origins: the provenance of some lines of a file, oldest first
-SELECT line_sha256, stage, method, prompt, prompt_version, model, sources, at
-FROM derivations
-WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND line_sha256 = ANY(%(hashes)s::bytea[])
-ORDER BY derivation_id;
+-- origins: the provenance of some lines of files, oldest first
+SELECT d.document_id, d.line_sha256, d.stage, d.method, d.prompt, d.prompt_version, d.model, d.sources, d.at
+FROM (SELECT DISTINCT * FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[])) AS w(document_id, line_sha256)
+JOIN derivations d ON d.tenant_id = %(tenant_id)s AND d.document_id = w.document_id AND d.line_sha256 = w.line_sha256
+ORDER BY d.derivation_id;
 
 -- delete_lines: the provenance of lines of a file that are gone
 DELETE FROM derivations

@@ -63,8 +63,11 @@ class Choice:
         """
         excluded = set(copied)
         if self.request.path_prefix is None:
-            diaries = {path for path in set(self.candidates.path) if is_diary(path)}
-            excluded.update(row for row, path in enumerate(self.candidates.path) if path in diaries)
+            files = [
+                (row, self.candidates.path[row]) for row, tier in enumerate(self.candidates.tier) if tier == "document"
+            ]
+            diaries = {path for path in {path for _, path in files} if is_diary(path)}
+            excluded.update(row for row, path in files if path in diaries)
         rows = await self._select(scores, is_exact, excluded)
         if asks_about_past(self.request.query) and (pairs := await self._predecessors(rows, excluded)):
             scores = with_predecessors(scores, pairs)

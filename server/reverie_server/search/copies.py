@@ -93,10 +93,14 @@ def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int
     memories = _with_originals(candidates)
     if not memories:
         return []
-    derived_paths = {path for path in set(candidates.path) if is_derived(path)}
+    tiers_and_paths = list(zip(candidates.tier, candidates.path, strict=True))
+    # Each conversation has a path, too.
+    derived_paths = {
+        path for path in {path for tier, path in tiers_and_paths if tier == "document"} if is_derived(path)
+    }
     derived = {
         row
-        for row, (tier, path) in enumerate(zip(candidates.tier, candidates.path, strict=True))
+        for row, (tier, path) in enumerate(tiers_and_paths)
         if tier in ("episodic", "fact") or (tier == "document" and path in derived_paths)
     }
     others = np.delete(score, list(derived))

@@ -23,6 +23,7 @@ from reverie_server.http.schemas.control import (
     ArchivedMonthData,
     CandidateData,
     CandidatesAnswer,
+    CandidatesQuery,
     CardAnswer,
     CardEntry,
     ControlBody,
@@ -91,14 +92,15 @@ async def dreaming_status(a: Agent, system: System, who: Who, query: Annotated[C
     )
 
 
-@router.get("/dreaming/candidates", dependencies=QUERY_ONLY)
+@router.get("/dreaming/candidates", dependencies=QUERY_ONLY, response_model_exclude_none=True)
 async def dreaming_candidates(
-    a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]
+    a: Agent, system: System, who: Who, query: Annotated[CandidatesQuery, Query()]
 ) -> CandidatesAnswer:
     """What may enter MEMORY.md, best first, with the parts of its score and the gates that it has to pass."""
     grant, place = await _read_place(system, who, a, query.resolved_owner())
-    found = await system.consolidation.emergence.candidates(grant, place)
-    return CandidatesAnswer(data=[_candidate(candidate) for candidate in found])
+    found = await system.consolidation.emergence.best_candidates(grant, place, query.limit)
+    count = None if query.limit is None else found.count
+    return CandidatesAnswer(data=[_candidate(candidate) for candidate in found.candidates], count=count)
 
 
 @router.get("/dream/reports", dependencies=QUERY_ONLY)

@@ -163,6 +163,12 @@ class CandidateData(BaseModel):
     gates: dict[str, GateData]
 
 
+class CandidatesQuery(ControlQuery):
+    """Whose candidates, and how many of the best; all without a limit."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] | None = None
+
+
 class CandidatesAnswer(BaseModel):
     """The candidates of now, best first."""
 
@@ -170,6 +176,7 @@ class CandidatesAnswer(BaseModel):
 
     code: Literal[200] = 200
     data: list[CandidateData]
+    count: int | None = Field(default=None, description="How many there are, with a limit alone")
 
 
 class ReportData(BaseModel):

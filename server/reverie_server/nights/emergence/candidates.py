@@ -129,8 +129,25 @@ class Scored:
         return next((name for name in GATES if not self.gates[name].passed), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """The score of an entry with its parts, and what the gates count: recalls, queries, days, and its age in days."""
+
+    score: float
+    parts: Mapping[str, float]
+    recalls: int
+    queries: int
+    days: int
+    age_days: int
+
+
 def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Scored:
     """The score and gates of an entry at `now`. Days are those of `time_zone`, the agent's."""
+    return judge(evidence, weigh(evidence, rules, now, time_zone), rules)
+
+
+def weigh(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Weight:
+    """The score of an entry at `now`, for which of its evidence days, recalls and `is_asked` alone count."""
     zone = ZoneInfo(time_zone)
     today = now.astimezone(zone).date()
     since = now - rules.max_age_days * _DAY
@@ -142,7 +159,6 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
     if evidence.is_asked:
         count, distinct, times = count + 1, distinct + 1, [*times, now]
     age = max(0, (today - max(evidence.days)).days)
-    is_spoken_of = len(days) >= (LASTING_DAYS if evidence.is_telling else SPOKEN_DAYS)
     parts = {
         "frequency": min(1.0, math.log1p(count) / math.log1p(FULL_RECALLS)),
         "recency": 0.5 ** ((now - max(times)) / _DAY / rules.half_life_days) if times else 0.0,
@@ -151,21 +167,27 @@ def score(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> Sc
         "consolidation": min(1.0, max(0, len(days) - 1) / (FULL_DAYS - 1)),
     }
     total = sum(rules.weights[name] * part for name, part in parts.items())
+    return Weight(total, parts, count, distinct, len(days), age)
+
+
+def judge(evidence: Evidence, weight: Weight, rules: Rules) -> Scored:
+    """The score and gates of an entry of a weight."""
+    is_spoken_of = weight.days >= (LASTING_DAYS if evidence.is_telling else SPOKEN_DAYS)
     # A person who asks for the topic shows that it matters, and so do several days: no recalls are needed.
     needed = (0, 0) if evidence.is_asked or is_spoken_of else (rules.min_recalls, rules.min_queries)
-    lasts = evidence.is_telling or evidence.is_asked or len(days) >= LASTING_DAYS
+    lasts = evidence.is_telling or evidence.is_asked or weight.days >= LASTING_DAYS
     gates = {
         "not_known": _is_not(evidence.is_known),
         "not_corrected": _is_not(evidence.is_corrected),
         "not_contradicted": _is_not(evidence.is_contradicted),
         "lasting": Gate(evidence.is_lasting, True, evidence.is_lasting),
-        "age_days": Gate(age, rules.max_age_days, age <= rules.max_age_days),
-        "recalls": Gate(count, needed[0], count >= needed[0]),
-        "queries": Gate(distinct, needed[1], distinct >= needed[1]),
+        "age_days": Gate(weight.age_days, rules.max_age_days, weight.age_days <= rules.max_age_days),
+        "recalls": Gate(weight.recalls, needed[0], weight.recalls >= needed[0]),
+        "queries": Gate(weight.queries, needed[1], weight.queries >= needed[1]),
         "not_one_off": Gate(lasts, True, lasts),
-        "score": Gate(total, rules.min_score, total >= rules.min_score),
+        "score": Gate(weight.score, rules.min_score, weight.score >= rules.min_score),
     }
-    return Scored(total, parts, gates)
+    return Scored(weight.score, weight.parts, gates)
 
 
 def _is_not(found: bool) -> Gate:

@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from reverie_indexer.text.analyse import analyse, language_name
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
-from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry, cues_in
+from reverie_server.heuristics.entries import MAX_ENTRY_CHARS, NOTEWORTHY_KINDS, Entry, cues_in
 from reverie_server.heuristics.lasting import lasts, speaks_for_itself
 from reverie_server.heuristics.line_worth import Passing, is_passing
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
@@ -20,9 +21,9 @@ from reverie_server.heuristics.statements import (
     entails,
     is_duplicate,
     restates,
-    statement,
 )
-from reverie_server.nights.emergence.candidates import Evidence, Gate, Recall, Rules, Scored, score
+from reverie_server.heuristics.statements import statement as read_statement
+from reverie_server.nights.emergence.candidates import Evidence, Gate, Recall, Rules, Scored, Weight, judge, weigh
 from reverie_server.nights.emergence.topic import Topic
 from reverie_server.nights.emergence.uptake import Exchange, Noted, exchanges_of, noted_again, taken_up
 from reverie_server.text.markdown_blocks import without_marker
@@ -31,6 +32,9 @@ from reverie_server.text.redact import essence
 # Of entries the newest are read, of the memory the first lines, of its corrections the newest.
 MAX_ENTRIES = 600
 MAX_LINES = 2000
+# Somebody who looks at the candidates looks again. Some 4 kB each.
+_KEPT_STATEMENTS = 2048
+_known_statement = lru_cache(maxsize=_KEPT_STATEMENTS)(read_statement)
 # A message: its session's id and its number there.
 MessageKey = tuple[str, int]
 
@@ -140,6 +144,24 @@ class AskedTopic:
     passages: Sequence[Passage]
 
 
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The candidates, best first, and how many there are: more where the best alone were asked for."""
+
+    candidates: list[Candidate]
+    count: int
+
+
+def statement(text: str, language: str) -> Statement:
+    """The statement of a text; of an entry or a line that was just read it is known."""
+    return (_known_statement if len(text) <= MAX_ENTRY_CHARS else read_statement)(text, language)
+
+
+def forget_statements() -> None:
+    """Forget the statements that are known."""
+    _known_statement.cache_clear()
+
+
 class _Group:
     """Entries that say the same, the latest wording last."""
 
@@ -150,6 +172,12 @@ class _Group:
     def statement(self) -> Statement:
         """The wording of the newest entry: a note's own before one of the log."""
         return max(self.members, key=lambda member: (not _is_logged(member[0]), _age_key(member[0])))[1]
+
+    @property
+    def source(self) -> str:
+        """The file and line of its statement."""
+        wording = self.statement
+        return next(entry.source for entry, _ in self.members if entry.text == wording.text)
 
     def noted(self, language: str, known: str) -> Noted:
         """Its terms in a language (`known`: that of its statement), and the first day on which it was noted."""
@@ -173,10 +201,22 @@ def collect(
 
     With a topic that a person asks for only entries about it are candidates, and count as asked for.
     """
+    return collect_best(inputs, context, clean=clean, asked=asked).candidates
+
+
+def collect_best(
+    inputs: EmergenceInput,
+    context: ScoringContext,
+    *,
+    clean: Callable[[str], str] = lambda text: text,
+    asked: AskedTopic | None = None,
+    limit: int | None = None,
+) -> Collected:
+    """The candidates as `collect` finds them, at most `limit`: of those alone it is asked which gates they pass."""
     newest = sorted(inputs.entries, key=_age_key)[-MAX_ENTRIES:]
     entries = [entry for entry in newest if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
     if not entries:
-        return []
+        return Collected([], 0)
     groups = all_groups = _grouped(entries, context.language)
     spoken = _spoken_language(entries, context.language)
     if asked is not None:
@@ -186,11 +226,12 @@ def collect(
     # A group off the topic may still contradict one on it.
     builder = _CandidateBuilder(inputs, context, all_groups)
     is_asked = asked is not None
-    candidates = [
-        builder.candidate(group, recalled[id(group)], taken.get(number, {}), is_asked=is_asked)
+    weighed = [
+        builder.weighed(group, recalled[id(group)], taken.get(number, {}), is_asked=is_asked)
         for number, group in enumerate(groups)
     ]
-    return sorted(candidates, key=lambda candidate: (-candidate.scored.score, candidate.source))
+    weighed.sort(key=lambda each: (-each.weight.score, each.group.source))
+    return Collected([builder.candidate(each) for each in weighed[:limit]], len(weighed))
 
 
 def without_passing(candidates: Sequence[Candidate], passing: Mapping[str, Passing]) -> list[Candidate]:
@@ -205,6 +246,16 @@ def without_passing(candidates: Sequence[Candidate], passing: Mapping[str, Passi
         else each
         for each in candidates
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A group with what its score is made of, and its score; `days` are those on which it was noted, in order."""
+
+    group: _Group
+    days: Sequence[date]
+    evidence: Evidence
+    weight: Weight
 
 
 class _CandidateBuilder:
@@ -231,37 +282,44 @@ class _CandidateBuilder:
         self._groups = [(group.latest, group.statement) for group in groups]
         self._groups_index = FrameIndex(wording for _, wording in self._groups)
 
-    def candidate(
+    def weighed(
         self, group: _Group, recalled: Sequence[Passage], taken: Mapping[date, Exchange], *, is_asked: bool
-    ) -> Candidate:
-        """The candidate that a group makes.
+    ) -> _Weighed:
+        """A group with its score.
 
         `recalled` are the passages of it that searches showed, `taken` the exchanges that took it up, by day.
         """
-        wording = group.statement
-        entries = tuple(entry for entry, _ in group.members)
-        days = self._days(entries)
-        time_zone = self._context.time_zone
-        is_lasting = self._is_lasting(wording, entries, is_asked=is_asked)
+        context = self._context
+        days = self._days([entry for entry, _ in group.members])
         evidence = Evidence(
             days=sorted({*days, *taken}),
             recalls=[
                 *(recall for passage in recalled for recall in passage.recalls),
-                *(exchange.recall(time_zone) for exchange in taken.values()),
-                *(noted_again(day, time_zone) for day in days[1:] if day not in taken),
+                *(exchange.recall(context.time_zone) for exchange in taken.values()),
+                *(noted_again(day, context.time_zone) for day in days[1:] if day not in taken),
             ],
-            is_lasting=is_lasting,
             is_asked=is_asked,
+        )
+        return _Weighed(group, days, evidence, weigh(evidence, context.rules, context.now, context.time_zone))
+
+    def candidate(self, weighed: _Weighed) -> Candidate:
+        """The candidate that a group makes: it is looked up what is known of what it says."""
+        group, last_noted = weighed.group, weighed.days[-1]
+        wording = group.statement
+        entries = tuple(entry for entry, _ in group.members)
+        is_lasting = self._is_lasting(wording, entries, is_asked=weighed.evidence.is_asked)
+        evidence = replace(
+            weighed.evidence,
+            is_lasting=is_lasting,
             is_telling=self._is_telling(entries, wording, is_lasting=is_lasting),
             is_known=any(restates(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
-                day >= days[-1] and entails(wording, removed)
+                day >= last_noted and entails(wording, removed)
                 for day, removed in map(self._corrections.__getitem__, self._corrections_index.alike(wording))
             ),
             is_contradicted=wording.text in self._superseded or self._is_contradicted(group, wording),
         )
-        context = self._context
-        return Candidate(wording, entries, evidence, score(evidence, context.rules, context.now, context.time_zone))
+        return Candidate(wording, entries, evidence, judge(evidence, weighed.weight, self._context.rules))
 
     def _is_telling(self, entries: Sequence[Entry], wording: Statement, *, is_lasting: bool) -> bool:
         """Whether an entry is noteworthy: by its cues, as a topic of several conversations, or as a lasting fact, which

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -38,6 +39,9 @@ SQL = Queries(__file__)
 # The limit of text of the memory's history to compare: some hundred edits of an ordinary memory, a second of work.
 _COMPARED_CHARS = 8_000_000
 _PROFILE = "PROFILE.md"
+# Notes that were just read and are no longer than this are not read again. With their entries they take 5 MB at most.
+_KEPT_CHARS, _KEPT_NOTES = 16_384, 64
+_known_entries = lru_cache(maxsize=_KEPT_NOTES)(entries_of)
 # By the day of the place's zone; `dreaming` writes them.
 _CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.md")
 
@@ -84,7 +88,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
     entries = await _entries(files, window.language)
     # Without entries there is nothing that was recalled, or that somebody took back.
     has_entries = any(entries.values())
-    recalled = await _recalled(connection, params, [file.path for file in files]) if has_entries else []
+    recalled = await _recalled(connection, params, [file.document_id for file in files]) if has_entries else []
     superseded = await _superseded(connection, params, [entry for each in entries.values() for entry in each])
     return EmergenceInput(
         files=files,
@@ -100,6 +104,11 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
     )
 
 
+def forget_entries() -> None:
+    """Forget the entries of notes that are known."""
+    _known_entries.cache_clear()
+
+
 async def _entries(files: Sequence[NoteFile], language: str) -> dict[int, list[Entry]]:
     """The entries of the files by document: of all files of dreaming, and of the newest notes until they suffice."""
     entries: dict[int, list[Entry]] = {}
@@ -109,7 +118,8 @@ async def _entries(files: Sequence[NoteFile], language: str) -> dict[int, list[E
             entries[file.document_id] = []
             continue
         chars = len(file.text)
-        entries[file.document_id] = await isolated(entries_of, file.path, file.text, file.day, language, chars=chars)
+        read = _known_entries if chars <= _KEPT_CHARS else entries_of
+        entries[file.document_id] = await isolated(read, file.path, file.text, file.day, language, chars=chars)
         noted += 0 if file.is_consolidated else len(entries[file.document_id])
     return entries
 
@@ -166,14 +176,14 @@ async def _lines_of_file(connection: Connection, tenant_id: str, slice_id: int, 
     return [line for document, text in found if document.deleted_at is None for line in derive.entry_lines(text)]
 
 
-async def _recalled(connection: Connection, params: dict[str, Any], paths: Sequence[str]) -> list[Passage]:
-    by_chunk: dict[int, list[Recall]] = defaultdict(list)
-    for row in await (await connection.execute(SQL["recalls"], params)).fetchall():
-        by_chunk[row["chunk_id"]].append(Recall(bytes(row["query_hash"]), row["at"]))
-    if not by_chunk:
+async def _recalled(connection: Connection, params: dict[str, Any], document_ids: Sequence[int]) -> list[Passage]:
+    rows = await (await connection.execute(SQL["recalled"], {**params, "document_ids": document_ids})).fetchall()
+    if not rows:
         return []
-    of_chunks = {**params, "chunk_ids": list(by_chunk), "paths": list(paths)}
-    rows = await (await connection.execute(SQL["passages"], of_chunks)).fetchall()
+    by_chunk: dict[int, list[Recall]] = defaultdict(list)
+    of_chunks = {**params, "chunk_ids": [row["chunk_id"] for row in rows]}
+    for recall in await (await connection.execute(SQL["recalls"], of_chunks)).fetchall():
+        by_chunk[recall["chunk_id"]].append(Recall(bytes(recall["query_hash"]), recall["at"]))
     return [passage_of(row, tuple(by_chunk[row["chunk_id"]])) for row in rows]
 
 
@@ -210,10 +220,11 @@ async def _origins(
 ) -> dict[tuple[str, str], frozenset[MessageKey]]:
     """The messages that the entries of some files come from; their ids go into `ids`."""
     origins: dict[tuple[str, str], frozenset[MessageKey]] = {}
-    for document_id, entries in by_document.items():
-        by_hash = await derive.origins(connection, tenant_id, document_id, _lines(entries))
+    wanted = [(document_id, line) for document_id, entries in by_document.items() for line in _lines(entries)]
+    by_line = await derive.origins_of_lines(connection, tenant_id, wanted)
+    for document_id, entries in by_document.items() if by_line else ():
         for entry in entries:
-            rows = [row for line in entry.raw.splitlines() for row in by_hash.get(derive.line_sha256(line), ())]
+            rows = [row for line in entry.raw.splitlines() for row in by_line.get((document_id, line), ())]
             messages = {key: message_id for row in rows for key, message_id in _messages(row["sources"])}
             if messages:
                 origins[entry.path, entry.raw] = frozenset(messages)

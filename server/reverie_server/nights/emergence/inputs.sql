@@ -17,10 +17,24 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_ke
 ORDER BY d.path DESC, d.document_id
 LIMIT %(limit)s;
 
--- recalls: of a slice since a time, by passage; below min_relevance are rows that an earlier release noted
+-- recalled: the passages of messages and of some files of a slice that were recalled since a time; below min_relevance are
+-- rows that an earlier release noted
+SELECT c.chunk_id, d.path, c.start_line, c.end_line, c.terms, c.tier::text AS tier, s.session_id
+FROM chunks c
+JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id
+LEFT JOIN sessions s ON s.tenant_id = d.tenant_id AND s.session_key = d.session_key
+WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = %(slice_id)s
+  AND c.chunk_id = ANY(ARRAY(
+      SELECT DISTINCT chunk_id FROM recalls
+      WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND at >= %(since)s AND at <= %(now)s
+        AND score >= %(min_relevance)s))
+  AND (c.tier = 'message' OR (c.tier = 'document' AND c.document_id = ANY(%(document_ids)s::bigint[])))
+ORDER BY c.chunk_id;
+
+-- recalls: those of some passages of a slice, since a time
 SELECT chunk_id, query_hash, at FROM recalls
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND at >= %(since)s AND at <= %(now)s
-  AND score >= %(min_relevance)s
+  AND score >= %(min_relevance)s AND chunk_id = ANY(%(chunk_ids)s::bigint[])
 ORDER BY chunk_id, at, recall_id;
 
 -- passages: some passages of a slice, of messages and of some files

@@ -32,13 +32,15 @@ from reverie_server.nights.emergence.candidates import Rules
 from reverie_server.nights.emergence.collect import (
     AskedTopic,
     Candidate,
+    Collected,
     EmergenceInput,
     MemoryFile,
     ScoringContext,
-    collect,
+    collect_best,
+    forget_statements,
     without_passing,
 )
-from reverie_server.nights.emergence.inputs import InputWindow, read_input, read_passages
+from reverie_server.nights.emergence.inputs import InputWindow, forget_entries, read_input, read_passages
 from reverie_server.nights.emergence.report import candidate_line, concluded, rejected, seen_counts, why_nothing
 from reverie_server.nights.emergence.text import Proposal, heuristic_proposal, modelled
 from reverie_server.nights.emergence.write import Conclusion, write_conclusion
@@ -52,12 +54,17 @@ from reverie_server.search.worth import passing_of
 
 log = structlog.get_logger()
 _TOPIC_RESULTS = 50
+# What was read of notes is held for so long, whatever it is: what a person forgets is in the process no longer.
+KEPT_SECONDS = 60.0
 _ANSWER_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class EmergenceRules:
-    """How many of the newest daily notes are read, the rules of candidates, and the guard over the memory."""
+    """How many of the newest daily notes are read, the rules of candidates, and the guard over the memory.
+
+    After `kept_seconds` nothing that was read is held any more.
+    """
 
     note_count: int = 7
     candidates: Rules = field(default_factory=Rules)
@@ -65,6 +72,7 @@ class EmergenceRules:
     diary_max_chars: int = DIARY_CHARS
     timeout_seconds: float = 60.0
     nightly_hour: int = NIGHTLY_HOUR
+    kept_seconds: float = KEPT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +89,11 @@ class EmergenceDependencies:
 
 @dataclass(frozen=True, slots=True)
 class _Collected:
-    """The input of a run, and its candidates, best first."""
+    """The input of a run, and its candidates, best first; `count` is the number of all, where these are the best."""
 
     inputs: EmergenceInput
     candidates: list[Candidate]
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,7 @@ class Emergence:
             now=now,
         )
         self.diary = self._runs.diary
+        self._forgetting: asyncio.TimerHandle | None = None
 
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Write the candidates that pass into the memory. A run that decides, or fails for good, leaves a report.
@@ -130,7 +140,12 @@ class Emergence:
 
     async def candidates(self, grant: Grant, place: Place) -> list[Candidate]:
         """The candidates of a place as they are now, best first."""
-        return (await self._collect(grant, place, None)).candidates
+        return (await self.best_candidates(grant, place, None)).candidates
+
+    async def best_candidates(self, grant: Grant, place: Place, limit: int | None) -> Collected:
+        """The best candidates of a place as they are now, at most `limit`, and how many there are."""
+        found = await self._collect(grant, place, None, limit)
+        return Collected(found.candidates, found.count)
 
     async def _attempt(self, run: Run) -> Outcome:
         if run.is_nightly and await self._runs.is_night_done(run):
@@ -205,9 +220,11 @@ class Emergence:
         await self._runs.keep(run, report, entry, mark=collected.inputs.tombstone_mark)
         return Outcome("skipped", reason, report.method, report.fallback, report.report_id)
 
-    async def _collect(self, grant: Grant, place: Place, topic: str | None) -> _Collected:
-        """Read the notes and make candidates of their entries; with a topic only of those about it."""
+    async def _collect(self, grant: Grant, place: Place, topic: str | None, limit: int | None = None) -> _Collected:
+        """Read the notes and make candidates of their entries; with a topic only of those about it, at most `limit`."""
         settings, rules = grant.settings, self._rules
+        if self._forgetting is None:
+            self._forgetting = asyncio.get_running_loop().call_later(rules.kept_seconds, self._forget_read)
         now = self.now()
         note_count = rules.note_count if topic is None else None
         window = InputWindow(now, settings.time_zone, settings.language, note_count, rules.candidates.max_age_days)
@@ -220,13 +237,19 @@ class Emergence:
                 asked = AskedTopic(topic, await read_passages(connection, place, relevances, paths))
         clean = await self._dependencies.tombstones.without_forgotten(place)
         context = ScoringContext(rules.candidates, now, settings.time_zone, settings.language)
-        collecting = partial(collect, inputs, context, clean=clean, asked=asked)
+        collecting = partial(collect_best, inputs, context, clean=clean, asked=asked, limit=limit)
         chars = sum(len(file.text) for file in inputs.files) + (len(inputs.memory.text) if inputs.memory else 0)
-        candidates = await isolated(collecting, chars=chars)
+        found = await isolated(collecting, chars=chars)
+        candidates = found.candidates
         if asked is None:
             passed = [candidate.text for candidate in candidates if candidate.scored.stopped_by is None]
             candidates = without_passing(candidates, await passing_of(self._dependencies.models, passed))
-        return _Collected(inputs, candidates)
+        return _Collected(inputs, candidates, found.count)
+
+    def _forget_read(self) -> None:
+        self._forgetting = None
+        forget_entries()
+        forget_statements()
 
     async def _search_topic(self, grant: Grant, place: Place, topic: str) -> dict[int, float]:
         """The relevances of a place's passages about a topic, by id. The system's own search counts as no recall."""

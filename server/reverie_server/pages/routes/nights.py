@@ -8,7 +8,7 @@ from starlette.responses import Response
 from reverie_indexer.errors import NotFound
 from reverie_server.http.routes import dreams, files
 from reverie_server.http.schemas.common import VersionsQuery
-from reverie_server.http.schemas.control import ControlQuery, FocusBody, ReportPage
+from reverie_server.http.schemas.control import CandidatesQuery, ControlQuery, FocusBody, ReportPage
 from reverie_server.nights.emergence.candidates import STOPPED
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
@@ -37,11 +37,9 @@ async def list_nights(visit: Visiting) -> Response:
 @router.get("/nights/next")
 async def list_candidates(visit: Visiting) -> Response:
     """What the next night would look at: each candidate with its score, and what stops it."""
-    query = visit.asked(ControlQuery)
+    query = visit.asked(CandidatesQuery, limit=_CANDIDATES)
     found = await dreams.dreaming_candidates(visit.agent_id, visit.system, visit.who, query)
-    return await visit.show(
-        "candidates.html", candidates=found.data[:_CANDIDATES], count=len(found.data), stopped=STOPPED
-    )
+    return await visit.show("candidates.html", candidates=found.data, count=found.count, stopped=STOPPED)
 
 
 @router.get("/nights/{report_id}")

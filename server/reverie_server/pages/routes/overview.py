@@ -11,8 +11,8 @@ from starlette.responses import Response
 from reverie_server.heuristics.stated_fact import SELF
 from reverie_server.http.routes import card_entries, dreams, facts, listings, pipeline
 from reverie_server.http.schemas.control import ControlBody, ControlQuery, EntryBody, ReportPage
-from reverie_server.http.schemas.facts import ContradictionsQuery, FactBody, FactsQuery
-from reverie_server.http.schemas.pipeline import PipelineQuery
+from reverie_server.http.schemas.facts import ContradictionBody, ContradictionsQuery, FactBody, FactsQuery
+from reverie_server.http.schemas.pipeline import DeadLetterBody, PipelineQuery
 from reverie_server.http.schemas.timeline import TimelineQuery
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
@@ -27,25 +27,35 @@ async def overview(visit: Visiting) -> Response:
     """The overview of a memory."""
     a, system, who = visit.agent_id, visit.system, visit.who
     known = await _known(visit)
-    open_pairs = visit.asked(ContradictionsQuery, limit=_WAITING)
-    pairs = await facts.list_contradictions(a, system, who, open_pairs)
     reports = (await dreams.dream_reports(a, system, who, visit.asked(ReportPage, limit=_REPORTS))).data.reports
     # A night goes before what was done by day.
     report = next((each for each in reports if each.mode == "full"), next(iter(reports), None))
     changed = next((each for each in reports if each.diff), None)
-    card = await dreams.morning_card(a, system, who, visit.asked(ControlQuery))
-    work = await pipeline.get_pipeline(a, system, who, visit.asked(PipelineQuery))
+    # What there is none of is not asked for.
+    summary = await visit.summary()
+    card = (await dreams.morning_card(a, system, who, visit.asked(ControlQuery))).data if summary.card else None
     return await visit.show(
         "overview.html",
+        summary=summary,
         facts=known,
-        contradictions=pairs.contradictions,
+        contradictions=await _contradictions(visit) if summary.contradictions else [],
         report=report,
         changed=changed,
-        card=card.data,
-        failed=work.dead_letters,
-        stages=work.stages,
+        card=card,
+        # Without an owner the summary counts the team's jobs alone, and this page names those of everybody.
+        failed=await _failed(visit) if summary.failed_jobs or visit.owner_key is None else [],
         curves=await _curves(visit),
     )
+
+
+async def _contradictions(visit: Visit) -> list[ContradictionBody]:
+    wanted = visit.asked(ContradictionsQuery, limit=_WAITING)
+    return (await facts.list_contradictions(visit.agent_id, visit.system, visit.who, wanted)).contradictions
+
+
+async def _failed(visit: Visit) -> list[DeadLetterBody]:
+    wanted = visit.asked(PipelineQuery)
+    return (await pipeline.get_pipeline(visit.agent_id, visit.system, visit.who, wanted)).dead_letters
 
 
 async def _known(visit: Visiting) -> list[FactBody]:

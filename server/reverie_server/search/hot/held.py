@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_server.search.candidates import Booleans, Floats, Integers
+from reverie_server.search.evidence import COVERAGE_AT_DISTANCE
 from reverie_server.search.hot.remembered import Remembered
 
 Bits = NDArray[np.uint16]
@@ -19,7 +20,7 @@ Objects = NDArray[np.object_]
 # The fact of a passage that states none.
 NO_FACT = 0
 # What comes to be remembered of a passage: the keys of some sentences, or where a fact is stated.
-_REMEMBERED_BYTES = 400
+_REMEMBERED_BYTES = 408
 _HALF_SCALE = np.float32(2.0**112)
 
 
@@ -73,6 +74,24 @@ class Vectors:
 
 
 @dataclass(frozen=True)
+class Positions:
+    """The rows in the `order` of their documents and places, with one ascending number for each.
+
+    The number is the rank of the document among all `documents` times `width`, plus the ordinal: no step from one
+    passage to its neighbours leads into another document.
+    """
+
+    order: Integers
+    number: Integers
+    documents: Integers
+    width: int
+
+    def of(self, document_id: Integers, ordinal: Integers) -> Integers:
+        """The numbers of some places of these documents."""
+        return np.asarray(np.searchsorted(self.documents, document_id) * self.width + ordinal)
+
+
+@dataclass(frozen=True)
 class Postings:
     """Which rows have which terms, and how often: those of the t'th term from `start[t]` to `start[t + 1]`.
 
@@ -109,11 +128,14 @@ class HeldSlice:
         return int(arrays) + sum(80 + len(path) for path in self.documents.path) + _REMEMBERED_BYTES * len(self)
 
     @cached_property
-    def by_position(self) -> tuple[Integers, Integers, Integers]:
-        """The rows by document and place, and the document and the ordinal of each of them."""
+    def positions(self) -> Positions:
+        """Where the rows stand in their documents."""
         places = self.places
         order = np.lexsort((places.ordinal, places.document_id))
-        return order, places.document_id[order], places.ordinal[order]
+        documents, ordinals = places.document_id[order], places.ordinal[order]
+        known = np.unique(documents)
+        width = int(ordinals.max(initial=0)) + 1 + 2 * max(COVERAGE_AT_DISTANCE)
+        return Positions(order, np.searchsorted(known, documents) * width + ordinals, known, width)
 
     @classmethod
     def empty(cls) -> Self:

@@ -131,8 +131,16 @@ def _scored(part: HeldPart, asked: Asked) -> _Scored:
     is_produced &= part.is_wanted
     similarity = np.full(count, np.nan)
     if asked.vector is not None:
-        similarity = np.where(part.is_wanted, cosines(held.vectors, asked.vector), np.nan)
+        similarity = np.where(part.is_wanted, _compared(held, asked.vector), np.nan)
     return _Scored(np.where(is_produced, produced, 0.0) + other, similarity, is_produced)
+
+
+def _compared(held: HeldSlice, vector: NDArray[np.float32]) -> Floats:
+    """The cosines of all rows to a query; of the query that was asked last they are known."""
+    key, known = vector.tobytes(), held.remembered.compared
+    if known is None or known[0] != key:
+        known = held.remembered.compared = (key, cosines(held.vectors, vector))
+    return known[1]
 
 
 def cosines(vectors: Vectors, vector: NDArray[np.float32]) -> Floats:
@@ -187,12 +195,8 @@ def _neighbours(held: HeldSlice, rows: Integers) -> Integers:
     """The rows that stand up to two places beside some rows, without these."""
     places = held.places
     rows = rows[places.document_id[rows] != NO_DOCUMENT]
-    order, documents, ordinals = held.by_position
-    # One number for each position: documents by their rank, as wide as the ordinals of all and the widest step.
-    width = int(ordinals.max(initial=0)) + 1 + 2 * max(COVERAGE_AT_DISTANCE)
-    rank = np.searchsorted(np.unique(documents), documents)
-    positions = rank * width + ordinals
-    own = np.searchsorted(np.unique(documents), places.document_id[rows]) * width + places.ordinal[rows]
+    order, positions = held.positions.order, held.positions.number
+    own = held.positions.of(places.document_id[rows], places.ordinal[rows])
     found = []
     for step in _STEPS:
         sought = own + step

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Self
 
+from reverie_server.search.candidates import Floats
 from reverie_server.search.fact_source import FactSource
 
 # The sentences of a passage with more of them are read each time.
@@ -40,7 +41,8 @@ class Remembered:
 
     Passages are known by their ids; what is missing was not asked for yet. `terms` are those of each sentence of a
     passage in a language, by their keys (`term_key`), `of_assistant` the messages that an assistant without a name
-    said, and those that somebody else did. `ended` None: nobody asked.
+    said, and those that somebody else did. `ended` None: nobody asked. `compared` are the vector of the last query and
+    the cosines of all passages to it: who asks once often asks again, as a page does that shows what would be injected.
     """
 
     sentences: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
@@ -48,6 +50,7 @@ class Remembered:
     of_assistant: dict[int, bool] = field(default_factory=dict)
     sources: dict[int, tuple[FactSource, ...]] = field(default_factory=dict)
     ended: EndedFacts | None = None
+    compared: tuple[bytes, Floats] | None = None
 
     def without(self, gone: Iterable[int]) -> Self:
         """What holds at the next revision, at which some passages are gone.
