@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_server.search.candidates import Booleans, Floats, Integers
+from reverie_server.search.evidence import COVERAGE_AT_DISTANCE
 from reverie_server.search.hot.remembered import Remembered
 
 Bits = NDArray[np.uint16]
@@ -20,6 +21,7 @@ Objects = NDArray[np.object_]
 NO_FACT = 0
 # What comes to be remembered of a passage: the keys of some sentences, or where a fact is stated.
 _REMEMBERED_BYTES = 400
+_FARTHEST = max(COVERAGE_AT_DISTANCE)
 _HALF_SCALE = np.float32(2.0**112)
 
 
@@ -86,6 +88,20 @@ class Postings:
 
 
 @dataclass(frozen=True)
+class ByPosition:
+    """The rows of a slice by document and ordinal, with one number for the position of each.
+
+    It is the rank of its document among `documents`, times `width`, plus its ordinal. `width` is more than any ordinal
+    and the distance of the farthest neighbour together.
+    """
+
+    order: Integers
+    documents: Integers
+    width: int
+    positions: Integers
+
+
+@dataclass(frozen=True)
 class HeldSlice:
     """A slice at one revision, with the vectors of one model."""
 
@@ -109,11 +125,14 @@ class HeldSlice:
         return int(arrays) + sum(80 + len(path) for path in self.documents.path) + _REMEMBERED_BYTES * len(self)
 
     @cached_property
-    def by_position(self) -> tuple[Integers, Integers, Integers]:
-        """The rows by document and place, and the document and the ordinal of each of them."""
+    def by_position(self) -> ByPosition:
+        """The rows by document and place."""
         places = self.places
         order = np.lexsort((places.ordinal, places.document_id))
-        return order, places.document_id[order], places.ordinal[order]
+        documents = np.unique(places.document_id)
+        width = int(places.ordinal.max(initial=0)) + 1 + 2 * _FARTHEST
+        rank = np.searchsorted(documents, places.document_id[order])
+        return ByPosition(order, documents, width, rank * width + places.ordinal[order])
 
     @classmethod
     def empty(cls) -> Self:

@@ -19,7 +19,7 @@ from reverie_server.search.request import ALL_TIERS
 
 # The rows of which the vectors are widened at a time: they stay in the processor's cache.
 _BLOCK = 512
-_STEPS = tuple(step for distance in COVERAGE_AT_DISTANCE for step in (-distance, distance))
+_STEPS = np.array([step for distance in COVERAGE_AT_DISTANCE for step in (-distance, distance)], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ class _Scored:
 def wanted(held: HeldSlice, *, tiers: Sequence[Tier], path_prefix: str | None, expired_at: float) -> Booleans:
     """The rows of some tiers, under a path, whose documents have not expired."""
     places, documents = held.places, held.documents
-    is_wanted = np.isin(held.traits.tier, [ALL_TIERS.index(tier) for tier in tiers])
+    is_of_tier = np.zeros(len(ALL_TIERS), np.bool_)
+    is_of_tier[[ALL_TIERS.index(tier) for tier in tiers]] = True
+    is_wanted = is_of_tier[held.traits.tier]
     expired = documents.document_id[documents.expires_at <= expired_at]
     if len(expired):
         is_wanted &= ~np.isin(places.document_id, expired)
@@ -187,18 +189,14 @@ def _neighbours(held: HeldSlice, rows: Integers) -> Integers:
     """The rows that stand up to two places beside some rows, without these."""
     places = held.places
     rows = rows[places.document_id[rows] != NO_DOCUMENT]
-    order, documents, ordinals = held.by_position
-    # One number for each position: documents by their rank, as wide as the ordinals of all and the widest step.
-    width = int(ordinals.max(initial=0)) + 1 + 2 * max(COVERAGE_AT_DISTANCE)
-    rank = np.searchsorted(np.unique(documents), documents)
-    positions = rank * width + ordinals
-    own = np.searchsorted(np.unique(documents), places.document_id[rows]) * width + places.ordinal[rows]
-    found = []
-    for step in _STEPS:
-        sought = own + step
-        at = np.minimum(np.searchsorted(positions, sought), max(len(positions) - 1, 0))
-        found.append(order[at[positions[at] == sought]] if len(positions) else order[:0])
-    return np.setdiff1d(np.concatenate(found), rows) if found else rows[:0]
+    by_position = held.by_position
+    order, positions = by_position.order, by_position.positions
+    if not len(rows) or not len(positions):
+        return rows[:0]
+    rank = np.searchsorted(by_position.documents, places.document_id[rows])
+    sought = ((rank * by_position.width + places.ordinal[rows])[:, None] + _STEPS).ravel()
+    at = np.minimum(np.searchsorted(positions, sought), len(positions) - 1)
+    return np.setdiff1d(order[at[positions[at] == sought]], rows)
 
 
 def _columns(
