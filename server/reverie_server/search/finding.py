@@ -18,7 +18,7 @@ from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice, Chosen
 from reverie_server.search.copies import (
     ComparedRows,
-    FoldedTexts,
+    ComparedTexts,
     compared_rows,
     copies,
     copies_by_original,
@@ -92,12 +92,12 @@ class _Picked:
 async def find(connection: Connection, requests: Sequence[AnalysedRequest], scope: OpenSlices) -> list[RankedResults]:
     """The results of each request. The transaction ends. OutOfStepError where held slices are not as the database has
     them."""
-    texts, folded = SharedTexts(), FoldedTexts()
+    texts, compared = SharedTexts(), ComparedTexts()
     scored = [await _scored(connection, analysed, scope, texts) for analysed in requests]
     for each in scored:
         likely = _likely_rows(each.scores, each.analysed.request)
         expect_texts(each.candidates, [*likely, *each.compared.rows])
-    picked = [await _picked(connection, each, folded) for each in scored]
+    picked = [await _picked(connection, each, compared) for each in scored]
     with span("passages"):
         rows, superseded = await _passages(connection, scored, picked)
         return [_ranked(*each, rows, superseded) for each in zip(scored, picked, strict=True)]
@@ -125,7 +125,7 @@ async def _scored(connection: Connection, analysed: AnalysedRequest, scope: Open
     return _Scored(analysed, corpus, candidates, hnsw_slice_ids, query, weights, has_text, scores, compared, seconds)
 
 
-async def _picked(connection: Connection, scored: _Scored, folded: FoldedTexts) -> _Picked:
+async def _picked(connection: Connection, scored: _Scored, texts: ComparedTexts) -> _Picked:
     """Choose the results of a request; texts are fetched as they are needed."""
     analysed, corpus, candidates = scored.analysed, scored.corpus, scored.candidates
     request = analysed.request
@@ -135,7 +135,7 @@ async def _picked(connection: Connection, scored: _Scored, folded: FoldedTexts) 
     await need_texts(connection, request, candidates, scored.compared.rows)
     started = time.perf_counter()
     with span("copies"):
-        copied = copies(candidates, scored.compared, folded) | of_facts
+        copied = copies(candidates, scored.compared, texts) | of_facts
         standing = scored_by(candidates.proposed_count, copied, scored.scores.score)
         scores = scored.scores.standing_for(standing)
     seconds = time.perf_counter() - started
