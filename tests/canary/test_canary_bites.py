@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -21,6 +20,7 @@ from tests.conftest import ServeRuntime
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.database import database
+from reverie_indexer.database.messages import Statement
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import store, transcript
 from reverie_indexer.model import Place, Written
@@ -43,7 +43,6 @@ from reverie_server.search.request import SearchOutcome, SearchRequest
 from reverie_server.search.search import Search
 from reverie_server.sessions import lookup, sessions
 from reverie_server.sessions.append import Recorder
-from reverie_server.sessions.model import Session
 
 Break = Callable[[pytest.MonkeyPatch], None]
 SEED = 20260403
@@ -130,16 +129,17 @@ def forgets_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that an owner has none of is looked up by its id alone, whoever's it is."""
-    look_up = lookup.look_up
-    anybodys = b"SELECT owner_key FROM sessions WHERE agent_id = %(agent_id)s AND session_id = %(session_id)s LIMIT 1"
+    look_up_statements = lookup.look_up_statements
+    own = rb"AND owner_key IS NOT DISTINCT FROM %\(owner_key\)s\s+ORDER BY"
+    anybodys = b"ORDER BY owner_key IS NOT DISTINCT FROM %(owner_key)s DESC,"
+    wrong = re.sub(own, anybodys, lookup.SQL["session_of_id"])
+    assert wrong != lookup.SQL["session_of_id"]
 
-    async def look_up_anybodys(connection: database.Connection, key: lookup.Key) -> tuple[Session, Place] | None:
-        if found := await look_up(connection, key):
-            return found
-        row = await (await connection.execute(anybodys, key.params)).fetchone()
-        return await look_up(connection, replace(key, owner_key=row["owner_key"])) if row else None
+    def look_up_anybodys(key: lookup.Key) -> list[Statement]:
+        *opening, found = look_up_statements(key)
+        return [*opening, found._replace(query=wrong)]
 
-    monkeypatch.setattr(sessions, "look_up", look_up_anybodys)
+    monkeypatch.setattr(sessions, "look_up_statements", look_up_anybodys)
 
 
 def prompts_with_notes_of_others(monkeypatch: pytest.MonkeyPatch) -> None:

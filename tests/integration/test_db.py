@@ -273,3 +273,26 @@ async def test_a_broken_connection_is_replaced_before_a_snapshot(conninfo: str) 
             await other.execute("SELECT pg_terminate_backend(%s)", [before[0][0]["pid"]])
         async with database.snapshot("default", [Statement(PID, {})]) as (_, after):
             assert after[0][0]["pid"] != before[0][0]["pid"]
+
+
+async def test_statements_that_only_read_are_one_snapshot_and_leave_nothing_behind(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=1) as database:
+        statements = [Statement(b"SELECT %(text)s AS text", {"text": "a; 'b' 100%"}), Statement(ROLE, {})]
+        assert await database.read("default", statements) == [
+            [{"text": "a; 'b' 100%"}],
+            [{"role": "reverie_app", "tenant": "default", "isolation": "repeatable read", "read_only": "on"}],
+        ]
+        with pytest.raises(DatabaseUnavailable, match="read-only"):
+            await database.read("default", [Statement(b"DELETE FROM slices", {}), Statement(ROLE, {})])
+        async with database.tenant("default") as connection:
+            [after] = await (await connection.execute(ROLE)).fetchall()
+        assert (after["isolation"], after["read_only"]) == ("read committed", "off")
+
+
+async def test_a_broken_connection_is_replaced_before_statements_that_only_read(conninfo: str) -> None:
+    async with Database(conninfo, pool_size=1) as database:
+        [[before]] = await database.read("default", [Statement(PID, {})])
+        async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as other:
+            await other.execute("SELECT pg_terminate_backend(%s)", [before["pid"]])
+        [[after]] = await database.read("default", [Statement(PID, {})])
+        assert after["pid"] != before["pid"]

@@ -183,6 +183,8 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.succession.put_in_order": _NUMBERS,
     "reverie_server.search.rank.score": _NUMBERS,
     "reverie_server.search.rank.select": _NUMBERS,
+    "reverie_server.search.copies.ComparedTexts.folded": "a passage, which is bounded",
+    "reverie_server.search.copies.ComparedTexts.statements": "a passage, which is bounded",
     "reverie_server.search.copies.copies": "passages are bounded, and so is what is looked for in how many of them",
     "reverie_server.search.copies.scored_by": _NUMBERS,
     "reverie_server.search.copies.copies_by_original": _NUMBERS,

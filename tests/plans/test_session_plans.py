@@ -11,6 +11,7 @@ from tests.conversations import ADA, BO, append, grant_of, place_of, user
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.index import transcript
+from reverie_server.nights import digest
 from reverie_server.runtime import Runtime
 from reverie_server.sessions import append as appending
 from reverie_server.sessions import completion, lookup
@@ -70,6 +71,7 @@ async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database
             "limit": 5,
             "max_bytes": None,
             "payload": "{}",
+            "viewer": "user:1",
         },
     }
     # Of the index one entry more may be looked at where a range ends.
@@ -80,6 +82,7 @@ async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database
         (appending.SQL["last_spoken"], {"messages": 1}),
         (sessions_module.SQL["messages"], {"messages": 5}),
         (completion.SQL["publish"], {"sessions": 2}),
+        (digest.SQL["card"], {"slices": 1, "reports": 1}),
         (transcript.SQL["chunks_of_session"], {"documents": 1, "chunks": MESSAGES}),
     ]
     for statement, most in statements:

@@ -82,6 +82,21 @@ async def test_queries_that_wait_together_go_before_the_model_together_as_far_as
     assert model.batches == [["first"], ["a", "ccc"], ["d" * 200], ["e"]]
 
 
+async def test_a_query_does_not_wait_as_padding_of_a_much_longer_one() -> None:
+    model = SteppedModel()
+    worker = BatchWorker(model, BatchLimits())
+    first = asyncio.create_task(worker.embed(["first"]))
+    await asyncio.to_thread(model.started.acquire)
+    message, sentence, other = "m" * 160, "s" * 60, "o" * 70
+    waiting = [asyncio.create_task(worker.embed([text])) for text in (message, sentence, other)]
+    await asyncio.sleep(0)
+    model.step(100)
+    answers = await asyncio.gather(first, *waiting)
+    await worker.aclose()
+    assert [answer[0].tolist() for answer in answers] == [[5.0], [160.0], [60.0], [70.0]]
+    assert model.batches == [["first"], [message], [sentence, other]]
+
+
 async def test_of_queries_that_went_together_only_the_one_to_blame_fails() -> None:
     started, go_on = threading.Event(), threading.Event()
 

@@ -287,11 +287,17 @@ class Database:
 
     async def query(self, tenant_id: str, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
         """The rows of one statement that reads as `tenant` does, in a transaction of its own: one round trip."""
-        return await self._query(SQL["enter_tenant"], {"tenant_id": tenant_id}, statement, params)
+        entering = Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})
+        return (await self._query([entering, Statement(statement, params)]))[-1]
+
+    async def read(self, tenant_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
+        """The rows of each of some statements that read as `tenant` does, in one snapshot: one round trip."""
+        entering = [Statement(SQL["in_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
+        return (await self._query([*entering, *statements]))[len(entering) :]
 
     async def maintenance_query(self, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
         """The rows of one statement that reads as `maintenance` does: one round trip."""
-        return await self._query(SQL["enter_maintenance"], {}, statement, params)
+        return (await self._query([Statement(SQL["enter_maintenance"], {}), Statement(statement, params)]))[-1]
 
     async def ping(self) -> None:
         """One round trip; DatabaseUnavailable when it fails."""
@@ -312,21 +318,16 @@ class Database:
             return "unavailable"
         return "ok" if row["takes_writes"] else "read_only"
 
-    async def _query(
-        self, enter: bytes, enter_params: Mapping[str, Any], statement: bytes, params: Mapping[str, Any]
-    ) -> list[DictRow]:
+    async def _query(self, statements: Sequence[Statement]) -> list[list[DictRow]]:
         deadline = asyncio.get_running_loop().time() + self._patience_seconds
         while True:
             connection = await self._connection(deadline)
             try:
                 # Sent as one message, which is one transaction: half the work of a pipeline for two statements.
                 await connection.set_autocommit(True)
-                cursor = psycopg.AsyncClientCursor(connection, row_factory=dict_row)
-                await cursor.execute(enter.rstrip().rstrip(b";") + b";\n" + statement, {**enter_params, **params})
-                while cursor.nextset():
-                    pass
+                answers = await in_one_message(connection, statements)
                 self._lost_at = None
-                return await cursor.fetchall()
+                return answers
             except psycopg.Error as error:
                 if not (connection.closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
                     _raise(self.faults.translated(error, "refused"), error)

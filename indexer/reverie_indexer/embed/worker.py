@@ -21,6 +21,8 @@ EncodeBatch = Callable[[list[str]], NDArray[np.float32]]
 """Blocking: texts to `[len(texts), dimension]`, the i'th row for the i'th text."""
 
 _BYTES_PER_TOKEN = 4  # English prose in UTF-8; scripts with more tokens per byte make a batch dearer, never wrong
+# To read the weights takes as long as so many tokens: with more padding texts take longer together than by themselves.
+_TOKENS_A_CALL = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class BatchWorker:
     Texts are sorted by length, so that little of a batch is padding. The batches of all calls with more than
     one batch pass one by one through a gate, so that at most one of them is before the model at a time; a
     call that fits one batch, as a query does, waits for that one and for other such calls only. Such calls that
-    wait at the same time are put before the model together, as far as they fit one batch: the weights are read once.
+    wait at the same time are put before the model together, as far as they fit one batch and are about as long: the
+    weights are read once.
     """
 
     def __init__(self, encode: EncodeBatch, limits: BatchLimits, *, max_workers: int = 1) -> None:
@@ -106,16 +109,17 @@ class BatchWorker:
         with self._taking:
             while self._waiting:
                 following = self._waiting[0]
-                count += len(following.texts)
-                longest = max(longest, *(self._limits.tokens_of(text) for text in following.texts))
-                if taken and (count > self._limits.texts or count * longest > self._limits.padded_tokens):
+                own = max(self._limits.tokens_of(text) for text in following.texts)
+                texts, tokens = count + len(following.texts), max(longest, own)
+                apart = count * longest + len(following.texts) * own + _TOKENS_A_CALL
+                most = min(self._limits.padded_tokens, apart)
+                if taken and (texts > self._limits.texts or texts * tokens > most):
                     break
                 self._waiting.popleft()
                 # False for one that was given up: nobody waits for its answer.
                 if following.rows.set_running_or_notify_cancel():
                     taken.append(following)
-                else:
-                    count -= len(following.texts)
+                    count, longest = texts, tokens
         return taken
 
     async def aclose(self) -> None:

@@ -75,6 +75,11 @@ class QueryTerms:
 
 def language_name(language: str) -> str:
     """The name of a language given by name or ISO 639-1 code; ValidationFailed for one without an analyser."""
+    return _known_language(language)
+
+
+@lru_cache(maxsize=256)
+def _known_language(language: str) -> str:
     name = language.strip().lower()
     name = _ISO.get(name, _UNSTEMMED.get(name, name))
     if name not in _UNSTEMMED.values() and name not in Stemmer.algorithms():

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.database import Connection, Database, opening_slices
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
@@ -69,6 +70,9 @@ class MorningCards:
         zone = ZoneInfo(time_zone)
         now = self._now()
         since = datetime.combine(now.astimezone(zone).date(), time(), zone)
+        if not (await self._database.read(place.tenant_id, _unseen_statements(place, viewer)))[-1]:
+            # Most turns have none.
+            return None
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             row = await self._unseen(connection, place, viewer)
             if row is None:
@@ -85,12 +89,20 @@ class MorningCards:
             return await _entries(connection, place, row) if is_first else None
 
     async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> DictRow | None:
-        params = {
-            "tenant_id": place.tenant_id,
-            "slice_ids": await own_slices(connection, place),
-            "viewer": viewer or "",
-        }
-        return await (await connection.execute(SQL["card"], params)).fetchone()
+        rows = (await in_one_message(connection, _unseen_statements(place, viewer)))[-1]
+        return rows[0] if rows else None
+
+
+def _unseen_statements(place: Place, viewer: str | None) -> list[Statement]:
+    """The statements of which the last gives the newest report, if the viewer has not seen it."""
+    params = {
+        "tenant_id": place.tenant_id,
+        "agent_id": place.agent_id,
+        "owner_key": place.owner_key,
+        "viewer": viewer or "",
+    }
+    opening = opening_slices(place.tenant_id, place.agent_id, place.owner_key)
+    return [*opening, Statement(SQL["card"], params)]
 
 
 async def _entries(connection: Connection, place: Place, row: DictRow) -> list[CardEntry] | None:

@@ -1,7 +1,11 @@
--- card: the newest report of some slices that put something into the long-term memory, unless the viewer has seen it
+-- card: the newest report of an owner's memory with an agent (null: the team's) that put something into the long-term
+-- memory, unless the viewer has seen it
 SELECT r.report_id, r.slice_id, r.promoted
 FROM (SELECT report_id, slice_id, promoted FROM reports
-      WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND mode <> 'dreaming'
+      WHERE tenant_id = %(tenant_id)s AND mode <> 'dreaming' AND slice_id = ANY(ARRAY(
+                SELECT slice_id FROM slices
+                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND NOT past
+                  AND (owner_key = %(owner_key)s OR (%(owner_key)s::text IS NULL AND owner_key IS NULL))))
         AND status = 'success' AND promoted <> '[]'
       ORDER BY started_at DESC, report_id DESC
       LIMIT 1) AS r

@@ -10,7 +10,8 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from reverie_indexer.database.database import Connection, Database, visible_slices
+from reverie_indexer.database.database import Connection, Database, opening_slices
+from reverie_indexer.database.messages import in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.file_rules import is_backup, is_unedited_seed
 from reverie_indexer.index.slices import scope_of
@@ -46,12 +47,14 @@ async def read_prompt_files(
         "notes_from": notes_from,
         "notes_to": f"{_note_prefix(today)}/",
     }
-    async with database.tenant(principal.tenant_id, snapshot=True) as connection:
-        rows = await _files(connection, principal.agent_id, principal.owner_key, params)
+    opening = opening_slices(principal.tenant_id, principal.agent_id, principal.owner_key)
+    async with database.snapshot(principal.tenant_id, opening) as (connection, answers):
+        rows = await _files(connection, answers[-1], params)
         leader_rows: list[DictRow] = []
         if principal.leader_agent_id is not None:
             without_notes = {**params, "paths": [], "notes_to": notes_from}
-            visible_rows = await _files(connection, principal.leader_agent_id, None, without_notes)
+            of_leader = opening_slices(principal.tenant_id, principal.leader_agent_id, None)
+            visible_rows = await _files(connection, (await in_one_message(connection, of_leader))[-1], without_notes)
             team_paths = {row["path"] for row in rows if _scope(row) == "team"}
             leader_rows = [row for row in visible_rows if _scope(row) == "team" and row["path"] not in team_paths]
     if not with_seeds:
@@ -106,9 +109,9 @@ def _without_seeds(rows: Iterable[DictRow]) -> list[DictRow]:
     return [row for row in rows if not is_unedited_seed(row["path"], row["content"])]
 
 
-async def _files(connection: Connection, agent_id: str, owner_key: str | None, params: dict[str, Any]) -> list[DictRow]:
-    visible = await visible_slices(connection, params["tenant_id"], agent_id, owner_key)
-    slice_ids = [s.slice_id for s in visible]
+async def _files(connection: Connection, visible: Sequence[DictRow], params: dict[str, Any]) -> list[DictRow]:
+    """The files of the visible slices, which are open."""
+    slice_ids = [row["slice_id"] for row in visible]
     cursor = await connection.execute(SQL["prompt_files"], {**params, "slice_ids": slice_ids})
     return await _as_it_holds(connection, params["tenant_id"], slice_ids, await cursor.fetchall())
 

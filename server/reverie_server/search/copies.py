@@ -46,38 +46,75 @@ _END = ".!?…。！？；;,， "
 _DAYS = re.compile(r"\((?:until )?\d{4}-\d\d-\d\d(?:, \d{4}-\d\d-\d\d)*+\)[ \t.]*+$")
 
 
-def copies(candidates: Candidates, score: Floats, limit: int) -> dict[int, list[int]]:
-    """For each proposed row that only copies messages of its memory, the rows of these messages, in its order.
+@dataclass(frozen=True, slots=True)
+class ComparedRows:
+    """The rows of passages that may be copies, with a score that counts, and of the messages of the same memories."""
+
+    derived: Sequence[int] = ()
+    messages: Sequence[int] = ()
+
+    @property
+    def rows(self) -> list[int]:
+        """All of them: the rows whose texts `copies` reads."""
+        return [*self.derived, *self.messages]
+
+
+class ComparedTexts:
+    """Texts as they are compared, each read once: requests that are answered together compare mostly the same."""
+
+    def __init__(self) -> None:
+        self._folded: dict[str, str] = {}
+        self._statements: dict[tuple[bool, str], list[str]] = {}
+
+    def folded(self, text: str) -> str:
+        """The text without case, marks of emphasis and more than one space."""
+        found = self._folded.get(text)
+        if found is None:
+            found = self._folded[text] = _folded(text)
+        return found
+
+    def statements(self, text: str, *, of_episode: bool) -> list[str]:
+        """The sentences of a derived passage, without marks and headings."""
+        found = self._statements.get((of_episode, text))
+        if found is None:
+            found = self._statements[of_episode, text] = sentences_of(text) if of_episode else _statements(text)
+        return found
+
+
+def copies(candidates: Candidates, compared: ComparedRows, texts: ComparedTexts | None = None) -> dict[int, list[int]]:
+    """For each row of `compared` that only copies messages of its memory, the rows of these messages, in its order.
 
     A line of the daily log is a copy where a message has one of its parts; another passage, where messages have all of
-    its sentences. A passage of an episode whose sentences lines of the log have is a copy of these lines' rows. Copies
-    whose score is too low for a list of `limit` results are left out.
+    its sentences. A passage of an episode whose sentences lines of the log have is a copy of these lines' rows.
     """
-    rows = _derived_rows(candidates, score, limit)
+    texts = texts or ComparedTexts()
+    rows = compared.derived
     found: dict[int, list[int]] = {}
     if not rows:
         return found
-    read = compared_rows(candidates, score, limit)
     log_parts = {row: parts for row in rows if (parts := log_parts_of(candidates, row)) is not None}
-    said = [(row, candidates.text[row]) for row in read if candidates.tier[row] == "message"]
-    messages = _Texts(said, candidates)
+    said = [(row, candidates.text[row]) for row in compared.rows if candidates.tier[row] == "message"]
+    messages = _Texts(said, candidates, texts)
     for row, parts in log_parts.items():
         if sources := messages.having_any(parts, row):
             found[row] = sources
-    logged = _Texts([(row, part) for row, parts in log_parts.items() for part in parts], candidates)
+    logged = _Texts([(row, part) for row, parts in log_parts.items() for part in parts], candidates, texts)
     for row in (row for row in rows if row not in log_parts):
-        statements = _statements(candidates, row)
+        is_of_episode = candidates.tier[row] == "episodic"
+        statements = texts.statements(candidates.text[row], of_episode=is_of_episode)
         sources = messages.having_all(statements, row)
-        if not sources and candidates.tier[row] == "episodic":
+        if not sources and is_of_episode:
             sources = logged.having_all(statements, row)
         if sources:
             found[row] = sources
     return found
 
 
-def compared_rows(candidates: Candidates, score: Floats, limit: int) -> list[int]:
-    """The rows whose texts `copies` reads: what may be a copy, and the messages of the same memories."""
+def compared_rows(candidates: Candidates, score: Floats, limit: int) -> ComparedRows:
+    """The rows that `copies` compares. Copies whose score is too low for a list of `limit` results are left out."""
     rows = _derived_rows(candidates, score, limit)
+    if not rows:
+        return ComparedRows()
     memories = set(candidates.slice_id[rows].tolist())
     of_memories = candidates.slice_id[: candidates.proposed_count].tolist()
     messages = [
@@ -85,7 +122,7 @@ def compared_rows(candidates: Candidates, score: Floats, limit: int) -> list[int
         for row, (tier, memory) in enumerate(zip(candidates.tier, of_memories, strict=True))
         if tier == "message" and memory in memories
     ]
-    return rows + messages
+    return ComparedRows(rows, messages)
 
 
 def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int]:
@@ -150,12 +187,13 @@ class _Texts:
     _MAX_SOUGHT sentences nothing is found any more.
     """
 
-    def __init__(self, texts: Sequence[tuple[int, str]], candidates: Candidates) -> None:
+    def __init__(self, texts: Sequence[tuple[int, str]], candidates: Candidates, compared: ComparedTexts) -> None:
         self._slice_id = candidates.slice_id
+        self._compared = compared
         self._memories: dict[int, _Memory] = {}
         by_slice: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         for row, text in texts:
-            by_slice[int(self._slice_id[row])].append((row, _folded(text)))
+            by_slice[int(self._slice_id[row])].append((row, compared.folded(text)))
         for slice_id, of_slice in by_slice.items():
             self._memories[slice_id] = _Memory.of(of_slice)
         self._left = _MAX_SOUGHT
@@ -176,7 +214,7 @@ class _Texts:
 
     def _having(self, sentence: str, row: int, *, or_begins: bool = False) -> list[int]:
         memory = self._memories.get(int(self._slice_id[row]))
-        folded = _folded(sentence)
+        folded = self._compared.folded(sentence)
         first = _WORD_START.search(folded)
         if memory is None or first is None or self._left == 0:
             return []
@@ -247,11 +285,9 @@ def log_parts_of(candidates: Candidates, row: int) -> tuple[str, str] | None:
     return parts_of(candidates.text[row].strip())
 
 
-def _statements(candidates: Candidates, row: int) -> list[str]:
-    """The sentences of a derived passage, without marks and headings."""
-    if candidates.tier[row] == "episodic":
-        return sentences_of(candidates.text[row])
-    lines = (_DAYS.sub("", line) for line in body_of(candidates.text[row]).splitlines())
+def _statements(text: str) -> list[str]:
+    """The sentences of a derived passage that is of no episode."""
+    lines = (_DAYS.sub("", line) for line in body_of(text).splitlines())
     return [statement for line in lines if (statement := spoken(line))]
 
 

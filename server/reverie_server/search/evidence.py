@@ -81,9 +81,9 @@ def speaker_of(label: str) -> str | None:
 
 def speakers_of(labels: Sequence[str]) -> list[str | None]:
     """The folded name of the speaker of each passage, by its label; None for a passage without a speaker."""
-    matches = [_SPEAKER.match(label) for label in labels]
-    folded = {name: fold(name) for name in {match[1] for match in matches if match}}
-    return [folded[match[1]] if match else None for match in matches]
+    # Of hundreds of passages a few people are the speakers.
+    folded = {label: fold(match[1]) if (match := _SPEAKER.match(label)) else None for label in set(labels)}
+    return [folded[label] for label in labels]
 
 
 def named_speakers(query: str, speakers: Iterable[str | None]) -> set[str]:

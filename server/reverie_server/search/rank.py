@@ -245,7 +245,9 @@ def _speaker_matches(candidates: Candidates, query: Query) -> Floats:
     """The `speaker_match` of each proposed candidate; NaN for all where the query names nobody."""
     speakers = speakers_of(candidates.label)
     named = named_speakers(query.text, speakers)
-    return np.array([speaker_match(speaker, named) if named else np.nan for speaker in speakers], np.float64)
+    if not named:
+        return np.full(len(speakers), np.nan)
+    return np.array([speaker_match(speaker, named) for speaker in speakers], np.float64)
 
 
 def _best_of_document(document_id: Integers, total: Floats) -> Floats:
@@ -321,8 +323,9 @@ def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> I
 def are_files(candidates: Candidates) -> list[bool]:
     """Which passages are of files that are not written from what was said; all files where nothing was."""
     is_said = any(tier in ("message", "episodic") for tier in candidates.tier)
+    derived = {path for path in set(candidates.path) if is_derived(path)} if is_said else set()
     places = zip(candidates.tier, candidates.path, strict=True)
-    return [tier == "document" and not (is_said and is_derived(path)) for tier, path in places]
+    return [tier == "document" and path not in derived for tier, path in places]
 
 
 def with_quota(is_file: Booleans, matching_files: int, ordered: Iterable[int], limit: int) -> list[int]:

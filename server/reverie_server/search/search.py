@@ -4,78 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
 
-import numpy as np
 import structlog
 
-from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.retry import read_again
 from reverie_indexer.text.analyse import analyse_query
 from reverie_server.search.calibration.known import UNMEASURED, Measure, Measures
-from reverie_server.search.candidates import Booleans, Candidates
-from reverie_server.search.choice import Choice, Chosen
-from reverie_server.search.copies import compared_rows, copies, copies_by_original, scored_by
-from reverie_server.search.empty_talk import empty_messages, without_empty
-from reverie_server.search.fact_copies import composed_copies, fact_copies
-from reverie_server.search.hot.answer import OutOfStepError, candidates_held, check_passage, expect_texts, need_texts
+from reverie_server.search.finding import RankedResults, find
+from reverie_server.search.hot.answer import OutOfStepError
 from reverie_server.search.hot.cache import HotSlices
-from reverie_server.search.hot.facts import HeldFacts
-from reverie_server.search.known_facts import KnownFacts, StoredFacts
 from reverie_server.search.query_vector import query_vector
-from reverie_server.search.rank import (
-    Query,
-    Scores,
-    Weights,
-    are_files,
-    effective_weights,
-    holds_exact,
-    score,
-)
 from reverie_server.search.relevance import MIN_RELEVANCE
-from reverie_server.search.request import (
-    Mode,
-    SearchOutcome,
-    SearchRequest,
-    SearchResult,
-    SearchRules,
-)
-from reverie_server.search.rerank.order import Placing
+from reverie_server.search.request import Mode, SearchOutcome, SearchRequest, SearchResult, SearchRules
 from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.rerank.second_look import second_look, widened
-from reverie_server.search.results import MAX_COPIES, ScoredCandidates, result_of
-from reverie_server.search.scoring_query import AnalysedRequest, scoring_query
-from reverie_server.search.store import Corpus, OpenSlices, QueryVector, corpus_of, opened, opening, passages, propose
-from reverie_server.search.superseded import superseded_of, superseded_statement
+from reverie_server.search.scoring_query import AnalysedRequest
+from reverie_server.search.store import OpenSlices, QueryVector, opened, opening
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
 log = structlog.get_logger()
 # The vector of a less familiar query says nothing, and would outweigh its words. Scripts lie far to either side.
 MIN_FAMILIARITY = 0.5
-# The candidates for each result whose texts are fetched at once: the best messages are read, and some drop out.
-_LIKELY_EACH = 5
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 MODEL_MOVED = "the index has moved to another embedding model: restart this server; searched by words"
-
-
-@dataclass(frozen=True, slots=True)
-class _RankedResults:
-    """The results, the weights of their scores, which channels had a say, warnings, and how long scoring took."""
-
-    results: Sequence[SearchResult]
-    weights: Weights
-    has_text: bool
-    has_vector: bool
-    warnings: Sequence[str]
-    scoring_seconds: float
-    query: Query
-    placing: Placing
 
 
 class Search:
@@ -177,7 +136,7 @@ class Search:
             for request, of_query, each in zip(requests, terms, ranked, strict=True)
         ]
 
-    async def _ranked(self, requests: Sequence[AnalysedRequest], hot: HotSlices | None) -> list[_RankedResults]:
+    async def _ranked(self, requests: Sequence[AnalysedRequest], hot: HotSlices | None) -> list[RankedResults]:
         """The results of each, from one snapshot. OutOfStepError where `hot` has other ones; it holds them no more."""
         first = requests[0].request
         async with self._database.snapshot(first.tenant_id, opening(first)) as (connection, answers):
@@ -187,19 +146,15 @@ class Search:
             # One model embeds all.
             vector = next((each.vector for each in comparable if each.vector is not None), None)
             measure = await self._measures.of(connection, first.tenant_id, scope.slices, vector)
-            ranked: list[_RankedResults] = []
             try:
-                for number, analysed in enumerate(comparable, 1):
-                    judged = _judged_by(measure, analysed)
-                    ranked.append(await _find(connection, judged, scope, is_last=number == len(requests)))
+                return await find(connection, [_judged_by(measure, each) for each in comparable], scope)
             except OutOfStepError:
                 log.error("held_slice_out_of_step", tenant=first.tenant_id, agent=first.agent_id)
                 if hot is not None:
                     hot.drop(first.tenant_id, [slice_.slice_id for slice_ in scope.slices])
                 raise
-            return ranked
 
-    async def _reranked(self, request: SearchRequest, ranked: _RankedResults) -> _RankedResults:
+    async def _reranked(self, request: SearchRequest, ranked: RankedResults) -> RankedResults:
         """The results in the order that the reranker makes of them, where the request wants one."""
         if self._reranking is None or not request.is_reranked or not ranked.results:
             return ranked
@@ -245,106 +200,7 @@ def _judged_by(measure: Measure, analysed: AnalysedRequest) -> AnalysedRequest:
     return replace(analysed, measure=UNMEASURED if analysed.vector is None else measure)
 
 
-async def _find(
-    connection: Connection, analysed: AnalysedRequest, scope: OpenSlices, *, is_last: bool
-) -> _RankedResults:
-    """Fetch candidates, score them, and fetch the texts of the best alone. With `is_last` the transaction ends."""
-    request, vector = analysed.request, analysed.vector
-    with span("scope"):
-        corpus = await corpus_of(connection, scope, request, analysed.terms, now=analysed.at)
-    with span("candidates"):
-        if corpus.held is not None:
-            candidates = await candidates_held(request, analysed.rules, corpus, vector, analysed.at)
-            hnsw_slice_ids: Collection[int] = ()
-        else:
-            candidates, hnsw_slice_ids = await propose(connection, request, analysed.rules, corpus, vector)
-    facts = _facts_of(connection, request, corpus, candidates)
-    of_facts = await fact_copies(facts, candidates)
-    of_facts |= await composed_copies(connection, request, candidates)
-    started = time.perf_counter()
-    with span("rank"):
-        has_text = bool(corpus.frequencies) and (request.mode != "vector" or vector is None)
-        weights = effective_weights(analysed.rules.weights, has_text=has_text, has_vector=vector is not None)
-        query = scoring_query(analysed, corpus)
-        scores = score(candidates, query, weights)
-        expect_texts(candidates, _likely_rows(scores, request))
-        await need_texts(connection, request, candidates, compared_rows(candidates, scores.score, request.max_results))
-        copied = copies(candidates, scores.score, request.max_results) | of_facts
-        standing = scored_by(candidates.proposed_count, copied, scores.score)
-        scores = scores.standing_for(standing)
-    finished = time.perf_counter()
-    with span("empty_talk"):
-        language = analysed.rules.language
-        empty = await empty_messages(connection, request, candidates, scores, query, language, corpus.remembered)
-        scores = without_empty(scores, *empty)
-    choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates, facts)
-    chosen = await choice.best(scores, await _exact_finds(connection, analysed, candidates, scores), copied)
-    best = chosen.rows
-    stands_for = copies_by_original(copied, best)
-    with span("passages"):
-        shown = set(best)
-        if corpus.held is not None:
-            shown.update(row for rows in stands_for.values() for row in rows[:MAX_COPIES])
-        chunk_ids = candidates.chunk_id[sorted(shown)].tolist()
-        of_ended = superseded_statement(request.tenant_id, corpus.slice_ids, chosen.ended, request.as_of)
-        also = [of_ended] if chosen.ended else []
-        passage_rows, answers = await passages(connection, request, chunk_ids, also=also, is_last=is_last)
-        superseded = superseded_of(row for rows in answers for row in rows)
-        if corpus.held is not None:
-            for row in shown:
-                check_passage(candidates, row, passage_rows.get(int(candidates.chunk_id[row])))
-    scored = ScoredCandidates(candidates, chosen.scores, standing, superseded, hnsw_slice_ids, stands_for)
-    results = [
-        result_of(analysed, corpus, scored, index, passage_rows[int(candidates.chunk_id[index])]) for index in best
-    ]
-    return _RankedResults(
-        results,
-        weights,
-        has_text,
-        vector is not None,
-        analysed.warnings,
-        finished - started,
-        query,
-        _placing(candidates, chosen),
-    )
-
-
-def _facts_of(connection: Connection, request: SearchRequest, corpus: Corpus, candidates: Candidates) -> KnownFacts:
-    """What is asked about facts, of what is held where the slices are."""
-    if corpus.held is None:
-        return StoredFacts(connection, request, corpus.slice_ids, candidates)
-    return HeldFacts(connection, request, candidates, corpus.remembered)
-
-
-def _placing(candidates: Candidates, chosen: Chosen) -> Placing:
-    """What decides over the places of the chosen candidates besides their scores."""
-    chunk_id, is_file = candidates.chunk_id.tolist(), are_files(candidates)
-    return Placing(
-        [(chunk_id[old], chunk_id[new]) for old, new in chosen.replaced],
-        frozenset(chunk_id[row] for row in chosen.rows if is_file[row]),
-    )
-
-
-def _likely_rows(scores: Scores, request: SearchRequest) -> list[int]:
-    """The rows whose texts are looked at, as far as scores say: fetched together."""
-    order: list[int] = np.argsort(-scores.score, kind="stable").tolist()
-    return order[: _LIKELY_EACH * request.max_results]
-
-
-async def _exact_finds(
-    connection: Connection, analysed: AnalysedRequest, candidates: Candidates, scores: Scores
-) -> Booleans:
-    """Which of the candidates below the threshold have an exact part of the query to the letter."""
-    is_exact = np.zeros(candidates.proposed_count, np.bool_)
-    if analysed.terms.exact:
-        below = np.flatnonzero(scores.base_score < analysed.request.min_score).tolist()
-        await need_texts(connection, analysed.request, candidates, below)
-        for row in below:
-            is_exact[row] = holds_exact(candidates.path[row], candidates.text[row], analysed.terms.exact)
-    return is_exact
-
-
-def _effective_mode(requested: Mode, ranked: _RankedResults) -> Mode:
+def _effective_mode(requested: Mode, ranked: RankedResults) -> Mode:
     """`text` without an embedding; `vector` when requested, or where no word of the query occurs; else `hybrid`."""
     if not ranked.has_vector:
         return "text"

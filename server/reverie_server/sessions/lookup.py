@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reverie_indexer.database.database import Connection, Slice, visible_slices
+from psycopg.rows import DictRow
+
+from reverie_indexer.database.database import Connection, Slice, opening_slices
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.access.principal import Principal
@@ -39,19 +43,31 @@ class Key:
         }
 
 
+def look_up_statements(key: Key) -> list[Statement]:
+    """The statements of `look_up`, of which `looked_up` takes the rows of the last."""
+    return [
+        *opening_slices(key.tenant_id, key.agent_id, key.owner_key),
+        # Without isolation owners' sessions are in the team's slice: an open slice says nothing of whose they are.
+        Statement(SQL["session_of_id"], key.params),
+    ]
+
+
+def looked_up(key: Key, rows: Sequence[DictRow]) -> tuple[Session, Place] | None:
+    """What `look_up` gives for these rows."""
+    if not rows:
+        return None
+    columns = dict(rows[0])
+    owner_key = columns.pop("slice_owner_key")
+    place = Place(key.tenant_id, key.agent_id, "team" if owner_key is None else "personal", owner_key)
+    return Session(**columns), place
+
+
 async def look_up(connection: Connection, key: Key) -> tuple[Session, Place] | None:
     """The session of a key and the place of its slice, which is then open to the transaction; None: there is none.
 
     With an owner: that owner's. Without: the team's, and nobody else's, whoever has one of that id.
     """
-    await visible_slices(connection, key.tenant_id, key.agent_id, key.owner_key)
-    # Without isolation owners' sessions are in the team's slice: that a slice is open says nothing of whose they are.
-    row = await (await connection.execute(SQL["session_of_id"], key.params)).fetchone()
-    if row is None:
-        return None
-    owner_key = row.pop("slice_owner_key")
-    place = Place(key.tenant_id, key.agent_id, "team" if owner_key is None else "personal", owner_key)
-    return Session(**row), place
+    return looked_up(key, (await in_one_message(connection, look_up_statements(key)))[-1])
 
 
 async def lock_session(connection: Connection, slice_: Slice, key: Key) -> tuple[Session, bool] | None:

@@ -12,7 +12,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.database.database import Connection, Database, Slice, visible_slices
+from reverie_indexer.database.database import Connection, Database, Slice, opening_slices
+from reverie_indexer.database.messages import Statement
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.index import transcript
@@ -28,7 +29,7 @@ from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.completion import publish_completed
 from reverie_server.sessions.cron_completion import complete_without_log
 from reverie_server.sessions.lookup import SQL as LOOKUP
-from reverie_server.sessions.lookup import Key, lock_session, look_up
+from reverie_server.sessions.lookup import Key, lock_session, look_up, look_up_statements, looked_up
 from reverie_server.sessions.model import Appended, Message, NewCompaction, NewMessage, Session, State
 from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
 
@@ -106,8 +107,7 @@ class Sessions:
         is bound to its owner.
         """
         key = Key.of(principal, session_id)
-        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
-            found = await look_up(connection, key)
+        found = looked_up(key, (await self._database.read(principal.tenant_id, look_up_statements(key)))[-1])
         if found is None:
             raise NotFound(f"there is no session {session_id!r}")
         if to_write:
@@ -160,18 +160,17 @@ class Sessions:
 
         With `max_bytes` the page ends with the message that reaches so many bytes of text.
         """
-        async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
-            await visible_slices(connection, principal.tenant_id, principal.agent_id, session.owner_key)
-            params = {
-                "tenant_id": principal.tenant_id,
-                "session_key": session.session_key,
-                "slice_id": session.slice_id,
-                "after": after,
-                "limit": limit,
-                "max_bytes": max_bytes,
-            }
-            rows = await (await connection.execute(SQL["messages"], params)).fetchall()
-        return [Message(**row) for row in rows]
+        params = {
+            "tenant_id": principal.tenant_id,
+            "session_key": session.session_key,
+            "slice_id": session.slice_id,
+            "after": after,
+            "limit": limit,
+            "max_bytes": max_bytes,
+        }
+        opening = opening_slices(principal.tenant_id, principal.agent_id, session.owner_key)
+        statements = [*opening, Statement(SQL["messages"], params)]
+        return [Message(**row) for row in (await self._database.read(principal.tenant_id, statements))[-1]]
 
     async def live(self, principal: Principal, session: Session) -> list[Message]:
         """The session's messages that are not compacted, in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import overload
 
@@ -26,14 +26,24 @@ class OutOfStepError(Exception):
     """What is held of a slice is not what the database has of it."""
 
 
-class HeldTexts(Sequence[str]):
-    """The texts of candidates that come from memory: those that `need_texts` fetched. Another one is a LookupError."""
+@dataclass(slots=True)
+class SharedTexts:
+    """The texts that the requests of one snapshot have fetched, and the passages of which they may need them.
 
-    def __init__(self, chunk_id: Integers, slice_id: Integers) -> None:
-        self._chunk_id = chunk_id
-        self._slice_id = slice_id
-        self._texts: dict[int, str] = {}
-        self._likely: Sequence[int] = ()
+    Texts are by the ids of their passages, as are the slices in which these are held.
+    """
+
+    known: dict[int, str] = field(default_factory=dict)
+    likely: dict[int, int] = field(default_factory=dict)
+
+
+class HeldTexts(Sequence[str]):
+    """The texts of candidates that come from memory: those that are fetched. Another one is a LookupError."""
+
+    def __init__(self, chunk_id: Integers, slice_id: Integers, shared: SharedTexts) -> None:
+        self._chunk_id: list[int] = chunk_id.tolist()
+        self._slice_id: list[int] = slice_id.tolist()
+        self._shared = shared
 
     def __len__(self) -> int:
         return len(self._chunk_id)
@@ -44,30 +54,34 @@ class HeldTexts(Sequence[str]):
     def __getitem__(self, row: slice) -> Sequence[str]: ...
     def __getitem__(self, row: int | slice) -> str | Sequence[str]:
         if isinstance(row, slice):
-            return [self._texts[each] for each in range(*row.indices(len(self)))]
-        return self._texts[row]
+            return [self._shared.known[chunk_id] for chunk_id in self._chunk_id[row]]
+        return self._shared.known[self._chunk_id[row]]
 
-    def expect(self, rows: Sequence[int]) -> None:
+    def expect(self, rows: Iterable[int]) -> None:
         """Fetch these rows, too, as soon as a text is fetched."""
-        self._likely = rows
+        self._shared.likely.update(self._missing(rows))
 
     async def fetch(self, connection: Connection, tenant_id: str, rows: Iterable[int]) -> None:
         """Fetch the texts of some rows, as row-level security lets this transaction see them."""
-        needed = set(rows)
-        if needed <= self._texts.keys():
+        missing = self._missing(rows)
+        if not missing:
             return
-        wanted, self._likely = needed.union(self._likely), ()
-        missing = {int(self._chunk_id[row]): row for row in wanted if row not in self._texts}
+        missing |= self._shared.likely
+        self._shared.likely.clear()
         params = {"tenant_id": tenant_id, "chunk_ids": list(missing)}
         async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
             await cursor.execute(SQL["texts"], params)
             for chunk_id, slice_id, text in await cursor.fetchall():
-                row = missing.pop(chunk_id)
-                if slice_id != self._slice_id[row]:
+                if slice_id != missing.pop(chunk_id):
                     raise OutOfStepError
-                self._texts[row] = text
+                self._shared.known[chunk_id] = text
         if missing:
             raise OutOfStepError
+
+    def _missing(self, rows: Iterable[int]) -> dict[int, int]:
+        """The passages of some rows without a text, each with its slice."""
+        known, chunk_id, slice_id = self._shared.known, self._chunk_id, self._slice_id
+        return {chunk_id[row]: slice_id[row] for row in rows if chunk_id[row] not in known}
 
 
 async def need_texts(
@@ -78,16 +92,21 @@ async def need_texts(
         await candidates.text.fetch(connection, request.tenant_id, rows)
 
 
-def expect_texts(candidates: Candidates, rows: Sequence[int]) -> None:
+def expect_texts(candidates: Candidates, rows: Iterable[int]) -> None:
     """Have the texts of some candidates fetched together with the first that is needed."""
     if isinstance(candidates.text, HeldTexts):
         candidates.text.expect(rows)
 
 
 async def candidates_held(
-    request: SearchRequest, rules: SearchRules, corpus: Corpus, vector: QueryVector | None, now: datetime
+    request: SearchRequest,
+    rules: SearchRules,
+    corpus: Corpus,
+    vector: QueryVector | None,
+    now: datetime,
+    texts: SharedTexts,
 ) -> Candidates:
-    """The candidates of a request from what is held of the slices of its corpus, without texts."""
+    """The candidates of a request from what is held of its slices; `texts` get theirs as they are needed."""
     held = corpus.held or ()
     specificity = specificities(corpus.slices)
     producers = set(producers_of(rules, corpus))
@@ -122,7 +141,7 @@ async def candidates_held(
     many = sum(len(each) for each in held) > OFF_LOOP_FROM
     found = await asyncio.to_thread(propose) if many else propose()
     count = found.proposed_count
-    return replace(found, text=HeldTexts(found.chunk_id[:count], found.slice_id[:count]))
+    return replace(found, text=HeldTexts(found.chunk_id[:count], found.slice_id[:count], texts))
 
 
 def check_passage(candidates: Candidates, row: int, passage: DictRow | None) -> None:

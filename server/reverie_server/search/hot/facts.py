@@ -24,7 +24,7 @@ from reverie_server.search.succession import KeyedPassage, sentence_terms
 SQL = Queries(__file__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HeldFacts:
     """Answers `KnownFacts` for candidates that come from memory; `remembered` is what is known of each slice by id."""
 
@@ -32,21 +32,30 @@ class HeldFacts:
     request: SearchRequest
     candidates: Candidates
     remembered: Mapping[int, Remembered]
-    _long: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    _keys: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
 
     async def keys_of(self, rows: Sequence[int]) -> list[tuple[bytes, ...]]:
         """See `KnownFacts`."""
+        if new := [row for row in rows if row not in self._keys]:
+            await self._read_keys(new)
+        return [self._keys[row] for row in rows]
+
+    async def _read_keys(self, rows: Sequence[int]) -> None:
         chunk_id, slice_id = self.candidates.chunk_id.tolist(), self.candidates.slice_id.tolist()
         known = {each: remembered.sentences for each, remembered in self.remembered.items()}
-        missing = [row for row in rows if chunk_id[row] not in known[slice_id[row]] and row not in self._long]
+        missing = []
+        for row in rows:
+            found = known[slice_id[row]].get(chunk_id[row])
+            if found is None:
+                missing.append(row)
+            else:
+                self._keys[row] = found
         await need_texts(self.connection, self.request, self.candidates, missing)
         for row in missing:
             keys = tuple(each.key for each in keyed_sentences(self.candidates.text[row]))
             if len(keys) <= MAX_SENTENCES:
                 known[slice_id[row]][chunk_id[row]] = keys
-            else:
-                self._long[row] = keys
-        return [known[slice_id[row]].get(chunk_id[row]) or self._long.get(row, ()) for row in rows]
+            self._keys[row] = keys
 
     async def keyed(self, rows: Sequence[int], terms: Collection[str], language: str) -> list[KeyedPassage]:
         """See `KnownFacts`."""

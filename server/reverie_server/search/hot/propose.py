@@ -19,7 +19,7 @@ from reverie_server.search.request import ALL_TIERS
 
 # The rows of which the vectors are widened at a time: they stay in the processor's cache.
 _BLOCK = 512
-_STEPS = tuple(step for distance in COVERAGE_AT_DISTANCE for step in (-distance, distance))
+_STEPS = np.array([step for distance in COVERAGE_AT_DISTANCE for step in (-distance, distance)], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ class _Scored:
 def wanted(held: HeldSlice, *, tiers: Sequence[Tier], path_prefix: str | None, expired_at: float) -> Booleans:
     """The rows of some tiers, under a path, whose documents have not expired."""
     places, documents = held.places, held.documents
-    is_wanted = np.isin(held.traits.tier, [ALL_TIERS.index(tier) for tier in tiers])
+    is_of_tier = np.zeros(len(ALL_TIERS), np.bool_)
+    is_of_tier[[ALL_TIERS.index(tier) for tier in tiers]] = True
+    is_wanted = is_of_tier[held.traits.tier]
     expired = documents.document_id[documents.expires_at <= expired_at]
     if len(expired):
         is_wanted &= ~np.isin(places.document_id, expired)
