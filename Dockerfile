@@ -1,5 +1,6 @@
 # Reverie with its default model. The embedded PostgreSQL keeps its data on the volume /data;
-# set REVERIE_DATABASE_URL to use your own PostgreSQL (15+, pgvector 0.8.4+) instead.
+# set REVERIE_DATABASE_URL to use your own PostgreSQL (15+, pgvector 0.8.4+) instead. It listens on all addresses of the
+# container, so it wants a key: REVERIE_BOOTSTRAP_ADMIN_KEY makes the first one.
 FROM python:3.13-slim AS build
 WORKDIR /src
 RUN python -m venv /opt/reverie
@@ -20,7 +21,7 @@ FROM python:3.13-slim
 RUN useradd --system --uid 10001 --create-home --home-dir /home/reverie reverie \
     && install -d -o reverie -g reverie /data
 COPY --from=build /opt/reverie /opt/reverie
-ENV PATH=/opt/reverie/bin:$PATH REVERIE_DATA_DIR=/data PYTHONUNBUFFERED=1
+ENV PATH=/opt/reverie/bin:$PATH REVERIE_DATA_DIR=/data REVERIE_HOST=0.0.0.0 PYTHONUNBUFFERED=1
 USER 10001
 VOLUME /data
 EXPOSE 8077
