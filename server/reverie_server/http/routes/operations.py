@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
@@ -14,6 +15,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    ProcessCollector,
     generate_latest,
 )
 from pydantic import BaseModel, ConfigDict
@@ -31,10 +33,16 @@ _READY_SECONDS = 5.0
 
 
 class Metrics:
-    """The counters of one server, apart from any other in the process."""
+    """The counters of one server of a version of the program, apart from any other server in the process.
 
-    def __init__(self) -> None:
+    Memory, processor time and descriptors, where the system tells them, are of the whole process.
+    """
+
+    def __init__(self, version: str) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        build = Gauge("reverie_build_info", "1: the program that runs", ["version", "python"], registry=self.registry)
+        build.labels(version, platform.python_version()).set(1)
         self.requests = Counter(
             "reverie_http_requests",
             "Requests answered",
