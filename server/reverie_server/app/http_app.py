@@ -66,6 +66,6 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.add_middleware(operations.HeadAsGet)
     app.state.load = wire_entrance(app, runtime)
     metrics.registry.register(app.state.load)
-    app.add_middleware(operations.Measured, metrics=metrics)
+    app.add_middleware(operations.Measured, metrics=metrics, logs=settings.log_format == "json")
     app.add_middleware(requests.Requests, audit=runtime.audit)
     return app
