@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx
 import pytest
+
+from reverie_indexer.database.database import Database
 
 ROUTES = {
     ("GET", "/healthz"),
@@ -77,6 +81,46 @@ async def test_metrics_count_by_route_and_never_name_a_file(wren: Any, root: str
     assert of_put == [1.0]
     assert any('method="GET"' in labels and "{path" in labels and 'status="200"' in labels for labels in by_labels)
     assert any('status="404"' in labels for labels in by_labels)
+
+
+async def test_metrics_say_who_waits_for_a_connection_and_what_searches_take(
+    wren: Any, root: str, database: Database
+) -> None:
+    async def figures() -> dict[str, float]:
+        text = (await wren.http.get(f"{root}/metrics")).text
+        return {name: float(value) for name, value in re.findall(r"^([^# ].*) (\S+)$", text, re.MULTILINE)}
+
+    await wren.put("a.md", "Ada prefers tea.")
+    before = await figures()
+    for _ in range(3):
+        await wren.search("tea")
+    after = await figures()
+    for part in ("embed", "database", "score", "rerank", "all"):
+        counted = f'reverie_search_seconds_count{{part="{part}"}}'
+        assert after[counted] - before[counted] == 3, part
+    took = {
+        part: after[f'reverie_search_seconds_sum{{part="{part}"}}'] for part in ("embed", "database", "score", "all")
+    }
+    assert took["all"] == pytest.approx(took["embed"] + took["database"] + took["score"], abs=0.01)
+    assert (after["reverie_database_up"], after["reverie_database_connections_limit"]) == (1, 8)
+    assert (after["reverie_database_waiting"], after['reverie_embedder{state="ready"}']) == (0, 1)
+    assert [after[f'reverie_database_fault{{fault="{fault}"}}'] for fault in ("storage_full", "data_damaged")] == [0, 0]
+    assert after["process_open_fds"] > 3
+    # All connections are taken: one more waits.
+    async with AsyncExitStack() as held:
+        for _ in range(8):
+            await held.enter_async_context(database.maintenance())
+        waiting = asyncio.create_task(database.ping())
+        await asyncio.wait({waiting}, timeout=0.2)
+        use = database.pool_use()
+        assert (use.most, use.used, use.idle, use.waiting) == (8, 8, 0, 1)
+        late = await figures()
+        assert late['reverie_database_connections{state="used"}'] == 8
+        assert late["reverie_database_up"] == 0, "the metrics themselves got no connection in time"
+        assert "reverie_workers" not in late
+    await waiting
+    assert database.pool_use().waits > use.waits
+    assert (await figures())["reverie_database_up"] == 1
 
 
 async def test_the_documentation_is_there_to_read(client: httpx.AsyncClient, root: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -188,6 +189,8 @@ async def test_without_an_owner_an_unbound_key_sees_all_and_how_the_models_did(
     check_problem(await http.get(PATH), 403, "forbidden")
     shown = (await http.get(str(http.base_url).replace("api/v1/", "metrics"))).text
     assert "reverie_model_calls_today 3.0" in shown
+    assert "reverie_model_calls_today_most 3.0" in shown
+    assert "reverie_model_calls_budget 1000.0" in shown
     assert 'reverie_model_outcomes_today{outcome="answered"} 1.0' in shown
     assert 'reverie_model_outcomes_today{outcome="rate_limited"} 1.0' in shown
     assert "reverie_model_down 1.0" in shown
@@ -217,3 +220,31 @@ async def test_metrics_count_runs_and_jobs_by_stage_and_nobody_by_name(
     assert 'reverie_jobs{stage="dedup",state="scheduled"} 1.0' in shown
     assert "reverie_workers 0.0" in shown
     assert not {"acme", "wren", ADA} & set(shown.replace('"', " ").split())
+
+
+async def test_metrics_say_how_long_the_oldest_job_that_is_due_waits_and_runs(
+    http: httpx.AsyncClient, system: Runtime, database: Database
+) -> None:
+    """A job that is to wait is not late, whenever it was deferred; one that was to wait is late from its time on."""
+    old, waits, was_to_wait, runs = [
+        await deferred(database, Work(stage, "acme", "wren", ADA))
+        for stage in ("dedup", "semantic", "episodic", "emergence")
+    ]
+    async with database.maintenance() as connection:
+        await connection.execute("UPDATE procrastinate_events SET at = at - interval '1 hour'")
+        for job_id, at in ((waits, "+ interval '1 minute'"), (was_to_wait, "- interval '10 minutes'")):
+            await connection.execute(
+                f"UPDATE procrastinate_jobs SET scheduled_at = now() {at} WHERE id = %s", (job_id,)
+            )
+        await connection.execute("UPDATE procrastinate_jobs SET status = 'doing' WHERE id = %s", (runs,))
+        await connection.execute(
+            "UPDATE procrastinate_events SET at = at - interval '2 minutes' WHERE job_id = %s AND type = 'started'",
+            (runs,),
+        )
+    shown = (await http.get(str(http.base_url).replace("api/v1/", "metrics"))).text
+    found = re.findall(r'^reverie_jobs_oldest_seconds\{stage="(\w+)",state="(\w+)"\} (\S+)$', shown, re.MULTILINE)
+    minutes = {(stage, state): round(float(seconds) / 60) for stage, state, seconds in found}
+    assert minutes.keys() == {(stage, state) for stage in STAGES for state in ("pending", "running")}
+    late = {("dedup", "pending"): 60, ("episodic", "pending"): 10, ("emergence", "running"): 2}
+    assert {which: at for which, at in minutes.items() if at} == late
+    assert old < waits < was_to_wait < runs

@@ -173,6 +173,18 @@ async def _one(connection: Connection, query: bytes, params: dict[str, Any] | No
     return row
 
 
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """The connections of a pool now, of at most `most`, and who waits for one; `waits`, in all, took `wait_seconds`."""
+
+    most: int
+    used: int
+    idle: int
+    waiting: int
+    waits: int
+    wait_seconds: float
+
+
 class Database:
     """A pool of connections and the only ways to open a transaction.
 
@@ -251,6 +263,20 @@ class Database:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def pool_use(self) -> PoolUse:
+        """How much of the pool is used; asks no server."""
+        stats = self._pool.get_stats()
+        # A connection that is being made counts as one that is used.
+        idle = stats["pool_available"]
+        return PoolUse(
+            most=stats["pool_max"],
+            used=stats["pool_size"] - idle,
+            idle=idle,
+            waiting=stats["requests_waiting"],
+            waits=stats.get("requests_queued", 0),
+            wait_seconds=stats.get("requests_wait_ms", 0) / 1000,
+        )
 
     @asynccontextmanager
     async def tenant(self, tenant_id: str, *, snapshot: bool = False) -> AsyncIterator[Connection]:

@@ -127,6 +127,11 @@ class Faults:
             return True
         return False
 
+    @property
+    def damaged(self) -> bool:
+        """Whether damaged data was met lately."""
+        return self._clock() < self._damage_until
+
     def _is_low(self, directory: Path) -> bool:
         try:
             return disk_usage(directory).free < self._min_free_bytes
@@ -138,7 +143,7 @@ class Faults:
         found = []
         if self.storage_full:
             found.append("the disk of the database is full: writes are refused, reads go on; free space")
-        if self._clock() < self._damage_until:
+        if self.damaged:
             found.append("damaged data was met: `reverie doctor` says where, and what to do")
         return found
 

@@ -49,13 +49,13 @@ def create_app(runtime: Runtime) -> FastAPI:
         responses=RESPONSES,
     )
     app.state.runtime = runtime
-    metrics = operations.Metrics()
+    metrics = operations.Metrics(version("reverie"))
     metrics.registry.register(
         TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder, runtime.audit)
     )
     app.router.routes.extend(routes().routes)
     app.router.routes.extend(pages().routes)
-    jobs = JobMetrics(runtime.consolidation.health)
+    jobs = JobMetrics(runtime.consolidation.health, settings.llm_calls_per_day)
     metrics.registry.register(jobs)
     is_public = is_local if settings.public_metrics is None else settings.public_metrics
     app.include_router(operations.metrics_router(metrics, jobs.look, is_public=is_public))
@@ -66,6 +66,6 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.add_middleware(operations.HeadAsGet)
     app.state.load = wire_entrance(app, runtime)
     metrics.registry.register(app.state.load)
-    app.add_middleware(operations.Measured, metrics=metrics)
+    app.add_middleware(operations.Measured, metrics=metrics, logs=settings.log_format == "json")
     app.add_middleware(requests.Requests, audit=runtime.audit)
     return app

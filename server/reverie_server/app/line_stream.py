@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TextIO
 
 # How long a line waits for whoever reads the lines, once; the next is lost at once while nobody does.
@@ -44,6 +46,8 @@ class LineStream:
             return None  # of a test, or of a notebook
 
 
-def announce(line: str) -> None:
-    """Say on stderr what a program does now."""
+def announce(line: str, *, as_json: bool) -> None:
+    """Say on stderr what a program does now, whatever the level of its log; `as_json` in the form of the log."""
+    if as_json:
+        line = json.dumps({"event": line, "level": "info", "timestamp": datetime.now(UTC).isoformat()})
     LineStream(sys.stderr).write(f"{line}\n")

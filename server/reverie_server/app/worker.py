@@ -55,7 +55,7 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
         if with_upkeep:
             tasks.append(asyncio.create_task(upkeep(runtime), name="upkeep"))
         link.ready()
-        announce(f"reverie works, {settings.worker_concurrency} jobs at once")
+        announce(f"reverie works, {settings.worker_concurrency} jobs at once", as_json=settings.log_format == "json")
         await _until_first_ends(tasks)
     _leave_threads(threads)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
+from reverie_indexer.errors import ReverieError, ValidationFailed
 from reverie_server.app.line_stream import LineStream
 
 if TYPE_CHECKING:
@@ -51,18 +53,63 @@ def _configure_logging(settings: Settings) -> None:
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
         ]
     )
+    processors: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    stream = cast("TextIO", LineStream(sys.stderr))
+    level: int = getattr(logging, settings.log_level.upper())
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *renderers,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, settings.log_level.upper())),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LineStream(sys.stderr))),
+        processors=[*processors, *renderers],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(stream),
     )
+    if settings.log_format == "json":
+        _route_libraries(processors, renderers, stream, level)
     # The pool logs every broken connection; the program says once what that means for a request.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+
+def _route_libraries(processors: list[Any], renderers: list[Any], stream: TextIO, level: int) -> None:
+    """Write the warnings and errors of libraries, which otherwise reach stderr as they are, in the form of our own.
+
+    Among them is uvicorn's traceback of a request that failed.
+    """
+    import logging
+
+    import structlog
+
+    handler = logging.StreamHandler(stream)
+    handler.set_name("reverie")
+    handler.setLevel(max(level, logging.WARNING))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *processors],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [*(each for each in root.handlers if each.name != handler.name), handler]
+    logging.captureWarnings(True)
+
+
+@contextmanager
+def failure_logged(settings: Settings) -> Iterator[None]:
+    """With `log_format=json`, log the error that ends the block and exit; without, it is said as of any command."""
+    import structlog
+
+    try:
+        yield
+    except Exception as error:
+        if settings.log_format != "json":
+            raise
+        log = structlog.get_logger()
+        if isinstance(error, ReverieError):
+            log.error("service_failed", code=error.code, detail=error.detail)
+        else:
+            log.exception("service_failed")
+        sys.exit(2 if isinstance(error, ValidationFailed) else 1)
 
 
 def run(job: Coroutine[Any, Any, None]) -> None:

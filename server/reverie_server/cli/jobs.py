@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reverie_indexer.errors import NotFound, ValidationFailed
-from reverie_server.cli.frame import DataDir, load_settings, run
+from reverie_server.cli.frame import DataDir, failure_logged, load_settings, run
 
 if TYPE_CHECKING:
     from reverie_server.jobs.health import Health
@@ -35,8 +35,9 @@ def worker(
     from reverie_server.app.worker import worker_services
 
     settings = load_settings(worker_concurrency=concurrency, data_dir=data_dir, worker_enabled=True)
-    services = worker_services(settings, run, with_upkeep=True)
-    sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
+    with failure_logged(settings):
+        services = worker_services(settings, run, with_upkeep=True)
+        sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
 
 
 @jobs_cli.command("list")

@@ -17,7 +17,16 @@ from reverie_server.app.line_stream import announce
 from reverie_server.cli.admin import embeddings_cli, keys_cli, models_cli
 from reverie_server.cli.backup import backup, restore
 from reverie_server.cli.forget import forget
-from reverie_server.cli.frame import STOP_SIGNALS, AgentName, DataDir, OwnerKey, load_settings, owner_of, run
+from reverie_server.cli.frame import (
+    STOP_SIGNALS,
+    AgentName,
+    DataDir,
+    OwnerKey,
+    failure_logged,
+    load_settings,
+    owner_of,
+    run,
+)
 from reverie_server.cli.index import index
 from reverie_server.cli.jobs import jobs_cli, worker
 from reverie_server.cli.mcp import mcp
@@ -91,7 +100,7 @@ def serve(
 
     settings = load_settings(host=host, port=port, data_dir=data_dir, worker_enabled=False if no_worker else None)
     # Bound by the supervisor: while a server that has died is started again, connections wait.
-    with _bound_socket(settings) as listener:
+    with failure_logged(settings), _bound_socket(settings) as listener:
 
         def serve_http(link: Link) -> None:
             run(_serve(settings, listener, link))
@@ -195,7 +204,9 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
         # From here on a connection waits instead of being refused.
         listener.listen(2048)
         address = f"[{settings.host}]" if ":" in settings.host else settings.host
-        announce(f"reverie listens on http://{address}:{listener.getsockname()[1]}")
+        announce(
+            f"reverie listens on http://{address}:{listener.getsockname()[1]}", as_json=settings.log_format == "json"
+        )
         link.ready()
         # uvicorn ends on these by itself and then raises them again, for handlers that were there before.
         for number in STOP_SIGNALS:

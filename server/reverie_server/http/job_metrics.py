@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -20,10 +20,14 @@ PATIENCE_SECONDS = 2.0
 
 
 class JobMetrics(Collector):
-    """Collects the runs of all workers and the state of the queue, as `look` last read them."""
+    """Collects the runs of all workers and the state of the queue, as `look` last read them.
 
-    def __init__(self, health: Health) -> None:
+    `calls_per_day` is what one tenant may ask of the language model.
+    """
+
+    def __init__(self, health: Health, calls_per_day: int) -> None:
         self._health = health
+        self._calls_per_day = calls_per_day
         self._totals: Totals | None = None
         self._runs: list[StageRuns] = []
 
@@ -39,6 +43,9 @@ class JobMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The metrics; each stage and state is there from the start."""
+        yield GaugeMetricFamily(
+            "reverie_database_up", "Whether PostgreSQL answered in time", value=self._totals is not None
+        )
         if self._totals is None:
             return
         runs = CounterMetricFamily("reverie_stage_runs", "Runs of stages", labels=["stage", "status", "method"])
@@ -49,15 +56,30 @@ class JobMetrics(Collector):
         for stage in sorted({each.stage for each in self._runs}):
             of_stage = [each for each in self._runs if each.stage == stage]
             buckets = [sum(counts) for counts in zip(*(each.buckets for each in of_stage), strict=True)]
-            seconds.add_metric([stage], _cumulated(buckets), sum(each.seconds for each in of_stage))
+            seconds.add_metric([stage], cumulated(BUCKETS, buckets), sum(each.seconds for each in of_stage))
         yield seconds
         jobs = GaugeMetricFamily("reverie_jobs", "Unfinished jobs of all tenants", labels=["stage", "state"])
         for stage in STAGES:
             for state in STATES:
                 jobs.add_metric([stage, state], self._totals.jobs.get((stage, state), 0))
         yield jobs
+        ages = GaugeMetricFamily(
+            "reverie_jobs_oldest_seconds", "For how long the oldest job waits or runs", labels=["stage", "state"]
+        )
+        for stage in STAGES:
+            for state in ("pending", "running"):
+                ages.add_metric([stage, state], self._totals.ages.get((stage, state), 0.0))
+        yield ages
         yield GaugeMetricFamily("reverie_workers", "Workers that live", value=self._totals.workers)
         yield from _model_metrics(self._totals.model_use)
+        yield GaugeMetricFamily(
+            "reverie_model_calls_today_most",
+            "The same of the tenant that made the most",
+            value=self._totals.most_model_calls,
+        )
+        yield GaugeMetricFamily(
+            "reverie_model_calls_budget", "Requests that a tenant may make on a day", value=self._calls_per_day
+        )
 
 
 def _model_metrics(use: ModelUse) -> Iterator[Metric]:
@@ -72,6 +94,6 @@ def _model_metrics(use: ModelUse) -> Iterator[Metric]:
     yield GaugeMetricFamily("reverie_model_down", down, value=use.down is not None)
 
 
-def _cumulated(found: list[int]) -> list[tuple[str, float]]:
-    bounds = [*(str(bound) for bound in BUCKETS), "+Inf"]
-    return [(bound, sum(found[: index + 1])) for index, bound in enumerate(bounds)]
+def cumulated(bounds: Sequence[float], found: Sequence[int]) -> list[tuple[str, float]]:
+    """The buckets of a histogram as Prometheus has them, of counts by bucket: each has all before it, too."""
+    return [(bound, sum(found[: index + 1])) for index, bound in enumerate([*map(str, bounds), "+Inf"])]

@@ -1,11 +1,11 @@
-"""Metrics of load: running and waiting requests, refusals, paused endpoints, connections."""
+"""Metrics of load: requests, refusals, paused endpoints, connections, the pool of the database, times of searches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
@@ -15,8 +15,10 @@ from reverie_server.access.wrong_keys import KeyGuard
 from reverie_server.http.admission import Admission
 from reverie_server.http.bodies import BodyMemory
 from reverie_server.http.connections import CLOSED, Connections
+from reverie_server.http.job_metrics import cumulated
 from reverie_server.runtime import Runtime
 from reverie_server.search.calibration.scale import State
+from reverie_server.search.search_times import BOUNDS, PARTS
 
 
 def breakers_of(runtime: Runtime) -> Mapping[str, Breaker]:
@@ -49,6 +51,10 @@ class LoadMetrics(Collector):
         requests.add_metric(["working"], admission.running)
         requests.add_metric(["waiting"], admission.waiting)
         yield requests
+        limits = GaugeMetricFamily("reverie_requests_limit", "The most of them that there may be", labels=["state"])
+        limits.add_metric(["working"], admission.limits.running)
+        limits.add_metric(["waiting"], admission.limits.waiting)
+        yield limits
         yield GaugeMetricFamily(
             "reverie_body_memory_bytes", "Bytes of request bodies in memory", value=self._memory.used_bytes
         )
@@ -66,6 +72,8 @@ class LoadMetrics(Collector):
             paused.add_metric([name], float(breaker.state != "closed"))
             pauses.add_metric([name], breaker.opened)
         yield from (paused, pauses)
+        yield from self._database()
+        yield from self._search()
         yield from self._hot_slices()
         constants = GaugeMetricFamily(
             "reverie_relevance", "1: whose constants relevance goes by with the embedding model", labels=["constants"]
@@ -82,11 +90,46 @@ class LoadMetrics(Collector):
                 closed.add_metric([reason], self.connections.closed[reason])
             yield closed
 
+    def _database(self) -> Iterator[Metric]:
+        """The connections of this process to PostgreSQL, and the faults that it knows of."""
+        use = self._runtime.database.pool_use()
+        connections = GaugeMetricFamily(
+            "reverie_database_connections", "Connections to PostgreSQL, by state", labels=["state"]
+        )
+        connections.add_metric(["used"], use.used)
+        connections.add_metric(["idle"], use.idle)
+        yield connections
+        yield GaugeMetricFamily("reverie_database_connections_limit", "The most that there may be", value=use.most)
+        yield GaugeMetricFamily("reverie_database_waiting", "Who waits for a connection now", value=use.waiting)
+        yield CounterMetricFamily("reverie_database_waits", "Waits for a connection", value=use.waits)
+        yield CounterMetricFamily("reverie_database_wait_seconds", "The time of these waits", value=use.wait_seconds)
+        faults = GaugeMetricFamily("reverie_database_fault", "1: known of the database now", labels=["fault"])
+        faults.add_metric(["storage_full"], float(self._runtime.database.faults.storage_full))
+        faults.add_metric(["data_damaged"], float(self._runtime.database.faults.damaged))
+        yield faults
+
+    def _search(self) -> Iterator[Metric]:
+        """The state of the embedding model, and what takes the time of searches."""
+        embedder = GaugeMetricFamily("reverie_embedder", "1: the state of the embedding model", labels=["state"])
+        for state in ("loading", "ready", "failed", "none"):
+            embedder.add_metric([state], float(self._runtime.models.state == state))
+        yield embedder
+        seconds = HistogramMetricFamily("reverie_search_seconds", "Time of searches, by part", labels=["part"])
+        for part in PARTS:
+            times = self._runtime.search.times.parts[part]
+            seconds.add_metric([part], cumulated(BOUNDS, times.buckets), times.seconds)
+        yield seconds
+
     def _hot_slices(self) -> Iterator[Metric]:
         """What the process holds of slices, and how often that was enough."""
         hot = self._runtime.hot_slices
         yield GaugeMetricFamily(
             "reverie_hot_slices_bytes", "Memory of slices that are held for search", value=hot.used_bytes
+        )
+        yield GaugeMetricFamily(
+            "reverie_hot_slices_limit_bytes",
+            "The most that they may take",
+            value=self._runtime.settings.hot_slices_bytes,
         )
         yield GaugeMetricFamily("reverie_hot_slices", "Slices that are held for search", value=len(hot))
         searches = CounterMetricFamily("reverie_hot_slices_searches", "Searches by slices held", labels=["outcome"])

@@ -67,11 +67,17 @@ class PipelineHealth:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Unfinished jobs of all tenants by (stage, state), the number of living workers, and the use of the model."""
+    """Unfinished jobs of all tenants by (stage, state), the number of living workers, and the use of the model.
+
+    `ages` are in seconds, of the oldest job that is `pending` and the oldest that is `running`, by (stage, state).
+    `most_model_calls` are those of the tenant that made the most today: each tenant has a budget of its own.
+    """
 
     jobs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     workers: int = 0
     model_use: ModelUse = field(default_factory=ModelUse)
+    ages: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    most_model_calls: int = 0
 
     def of_state(self, state: State) -> int:
         """Jobs of all stages in a state."""
@@ -129,8 +135,14 @@ class Health:
         """The queue as a whole."""
         jobs = await self._database.maintenance_query(SQL["totals"], {})
         workers = await self._database.maintenance_query(SQL["workers"], {})
-        by_state = {(row["stage"], row["state"]): row["jobs"] for row in jobs}
-        return Totals(by_state, workers[0]["workers"], await self._outcomes.totals())
+        ages = await self._database.maintenance_query(SQL["ages"], {})
+        return Totals(
+            jobs={(row["stage"], row["state"]): row["jobs"] for row in jobs},
+            workers=workers[0]["workers"],
+            model_use=await self._outcomes.totals(),
+            ages={(row["stage"], row["state"]): row["seconds"] for row in ages},
+            most_model_calls=await self._outcomes.most_calls(),
+        )
 
     async def runs(self) -> list[StageRuns]:
         """The runs of all workers since the database was made."""

@@ -33,6 +33,15 @@ SELECT task_name AS stage, CASE status WHEN 'doing' THEN 'running' WHEN 'failed'
 FROM procrastinate_jobs WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status IN ('todo', 'doing', 'failed')
 GROUP BY 1, 2 ORDER BY 1, 2;
 
+-- ages: for how many seconds the oldest jobs that are due have waited, and the oldest runs have gone on, by stage
+SELECT j.task_name AS stage, CASE j.status WHEN 'doing' THEN 'running' ELSE 'pending' END AS state,
+       greatest(0, extract(epoch FROM max(now() - greatest(j.scheduled_at, e.at))))::float8 AS seconds
+FROM procrastinate_jobs j
+CROSS JOIN LATERAL (SELECT max(at) AS at FROM procrastinate_events WHERE job_id = j.id) e
+WHERE j.queue_name IN ('reverie', 'reverie-quarantine')
+  AND (j.status = 'doing' OR j.status = 'todo' AND (j.scheduled_at IS NULL OR j.scheduled_at <= now()))
+GROUP BY 1, 2 ORDER BY 1, 2;
+
 -- runs: the runs of all workers, by stage, status and method
 SELECT stage, status, method, runs, seconds, buckets FROM stage_runs ORDER BY stage, status, method;
 

@@ -70,6 +70,10 @@ class Outcomes:
         """How the model did for all tenants."""
         return _use(await self._database.maintenance_query(SQL["totals"], {"day": self._today()}), self._today())
 
+    async def most_calls(self) -> int:
+        """The requests of today of the tenant that made the most."""
+        return int((await self._database.maintenance_query(SQL["most_calls"], {"day": self._today()}))[0]["calls"])
+
     async def _note(self, tenant_id: str, outcome: str) -> None:
         params = {"tenant_id": tenant_id, "day": self._today(), "outcome": outcome, "keep_days": KEEP_DAYS}
         try:

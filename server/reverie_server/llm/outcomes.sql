@@ -19,3 +19,6 @@ SELECT day, outcome, sum(uses)::integer AS uses, max(last_at) AS last_at FROM mo
 UNION ALL
 SELECT day, NULL, sum(calls)::integer, NULL FROM model_calls WHERE day = %(day)s::date GROUP BY day
 ORDER BY day, outcome;
+
+-- most_calls: the requests of the tenant that made the most on a day
+SELECT coalesce(max(calls), 0)::integer AS calls FROM model_calls WHERE day = %(day)s::date;

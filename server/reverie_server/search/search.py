@@ -26,6 +26,7 @@ from reverie_server.search.request import Mode, SearchOutcome, SearchRequest, Se
 from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.rerank.second_look import second_look, widened
 from reverie_server.search.scoring_query import AnalysedRequest
+from reverie_server.search.search_times import SearchTimes
 from reverie_server.search.store import OpenSlices, QueryVector, opened, opening
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
@@ -41,7 +42,7 @@ class Search:
     """Finds passages of the memory that an owner sees with an agent.
 
     `now` gives the time, by which episodes expire. Slices that `hot` holds are ranked in memory. `reranking` is the
-    reranker of the requests that want one.
+    reranker of the requests that want one. `times` has the times of all searches.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Search:
         self._reranking = reranking
         self._now = now
         self._measures = Measures()
+        self.times = SearchTimes()
 
     async def search(self, request: SearchRequest, rules: SearchRules | None = None) -> SearchOutcome:
         """The best passages for a query, best first. `rules` None: the server's own.
@@ -119,6 +121,9 @@ class Search:
         ranked = [await self._reranked(request, each) for request, each in zip(requests, ranked, strict=True)]
         finished = time.perf_counter()
         scoring_seconds = sum(each.scoring_seconds for each in ranked)
+        self.times.add(
+            embed=embedded - started, score=scoring_seconds, rerank=finished - ranked_at, total=finished - started
+        )
         return [
             SearchOutcome(
                 results=each.results,

@@ -72,7 +72,7 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Time that a request waits for a database that is away before it answers 503: longer than a failover takes, which
     with Patroni's defaults is 30 to 40. When it has been away for that long, requests make one attempt each."""
     log_format: Literal["console", "json"] = "console"
-    """Form of the log, which goes to stderr and never holds texts of memory."""
+    """Form of the log, which goes to stderr and never holds texts of memory. `json`: with one line a request, too."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severity that is logged."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
+import structlog
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import (
@@ -14,6 +16,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    ProcessCollector,
     generate_latest,
 )
 from pydantic import BaseModel, ConfigDict
@@ -25,16 +28,23 @@ from reverie_server.http.context import System, Who
 from reverie_server.http.load_metrics import breakers_of
 from reverie_server.http.problems import may_answer
 
+log = structlog.get_logger()
 router = APIRouter(tags=["Operations"])
 # The longest time that the answer on readiness waits for the database.
 _READY_SECONDS = 5.0
 
 
 class Metrics:
-    """The counters of one server, apart from any other in the process."""
+    """The counters of one server of a version of the program, apart from any other server in the process.
 
-    def __init__(self) -> None:
+    Memory, processor time and descriptors, where the system tells them, are of the whole process.
+    """
+
+    def __init__(self, version: str) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        build = Gauge("reverie_build_info", "1: the program that runs", ["version", "python"], registry=self.registry)
+        build.labels(version, platform.python_version()).set(1)
         self.requests = Counter(
             "reverie_http_requests",
             "Requests answered",
@@ -143,11 +153,15 @@ def metrics_router(metrics: Metrics, look: Callable[[], Awaitable[None]], *, is_
 
 
 class Measured:
-    """ASGI middleware: counts and times requests by route template, never by path, which names people's files."""
+    """ASGI middleware: counts and times requests by route template, never by path, which names people's files.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    With `logs` each request is also a line of the log, without its path, its query and its body.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, *, logs: bool) -> None:
         self._app = app
         self._metrics = metrics
+        self._logs = logs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and note what came of it."""
@@ -169,7 +183,10 @@ class Measured:
             route = getattr(scope.get("route"), "path", "unmatched")
             method = scope["method"] if route != "unmatched" else "any"
             self._metrics.requests.labels(method, route, str(status)).inc()
-            self._metrics.seconds.labels(method, route).observe(time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            self._metrics.seconds.labels(method, route).observe(seconds)
+            if self._logs:
+                log.info("request", method=method, route=route, status=status, duration_ms=round(seconds * 1000, 1))
 
 
 class HeadAsGet:
