@@ -129,7 +129,7 @@ async def test_the_blocks_of_the_readme_run_in_their_order(scripted: ScriptedMod
             assert await reader.python(openai) == "Noted.\n"
         assert "Ada moved the review to Thursday." in scripted.requests[-1].texts()
 
-        [keys] = re.findall(r"```sh\n(.+?)```", (CHECKOUT / "docs/operations.md").read_text(), re.DOTALL)
+        keys, *_ = re.findall(r"```sh\n(.+?)```", (CHECKOUT / "docs/operations.md").read_text(), re.DOTALL)
         *_, listed = (
             await reader.shell(re.sub("^reverie", ".venv/bin/reverie", keys, flags=re.MULTILINE))
         ).splitlines()

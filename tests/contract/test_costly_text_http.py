@@ -63,6 +63,6 @@ async def test_a_memory_whose_candidates_cannot_be_found(wren: Any, monkeypatch:
     await wren.put("small.md", "The lantern.\n")
     await wren.put(f"memory/{datetime.now(UTC).date()}.md", LONG)
     monkeypatch.setattr(isolate, "CPU_SECONDS", 0.5)
-    monkeypatch.setattr(emergence, "collect", never_ends)
+    monkeypatch.setattr(emergence, "collect_best", never_ends)
     refused = await while_others_are_answered(wren, wren.http.get("/memory/wren/dreaming/candidates"))
     assert (refused.status_code, "text_too_costly" in refused.text) == (422, True)

@@ -11,6 +11,7 @@ from tests.talks import ADA, Talk
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
+from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.app.wiring import assemble
 from reverie_server.heuristics.changes.change_pairs import pair_models
@@ -282,7 +283,9 @@ async def test_a_forgotten_change_leaves_what_it_replaced(reader: Runtime) -> No
     assert newest
     _, place = await talk.grant()
     async with reader.database.tenant(place.tenant_id) as connection:
-        await connection.execute("DELETE FROM messages WHERE content LIKE '%%2714%%'")
+        await own_slices(connection, place)
+        deleted = await connection.execute("DELETE FROM messages WHERE content LIKE '%%2714%%'")
+    assert deleted.rowcount == 1
     await reader.facts.upkeep.rebuild(place)
     await read_facts(talk)
     assert {str(fact["state"]) for fact in await rows(talk)} <= {"current"}

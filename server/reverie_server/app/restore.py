@@ -43,6 +43,7 @@ _REPLACED = "{}_replaced"
 _MAINTENANCE = re.compile(r" POLICY \S+ \S+ maintenance ")
 _TABLE = re.compile(rb"^CREATE TABLE IF NOT EXISTS (\w+)", re.MULTILINE)
 _SWAP_ATTEMPTS = 10
+_LEAVING_ATTEMPTS = 20
 _STATEMENT_TIMEOUT_SECONDS = 6 * 3600.0
 
 
@@ -174,7 +175,11 @@ def _own_tables() -> list[str]:
 
 async def _replaceable(target: Connection, *, replace: bool) -> DictRow:
     """The state of the database that is to be replaced. Conflict where it is in use or holds what may not go."""
-    state = await one(target, SQL["state"])
+    for _ in range(_LEAVING_ATTEMPTS):
+        # A server that was stopped a moment ago has connections that PostgreSQL has not ended yet.
+        if not (state := await one(target, SQL["state"]))["others"]:
+            break
+        await asyncio.sleep(0.1)
     if state["others"]:
         raise Conflict(
             f"{state['others']} connections use the database {state['name']}: stop the servers and workers first"
