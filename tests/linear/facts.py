@@ -344,6 +344,8 @@ EXEMPT: Mapping[str, str] = {
             "paired_changes.nearness_of",
         )
     },
+    "reverie_server.heuristics.changes.paired_changes.is_apart": "compares two times",
+    "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
     "reverie_server.heuristics.fact_reader.prepare_to_read": "it is given a language",
     "reverie_server.text.lazy_pattern.LazyPattern.finditer": "as linear as the pattern it is made with",
