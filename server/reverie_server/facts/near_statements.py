@@ -48,7 +48,10 @@ class SaidBefore:
     async def near(
         self, vectors: NDArray[np.float32], *, before: datetime | None = None, after: datetime | None = None
     ) -> list[NearStatement]:
-        """The statements in the messages that are nearest to some vectors, of those said before or after a time."""
+        """The statements in the messages that are nearest to some vectors, of those said before or after a time.
+
+        Of what was said after it only what was read already: the rest is compared when it is read.
+        """
         if not self.keys:
             return []
         similarities = (self.matrix @ vectors.T).max(axis=1)
@@ -59,9 +62,9 @@ class SaidBefore:
             at = self.said_at[row]
             if (before is None or at <= before) and (after is None or at >= after):
                 found[self.keys[row]] = None
-        return await self._statements(list(found))
+        return await self._statements(list(found), only_read=after is not None)
 
-    async def _statements(self, keys: Sequence[tuple[int, int]]) -> list[NearStatement]:
+    async def _statements(self, keys: Sequence[tuple[int, int]], *, only_read: bool) -> list[NearStatement]:
         if not keys:
             return []
         of_keys = {"session_keys": [key for key, _ in keys], "seqs": [seq for _, seq in keys]}
@@ -70,6 +73,7 @@ class SaidBefore:
             slice_ids = (await own_slices(connection, place))[:1]
             params: dict[str, Any] = {"tenant_id": place.tenant_id, "slice_ids": slice_ids}
             rows = await (await connection.execute(SQL["messages"], {**params, **of_keys})).fetchall()
+        rows = [row for row in rows if row["is_read"] or not only_read]
         chars = sum(len(row["content"]) for row in rows)
         found = await isolated(statements_of, rows, self.given.language, chars=chars)
         place_of = {key: place for place, key in enumerate(keys)}

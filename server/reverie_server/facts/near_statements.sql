@@ -23,8 +23,9 @@ JOIN embedding_cache e ON e.tenant_id = %(tenant_id)s AND e.model_id = %(model_i
                       AND e.passage_sha256 = p.passage_sha256
 ORDER BY n.at DESC, n.session_key, n.seq, p.ordinal LIMIT %(messages)s;
 
--- messages: some messages of a slice
-SELECT m.session_key, m.slice_id, s.session_id, m.seq, m.role, m.content, m.at, m.tokens, m.message_id, m.extra
+-- messages: some messages of a slice; `is_read`: the facts of it were read
+SELECT m.session_key, m.slice_id, s.session_id, m.seq, m.role, m.content, m.at, m.tokens, m.message_id, m.extra,
+       m.seq <= s.facts_through AS is_read
 FROM unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS w(session_key, seq)
 JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.session_key = w.session_key AND m.seq = w.seq
 JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key AND s.slice_id = m.slice_id
