@@ -28,7 +28,8 @@ from tests.clusters import Databases, clusters_root
 from tests.reaper import start_reaper
 from tests.scripted_model import ScriptedModel, scripted_model
 
-from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline

@@ -16,7 +16,8 @@ import psycopg
 from reverie_bench import origin
 from reverie_bench.scratch import scratch_database
 from reverie_indexer.change import overwrite
-from reverie_indexer.database.database import Database, DatabaseReport
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.preparing import DatabaseReport
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.embed import Embedder
 from reverie_indexer.errors import SetupError

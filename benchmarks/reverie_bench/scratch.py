@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from reverie_indexer.database.database import DatabaseReport, prepare_database
+from reverie_indexer.database.preparing import DatabaseReport, prepare_database
 from reverie_indexer.errors import DatabaseUnavailable, SetupError
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 

@@ -23,7 +23,7 @@ from tests.integration.test_upgrade import of_a_login
 from tests.schema_facts import differences
 from tests.scripted_model import ScriptedModel
 
-from reverie_indexer.database.database import prepare_database
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
 from reverie_indexer.postgres.programs import restore
 from reverie_server.app.backup import Progress, take_backup

@@ -17,7 +17,8 @@ from tests.conftest import PLAIN, ServeRuntime
 from tests.releases.restore import restored
 
 from reverie_indexer.database.damage import look_for_damage
-from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.embedded import EmbeddedPostgres

@@ -13,9 +13,10 @@ import pytest
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
 
-from reverie_indexer.database.database import Database, DatabaseReport, inspect_database, prepare_database
+from reverie_indexer.database.database import Database
 from reverie_indexer.database.faults import start_errors
 from reverie_indexer.database.messages import Statement
+from reverie_indexer.database.preparing import DatabaseReport, inspect_database, prepare_database
 from reverie_indexer.errors import DatabaseUnavailable, SetupError, ValidationFailed
 
 ROLE = (
@@ -60,7 +61,7 @@ async def test_programs_that_start_together_set_up_once(empty: str) -> None:
 
 async def test_processes_that_start_together_set_up_once(empty: str) -> None:
     code = (
-        "import asyncio, sys; from reverie_indexer.database.database import prepare_database as p;"
+        "import asyncio, sys; from reverie_indexer.database.preparing import prepare_database as p;"
         " asyncio.run(p(sys.argv[1]))"
     )
     processes = [

@@ -21,7 +21,8 @@ from tests.clusters import cluster_directory
 from tests.conftest import PLAIN, ServeRuntime
 
 from reverie_indexer.change import overwrite
-from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_indexer.model import Place

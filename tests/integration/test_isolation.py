@@ -14,7 +14,8 @@ from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
 from reverie_indexer.change import Change, overwrite
-from reverie_indexer.database.database import ALL_OWNERS, Database, prepare_database, visible_slices
+from reverie_indexer.database.database import ALL_OWNERS, Database, visible_slices
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.embedding import migrate
 from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.index import vectors

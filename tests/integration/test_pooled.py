@@ -11,7 +11,8 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from tests.pooler import Mode, pooler
 
-from reverie_indexer.database.database import Database, inspect_database, prepare_database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.preparing import inspect_database, prepare_database
 from reverie_indexer.errors import SetupError
 
 

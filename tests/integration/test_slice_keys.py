@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from tests.releases.restore import restored
 
-from reverie_indexer.database.database import prepare_database
+from reverie_indexer.database.preparing import prepare_database
 
 # What rests on what: a table, its column, and the table that it names.
 KEYS = [

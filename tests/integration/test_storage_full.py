@@ -20,8 +20,9 @@ import pytest
 from tests.clusters import cluster_directory
 from tests.conftest import PLAIN, ServeRuntime
 
-from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.database import Database
 from reverie_indexer.database.faults import Faults
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.embedded import EmbeddedPostgres

@@ -24,7 +24,8 @@ from tests.schema_facts import differences, schema_facts
 
 from reverie_indexer.change import Change
 from reverie_indexer.database import upgrade
-from reverie_indexer.database.database import Database, inspect_database, prepare_database
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.preparing import inspect_database, prepare_database
 from reverie_indexer.database.upgrade import Program, Step, load_migrations, shipped_program
 from reverie_indexer.embed.deterministic import HashingEmbedder
 from reverie_indexer.errors import SetupError
@@ -291,7 +292,7 @@ async def test_an_upgrade_that_fails_keeps_the_steps_before_and_goes_on_there(ol
 # Upgrades, and sleeps inside of the step at a position.
 SLEEPER = """
 import asyncio, dataclasses, sys
-from reverie_indexer.database.database import prepare_database
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.database.upgrade import shipped_program
 program, at = shipped_program(), int(sys.argv[2])
 steps = [dataclasses.replace(step, statements=(*step.statements, b'SELECT pg_sleep(60)')) if position == at else step

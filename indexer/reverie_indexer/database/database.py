@@ -1,4 +1,4 @@
-"""PostgreSQL: start-up checks, the pool, and transactions that work as one tenant and see its slices only."""
+"""PostgreSQL: the pool, and transactions that work as one tenant and see its slices only."""
 
 from __future__ import annotations
 
@@ -15,27 +15,15 @@ from psycopg import IsolationLevel
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from reverie_indexer.database.faults import Faults, start_errors
+from reverie_indexer.database.faults import Faults
 from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.database.sessions import POOLED, is_pooled
-from reverie_indexer.database.upgrade import (
-    Program,
-    SchemaState,
-    Step,
-    bring_up_to_date,
-    hold_schema,
-    read_state,
-    shipped_program,
-)
 from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable, ReadInterrupted, ReverieError, SetupError
 
 log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
 SQL = Queries(__file__)
-MIN_SERVER_VERSION = 150000
-MIN_VECTOR_VERSION = (0, 8, 4)
 
 ServerState = Literal["ok", "read_only", "unavailable"]
 # Begins a transaction on a connection.
@@ -59,118 +47,6 @@ class Slice:
     term_total: int
     partition_id: int
     revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseReport:
-    """The state of a database, which `doctor` and `upgrade` print.
-
-    `number` is the newest migration it has (None: no schema that is known), `pending` are the steps it lacks, and
-    `taken` those that were just taken.
-    """
-
-    server_version: str
-    vector_version: str
-    number: int | None
-    pending: tuple[Step, ...] = ()
-    taken: tuple[Step, ...] = ()
-
-    @property
-    def schema_current(self) -> bool:
-        """Whether there is a schema without pending steps."""
-        return self.number is not None and not self.pending
-
-
-def _problem_of(facts: DictRow) -> str | None:
-    if facts["version_num"] < MIN_SERVER_VERSION:
-        return f"PostgreSQL {facts['version']} is too old: Reverie needs 15 or newer"
-    if facts["encoding"] != "UTF8":
-        return f"the database's encoding is {facts['encoding']}: create it with ENCODING 'UTF8'"
-    vector = facts["vector_version"] or facts["vector_available"]
-    if vector is None:
-        return "the pgvector extension is not installed on the PostgreSQL server: install pgvector 0.8.4 or newer"
-    if tuple(int(part) for part in vector.split(".")) < MIN_VECTOR_VERSION:
-        return (
-            f"pgvector {vector} is too old (crashes and corruption in HNSW before 0.8.4): install 0.8.4 or "
-            "newer on the server, then run ALTER EXTENSION vector UPDATE"
-        )
-    if facts["role_too_strong"]:
-        return (
-            "role reverie_app is a superuser or bypasses row-level security: "
-            "ALTER ROLE reverie_app NOSUPERUSER NOBYPASSRLS"
-        )
-    if not facts["may_be_owner"]:
-        return (
-            f"the tables belong to the role {facts['tables_owner']}, as which {facts['login']} may not work: mend "
-            f'REVERIE_DATABASE_URL, or GRANT "{facts["tables_owner"]}" TO "{facts["login"]}"'
-        )
-    return None
-
-
-@asynccontextmanager
-async def _connect(conninfo: str) -> AsyncIterator[Connection]:
-    async with await WatchedConnection.connect(
-        conninfo, autocommit=True, row_factory=dict_row, client_encoding="utf8", **connection_parameters(conninfo)
-    ) as connection:
-        yield connection
-
-
-async def prepare_database(conninfo: str, program: Program | None = None) -> DatabaseReport:
-    """Check the server and bring the schema up to date, under a lock. SetupError names the remedy.
-
-    `program` is the target, by default the schema and migrations that ship with this program.
-    """
-    program = program or shipped_program()
-    with start_errors():
-        async with _connect(conninfo) as connection:
-            if await is_pooled(conninfo, connection):
-                raise SetupError(POOLED)
-            await connection.execute(SQL["set_up_session"])
-            await hold_schema(connection)
-            facts = await _one(connection, SQL["server_facts"])
-            problem = _problem_of(facts)
-            if problem:
-                raise SetupError(problem)
-            # Roles belong to the cluster: a restored database has its schema, and may yet lack the role.
-            if not facts["role_usable"]:
-                await connection.execute(SQL["create_role"])
-                await connection.execute(SQL["grant_role"])
-            await _become_owner(connection, facts)
-            if facts["tables_owner"] is not None:
-                await connection.execute(SQL["take_maintenance"])
-            taken = await bring_up_to_date(connection, program)
-            facts = await _one(connection, SQL["server_facts"])
-    return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken)
-
-
-async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:
-    """The state of the database, and what is wrong with it (None: nothing). Changes nothing."""
-    with start_errors():
-        async with _connect(conninfo) as connection:
-            facts = await _one(connection, SQL["server_facts"])
-            problem = _problem_of(facts) or (POOLED if await is_pooled(conninfo, connection) else None)
-            state = SchemaState(None, (), facts["has_jobs"])
-            if facts["may_be_owner"]:
-                await _become_owner(connection, facts)
-                try:
-                    state = await read_state(connection, program or shipped_program())
-                except SetupError as error:
-                    problem = problem or error.detail
-    vector = facts["vector_version"] or facts["vector_available"] or "missing"
-    return DatabaseReport(facts["version"], vector, state.number, pending=state.pending), problem
-
-
-async def _become_owner(connection: Connection, facts: DictRow) -> None:
-    """Take the role that owns the tables, if there are tables, until the connection is closed."""
-    if facts["tables_owner"] not in (None, facts["login"]):
-        await connection.execute(SQL["become_owner"], {"owner": facts["tables_owner"]})
-
-
-async def _one(connection: Connection, query: bytes, params: dict[str, Any] | None = None) -> DictRow:
-    row = await (await connection.execute(query, params)).fetchone()
-    if row is None:
-        raise LookupError("a statement that always answers with a row gave none")
-    return row
 
 
 @dataclass(frozen=True, slots=True)

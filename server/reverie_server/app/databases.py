@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from reverie_indexer.database.database import Database, prepare_database
+from reverie_indexer.database.database import Database
 from reverie_indexer.database.faults import Faults
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.settings.server import Settings

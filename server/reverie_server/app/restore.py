@@ -19,8 +19,9 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import DictRow
 
-from reverie_indexer.database.database import SQL as DATABASE
-from reverie_indexer.database.database import Connection, Database, prepare_database
+from reverie_indexer.database.database import Connection, Database
+from reverie_indexer.database.preparing import SQL as PREPARING
+from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.database.upgrade import hold_schema, shipped_program
 from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
 from reverie_indexer.model_slot import ModelSlot
@@ -128,7 +129,7 @@ async def fill(conninfo: str, file: BackupFile, role: str, show: Show) -> None:
     """Restore a backup into an empty database, and bring its schema up to date; SetupError where rows are missing."""
     async with connected(conninfo) as connection:
         server_version = connection.info.server_version
-        await connection.execute(DATABASE["create_role"])
+        await connection.execute(PREPARING["create_role"])
         await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     options = ["--no-owner", "--no-comments", f"--role={role}"]
     manifest = file.manifest

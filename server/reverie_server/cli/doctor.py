@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from reverie_indexer.database.damage import look_for_damage
-from reverie_indexer.database.database import DatabaseReport, inspect_database
+from reverie_indexer.database.preparing import DatabaseReport, inspect_database
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.jobs.health import STATES, Health, Totals

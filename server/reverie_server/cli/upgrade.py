@@ -23,7 +23,7 @@ def upgrade(
 
 
 async def _upgrade(settings: Settings) -> None:
-    from reverie_indexer.database.database import prepare_database
+    from reverie_indexer.database.preparing import prepare_database
     from reverie_server.app.databases import open_server
 
     async with open_server(settings) as (conninfo, _):
@@ -35,7 +35,7 @@ async def _upgrade(settings: Settings) -> None:
 
 
 async def _say_pending(settings: Settings) -> None:
-    from reverie_indexer.database.database import inspect_database
+    from reverie_indexer.database.preparing import inspect_database
     from reverie_indexer.database.upgrade import shipped_program
     from reverie_server.app.databases import open_server
 
