@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -16,6 +17,8 @@ import psutil
 
 from reverie_indexer.postgres.host import is_live
 
+# In a line of text, or in one of JSON.
+LISTENING = re.compile(r'listens on (http://[^\s"]+)')
 PROMPT = {
     "REVERIE_EMBEDDER": "hashing",
     "REVERIE_LOG_FORMAT": "json",
@@ -69,8 +72,8 @@ class Program:
 
     def url(self) -> str:
         """Where the server listens, as soon as it does."""
-        self.until(lambda: any("listens on" in line for line in self.lines))
-        return next(line for line in self.lines if "listens on" in line).split()[-1]
+        self.until(lambda: any(LISTENING.search(line) for line in self.lines))
+        return next(found.group(1) for line in self.lines if (found := LISTENING.search(line)))
 
     def until(self, condition: Callable[[], Any], seconds: float = 60) -> None:
         """Wait for something; what was logged meanwhile says why it does not come."""

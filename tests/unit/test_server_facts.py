@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_indexer.database.database import _problem_of
+from reverie_indexer.database.preparing import _problem_of
 
 GOOD = {
     "version_num": 160004,
