@@ -112,3 +112,76 @@ async def test_an_answer_that_repeats_it_forgets_it_too(wren: Any, client: httpx
     assert len(answer.json()["forgotten"]) == 1
     assert leftovers(conninfo, "4471-zebra") == []
     assert "messages" in leftovers(conninfo, "opening hours")
+
+
+ASKED = [
+    (
+        "My locker opens with quince.",
+        "hm, I'd sleep better if that left no trace with you",
+        "I won't keep it. Anything else?",
+    ),
+    ("My locker opens with quince.", "let that one evaporate, would you", "It's forgotten."),
+    ("Mein Spind geht mit quince auf.", "hätte für mich bleiben sollen, lass es verpuffen", "Wird nirgends notiert."),
+    (
+        "Mi taquilla abre con quince.",
+        "ni lo tenía que haber escrito, que se lo lleve el viento",
+        "De acuerdo. No queda.",
+    ),
+    ("我的柜子密码是quince。", "这话你听过就算了，别往心里去", "好，当作没有。"),
+]
+
+
+async def said_and_answered(
+    wren: Any, client: httpx.AsyncClient, told: str, asked: str, answer: str
+) -> list[list[str]]:
+    """The receipts of a statement, and of what is said of it with its answer, both in one append; and each alone."""
+    receipts = []
+    for session, appends in {
+        "together": [[("user", told)], [("user", asked), ("assistant", answer)]],
+        "apart": [[("user", told)], [("user", asked)], [("assistant", answer)]],
+    }.items():
+        forgotten: list[str] = []
+        for append in appends:
+            messages = [{"role": role, "content": content} for role, content in append]
+            body = {"owner_key": f"user:{session}", "messages": messages}
+            got = await client.post(wren.url(f"sessions/{session}/messages"), json=body)
+            assert got.status_code in (200, 201), got.text
+            forgotten += got.json()["forgotten"]
+        receipts.append(forgotten)
+    return receipts
+
+
+@pytest.mark.parametrize(("told", "asked", "answer"), ASKED)
+async def test_what_an_assistant_promises_to_forget_is_forgotten(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, told: str, asked: str, answer: str
+) -> None:
+    together, apart = await said_and_answered(wren, client, told, asked, answer)
+    assert (len(together), len(apart)) == (1, 1)
+    assert leftovers(conninfo, "quince") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("let that one evaporate, would you", "Shall I forget it?"),
+        ("let that one evaporate, would you", "I will never forget that!"),
+        ("do you store my locker code?", "No, I don't keep it."),
+        ("move the file report.txt to the bin", "Deleted."),
+        ("it was a long day", "I won't keep you then."),
+    ],
+)
+async def test_what_only_sounds_like_a_promise_forgets_nothing(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, asked: str, answer: str
+) -> None:
+    assert await said_and_answered(wren, client, "My locker opens with quince.", asked, answer) == [[], []]
+    assert "messages" in leftovers(conninfo, "quince")
+
+
+async def test_a_promise_in_a_later_append_does_what_was_heard_no_second_time(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    told = "I like green tea. My card has the PIN quince."
+    together, apart = await said_and_answered(wren, client, told, "Forget that, please.", "It's forgotten.")
+    assert (len(together), len(apart)) == (1, 1)
+    assert leftovers(conninfo, "quince") == []
+    assert "messages" in leftovers(conninfo, "green tea")

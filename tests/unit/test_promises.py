@@ -8,7 +8,7 @@ import pytest
 
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.memorable import memorable_of
-from reverie_server.heuristics.requests.promises import promises_to_remember
+from reverie_server.heuristics.requests.promises import ToForget, promises_to_forget, promises_to_remember
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.sessions.model import Message
 
@@ -58,6 +58,46 @@ def test_a_promise(answer: str) -> None:
 )
 def test_no_promise(answer: str) -> None:
     assert not promises_to_remember(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "promised"),
+    [
+        ("It's forgotten. Do you want something to help you sleep?", "surely"),
+        ("Understood, I will not keep it.", "surely"),
+        ("Of course, that won't be stored.", "surely"),
+        ("Das bleibt hier und wird nicht notiert.", "surely"),
+        ("In Ordnung, das speichere ich nicht.", "surely"),
+        ("Das hast du nie gesagt.", "surely"),
+        ("De acuerdo. No queda.", "surely"),
+        ("Entendido, no lo guardo.", "surely"),
+        ("Listo, como si no me lo hubieras dicho.", "surely"),
+        ("好，當作沒有。", "surely"),
+        ("好的，我不会记住这件事。", "surely"),
+        ("I've removed that.", "maybe"),
+        ("Ist gestrichen.", "maybe"),
+        ("Das ist schon weg.", "maybe"),
+        ("Hecho, borrado.", "maybe"),
+        ("Listo, no va.", "maybe"),
+        ("丟掉了，祝他早日康復。", "maybe"),
+        ("Of course.", None),
+        ("Gone fishing? Lovely.", None),
+        ("I won't keep you long.", None),
+        ("I will not forget it.", None),
+        ("Did I delete it?", None),
+        ("Das vergesse ich nicht.", None),
+        ("Weg von hier!", None),
+        ("No lo olvidaré.", None),
+        ("Listo, no va a llover.", None),
+        ("No guardes rencor.", None),
+        ("我不会忘的。", None),
+        ("忘了带伞？", None),
+        ("丢三落四", None),
+        ("", None),
+    ],
+)
+def test_a_promise_to_forget(answer: str, promised: ToForget | None) -> None:
+    assert promises_to_forget(answer) == promised
 
 
 def test_what_is_promised_is_remembered_and_nothing_before_it() -> None:

@@ -1,5 +1,8 @@
 """Forgetting that is asked for in a conversation: "forget that", "don't keep this", "forget what I said about …".
 
+People ask for it in more words than are known. Where the assistant's answer promises it ("I won't keep it"), a sentence
+that only may have asked for it has.
+
 It happens before the append of the message returns: what asks is heard once, the answer can say so, and background work
 that has read the statement meanwhile sees its tombstone and begins again.
 """
@@ -11,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import structlog
 
@@ -28,6 +32,8 @@ from reverie_server.heuristics.requests.likely_requests import (
     points_back,
     topic_of,
 )
+from reverie_server.heuristics.requests.promises import ToForget, promises_to_forget
+from reverie_server.heuristics.requests.request_model import by_words
 from reverie_server.search.asking import asks_for
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message, NewMessage, Session
@@ -61,37 +67,83 @@ class SaidForgetting:
         try:
             language = grant.settings.language
             asked = await self._asked(messages, language)
-            if not any(asked.values()):
+            is_answer = messages[0].role == "assistant" and promises_to_forget(messages[0].content) is not None
+            if not any(asked.values()) and not is_answer:
                 return ()
             after = max(0, session.last_seq - len(messages) - _MESSAGES_BEFORE)
             limit = len(messages) + _MESSAGES_BEFORE
             page = await self._sessions.messages(grant.principal, session, after=after, limit=limit)
+            answered = session.last_seq - len(messages) if is_answer else -1
             for index, message in enumerate(page):
-                if message.role != "user" or message.seq <= session.last_seq - len(messages):
+                if message.role != "user":
                     continue
-                for request in asked.get(message.content, ()):
-                    texts = await self._meant(grant, place, request, page[:index])
-                    if texts:
-                        texts += echoes(texts, page[max(0, index - 3) : index + 2], language)
-                        receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
-                        receipts += [receipt.receipt_id] if receipt.receipt_id else []
+                if message.seq == answered:
+                    requests = await self._asked_by_answer(message.content, messages[0].content, language)
+                elif message.seq > session.last_seq - len(messages):
+                    requests = asked.get(message.content, [])
+                else:
+                    continue
+                receipts += await self._forget(grant, place, requests, page, index)
         except ReverieError as error:
             log.warning("said_forgetting_failed", code=error.code)
         return tuple(receipts)
 
+    async def _forget(
+        self, grant: Grant, place: Place, requests: Sequence[ForgetRequest], page: Sequence[Message], index: int
+    ) -> list[str]:
+        """Do what a message asks, by its place on a page; the ids of the receipts."""
+        receipts: list[str] = []
+        for request in requests:
+            texts = await self._meant(grant, place, request, page[:index])
+            if texts:
+                texts += echoes(texts, page[max(0, index - 3) : index + 2], grant.settings.language)
+                receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
+                receipts += [receipt.receipt_id] if receipt.receipt_id else []
+        return receipts
+
     async def _asked(self, messages: Sequence[NewMessage], language: str) -> dict[str, list[ForgetRequest]]:
-        """What users ask to forget, by message: in words that a pattern has, or else in others."""
+        """What users ask to forget, by message."""
+        promises = {
+            message.content: promises_to_forget(answer.content)
+            for message, answer in pairwise(messages)
+            if message.role == "user" and answer.role == "assistant"
+        }
         asked: dict[str, list[ForgetRequest]] = {}
         left = _MAX_PARTS
         for text in dict.fromkeys(message.content for message in messages if message.role == "user"):
-            found, said, likely = await asyncio.to_thread(_read, text)
-            for each in likely:
-                left -= len(each.parts)
-                asks = await asks_for(self._models, "forget", each) if left >= 0 else "no"
-                if asks != "no":
-                    found.append(replace(forgetting_asked(said, each, language), is_certain=asks == "does"))
-            asked[text] = found
+            asked[text], looked_at = await self._requests(text, promises.get(text), language, left)
+            left -= looked_at
         return asked
+
+    async def _asked_by_answer(self, text: str, answer: str, language: str) -> list[ForgetRequest]:
+        """What a message asks to forget by the answer that came in a later append.
+
+        What it surely asked was done at once, and what it may have asked stands in it no longer where that was done.
+        """
+        if any(request.is_certain for request in (await self._requests(text, None, language, _MAX_PARTS))[0]):
+            return []
+        return (await self._requests(text, promises_to_forget(answer), language, _MAX_PARTS))[0]
+
+    async def _requests(
+        self, text: str, promise: ToForget | None, language: str, left: int
+    ) -> tuple[list[ForgetRequest], int]:
+        """What a message asks to forget, in words that a pattern has, or else in others; and how many parts of
+        sentences were looked at, of those that are `left`.
+        """
+        found, said, likely = await asyncio.to_thread(_read, text)
+        looked_at = 0
+        for each in likely:
+            looked_at += len(each.parts)
+            asks = await asks_for(self._models, "forget", each) if looked_at <= left else "no"
+            if asks != "no":
+                is_certain = asks == "does" or promise is not None
+                found.append(replace(forgetting_asked(said, each, language), is_certain=is_certain))
+        # "Do you keep my card number?" asks, and "no, I don't keep it" tells.
+        wishes = [each for each in likely if not each.sentence.rstrip().endswith(("?", "？"))]
+        if not found and wishes and promise == "surely":
+            likeliest = max(wishes, key=lambda each: max(by_words("forget", part) for part in each.parts))
+            found.append(replace(forgetting_asked(said, likeliest, language), is_certain=True))
+        return found, looked_at
 
     async def _meant(self, grant: Grant, place: Place, request: ForgetRequest, before: Sequence[Message]) -> list[str]:
         """The statements that a request is about; none where nothing fits."""
