@@ -15,12 +15,12 @@ from reverie_server.sessions.model import NewMessage
 START = datetime(2026, 5, 4, 9, tzinfo=UTC)
 
 
-async def hear(runtime: Runtime, *conversations: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The entries of MEMORY.md and PROFILE.md after conversations, each a few days after the one before."""
+async def hear(runtime: Runtime, *conversations: Sequence[str], days: int = 3) -> tuple[list[str], list[str]]:
+    """The entries of MEMORY.md and PROFILE.md after conversations, each some days after the one before."""
     talk = Talk(runtime)
     for number, texts in enumerate(conversations):
         talk = Talk(runtime, f"web:{number}")
-        at = START + timedelta(days=3 * number)
+        at = START + timedelta(days=days * number)
         await talk.add(
             [
                 message
@@ -84,6 +84,14 @@ async def test_the_profile_is_filled_when_people_say_who_they_are_and_follows_th
     assert "Hamburg" in text
     assert "Bruno Meyer" in text
     assert "Nora Lindqvist" in text
+
+
+async def test_a_line_of_an_import_of_old_talk_has_its_day(runtime: Runtime) -> None:
+    recent = ["I'm Ruth Pemberton.", "My boss is Petra Holm.", "That is all for now."]
+    old = ["I live in Palmerston North.", "I can't eat gluten, please remember that.", "That is all for now."]
+    memory, profile = await hear(runtime, recent, old, days=-400)
+    assert profile == ["I'm Ruth Pemberton.", "My boss is Petra Holm.", "I live in Palmerston North. (2025-03-30)"]
+    assert memory == ["I can't eat gluten"]
 
 
 async def test_a_line_that_a_person_wrote_stays(runtime: Runtime) -> None:

@@ -133,6 +133,7 @@ def test_what_sentences_of_other_languages_state(language: str, text: str, expec
     ("language", "text"),
     [
         ("german", "Vielleicht ziehe ich nach Oslo."),
+        ("spanish", "No puedo dormir, se me va la cabeza."),
         ("german", "Wohne ich in Rom?"),
         ("german", "Ich würde gern in Rom wohnen."),
         ("spanish", "Quizás me mude a Oslo."),

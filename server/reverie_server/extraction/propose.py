@@ -26,7 +26,7 @@ from reverie_server.extraction.text import (
     with_statements,
     without_repeats,
 )
-from reverie_server.heuristics.entries import undated
+from reverie_server.heuristics.entries import dated, undated
 from reverie_server.heuristics.extract import UserStatement, notes_of
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
 from reverie_server.heuristics.line_worth import maybe_introductions
@@ -357,7 +357,7 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
     files: list[NewFile] = []
     for file in (basis.memory, basis.profile):
         target = "memory" if file.path == basis.memory.path else "profile"
-        statements = [line.statement for line in new if line.target == target]
+        statements = [_with_day(line, file, basis.time_zone) for line in new if line.target == target]
         outdated = changed.outdated.get(file.path, frozenset())
         successors = _successors(file, outdated, [line.statement.text for line in new], basis)
         before, dropped = without_lines(
@@ -381,6 +381,18 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
         derived += [Derived(file.path, marked, EXTRACTIVE, STAGE, [basis.source(basis.heard)])] if marked else []
         files.append(NewFile(file.path, file.text, text, derived, dropped))
     return files, frozenset(line.statement.sentence for line in heard.lines) - homeless
+
+
+def _with_day(line: Memorable, file: FileSnapshot, time_zone: str) -> UserStatement:
+    """The statement of a line; with its day where it was said before what the file is made of, as in an import: it may
+    be over, which nobody said since. What was to be remembered is as true as on that day.
+    """
+    statement, latest = line.statement, max(file.said_at.values(), default=None)
+    is_late = latest is not None and statement.message.at < latest - _LATE
+    text, days = undated(statement.text)
+    if line.is_request or not is_late or days:
+        return statement
+    return replace(statement, text=dated(text, [local_day(statement.message.at, time_zone)]))
 
 
 def _successors(file: FileSnapshot, outdated: frozenset[str], new: Sequence[str], basis: Basis) -> dict[str, Successor]:
