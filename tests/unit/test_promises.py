@@ -53,6 +53,8 @@ def test_a_promise(answer: str) -> None:
         "Guarda la receta en la nevera.",
         "要我记住吗？",
         "记住钥匙放哪儿很重要。",
+        # Read in one way only: it took 2^24 steps.
+        "okay " * 24 + "x",
         "",
     ],
 )

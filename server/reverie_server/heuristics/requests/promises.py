@@ -17,7 +17,8 @@ ToForget: TypeAlias = Literal["surely", "maybe"]
 # A promise opens an answer: what comes later is about something else.
 _MAX_CHARS = 120
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
-_LEAD = r"(?:(?:ok|okay|sure|done|right|alright|of course|certainly|got it|will do|thanks|klar|gut|okay|alles klar|gerne|natürlich|erledigt|claro|listo|hecho|vale|por supuesto|perfecto|好的?|没问题|行|嗯|当然|收到)[\s,.!;:–—，。！、-]*)*"
+# Possessive, with longer words before their beginnings: a hundred times "okay" is read once.
+_LEAD = r"(?:(?:okay|ok|sure|done|right|alright|of course|certainly|got it|will do|thanks|alles klar|klar|gut|gerne|natürlich|erledigt|claro|listo|hecho|vale|por supuesto|perfecto|好的?|没问题|行|嗯|当然|收到)[\s,.!;:–—，。！、-]*+)*+"
 _PROMISES = re.compile(
     _LEAD
     + r"(?:(?:it's |that's |i've |i have )?(?:saved|stored|written (?:that |it |this )?down|made a note(?: of (?:that|it|this))?|filed (?:it |that )?away|on record)|i(?:'ve| have) (?:noted|recorded) (?:that|it|this)"
@@ -28,8 +29,10 @@ _PROMISES = re.compile(
     r"|(?:queda |lo tengo |la tengo |ya (?:lo |la )?(?:tengo )?|está )(?:anotad|apuntad|guardad|registrad)[oa]|guardad[oa]|(?:lo|la) (?:anoto|apunto|guardo|recordaré|recuerdo)|no (?:lo|la|se me) olvid(?:o|aré|ará|a)"
     r"|(?:我|已经?|都|帮你|替你|给你)*(?:记住|记下|记好|记着|存好|存下|保存|收好|记录)(?:了|来了|下了|啦|着呢)|(?:我)?(?:会)?(?:帮你|替你)?(?:记着|记住|存着|收着)(?:的|呢|$|[，。！,.!])|不会忘)"
 )
-_OF_COURSE = r"(?:(?:understood|no problem|absolutely|verstanden|verstehe|in ordnung|entendido|de acuerdo|dale|明白|了解|没事|没关系|知道了|可以)[\s,.!;:–—，。！、-]*)*"
-_OPENS = _LEAD + _OF_COURSE + _LEAD
+_OPENS = (
+    r"(?:(?:understood|no problem|absolutely|verstanden|verstehe|in ordnung|entendido|de acuerdo|dale|明白|了解|没事|没关系|知道了|可以)[\s,.!;:–—，。！、-]*+|"
+    + _LEAD.removeprefix("(?:")
+)
 _IT = r"(?:that|it|this|any(?:thing)? of (?:that|it|this)|those|the \w+)(?!\w)"
 _WONT = r"(?:i(?:'ll| will) not|i won't|i (?:do not|don't))"
 _SURELY = re.compile(
@@ -41,7 +44,7 @@ _SURELY = re.compile(
     + rf"|{_WONT} (?:keep|store|save|remember|record|retain|write down|hold on to|log|note|make a note of) {_IT}"
     r"|(?:that|this|it|none of (?:that|it|this)) (?:won't|will not|is not going to|isn't going to|will never) be (?:kept|stored|saved|remembered|recorded|written|noted)"
     r"|(?:(?:it's |it is )?(?:as if|like) )?(?:you|i) never (?:said|told|mentioned|wrote|heard) (?:me )?(?:that|it|this|anything|a (?:word|thing))"
-    r"|(?:das |es |ist |das ist |es ist |schon |bereits |hab(?:e)? ich |ich hab(?:e)? (?:das|es) )*vergessen(?!\w)|(?:das |es )?vergess(?:e)? ich(?! nicht)|ich vergess(?:e)? (?:das|es)"
+    r"|(?:das |es |ist |schon |bereits |hab(?:e)? ich |ich hab(?:e)? (?:das|es) )*vergessen(?!\w)|(?:das |es )?vergess(?:e)? ich(?! nicht)|ich vergess(?:e)? (?:das|es)"
     r"|(?:das |es |davon )?(?:bleibt hier und |wird |bleibt )+(?:hier |nirgends |nirgendwo |auch |nichts |nicht )+(?:notiert|gespeichert|behalten|festgehalten|gemerkt|aufgeschrieben|vermerkt|stehen)"
     r"|ich (?:speicher(?:e)?|behalt(?:e)?|notier(?:e)?|merk(?:e)?|schreib(?:e)?|halt(?:e)?) (?:mir )?(?:das|es|davon) (?:nicht|nichts)|(?:das )?(?:speicher(?:e)?|behalt(?:e)?|notier(?:e)?|merk(?:e)?|schreib(?:e)?) ich (?:mir )?(?:nicht|nirgends)"
     r"|(?:(?:das|du) )?(?:hast du |hab(?:e)? ich |ist |wurde )?nie (?:gesagt|gehört|erwähnt|erzählt)"
@@ -54,7 +57,7 @@ _MAYBE = re.compile(
     + r"(?:(?:it's |it is |that's |that is |already |all |consider (?:it|that) |i(?:'ve| have) (?:just )?)*(?:deleted|erased|wiped|scrubbed|removed|struck|crossed out|cleared|dropped|gone(?=\s*(?:[.,;!]|from |$)))(?!\w)"
     r"|i(?:'ll| will) (?:delete|erase|wipe|scrub|remove|strike|drop|leave out|get rid of) "
     + _IT
-    + r"|(?:das |es |ist |das ist |es ist |schon |bereits |hab(?:e)? ich |ich hab(?:e)? (?:das|es) |wird )*(?:gestrichen|gelöscht|getilgt|entfernt|rausgenommen|verworfen)(?!\w)|(?:das |es |schon )?ist (?:schon )?weg(?=\s*(?:[.,;!]|$))"
+    + r"|(?:das |es |ist |schon |bereits |hab(?:e)? ich |ich hab(?:e)? (?:das|es) |wird )*(?:gestrichen|gelöscht|getilgt|entfernt|rausgenommen|verworfen)(?!\w)|(?:das |es |schon )?ist (?:schon )?weg(?=\s*(?:[.,;!]|$))"
     r"|(?:das )?(?:streich(?:e)?|lösch(?:e)?|entfern(?:e)?) ich|ich (?:streich(?:e)?|lösch(?:e)?|entfern(?:e)?) (?:das|es)"
     r"|(?:queda |ya |está |lo |eso )*(?:borrad|eliminad|tachad|quitad|descartad)[oa]|(?:lo |la |eso lo )+(?:borro|borré|borraré|elimino|eliminé|quito|quité|tacho|taché|descarto)|no va(?: más)?(?=\s*(?:[.,;!]|$))"
     r"|(?:我|帮你|替你|都|已经?|这就|给你|就)*(?:删|抹|清|丢|擦|划|去)(?:掉|除|干净)(?:了|啦|[，。！,.!]|$))"
