@@ -330,6 +330,14 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
     """Hours between two removals of what has expired."""
 
+    # Backups.
+    backup_dir: Path | None = None
+    """Directory into which workers make backups of the whole database by the clock. None: they make none."""
+    backup_schedule: str = "0 3 * * *"
+    """When: the five fields of cron (minute, hour, day, month, weekday), in UTC."""
+    backup_keep: Annotated[int, Field(ge=1, le=10_000)] = 7
+    """Backups that are kept in `backup_dir`. The oldest go when a new one is whole."""
+
     # Language model.
     llm_base_url: str | None = None
     """Any endpoint of OpenAI's protocol. None: everything is done without a language model."""
@@ -358,6 +366,16 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         for part in (value or "").split(","):
             if part.strip():
                 ipaddress.ip_network(part.strip())
+        return value
+
+    @field_validator("backup_schedule")
+    @classmethod
+    def _schedule_is_cron(cls, value: str) -> str:
+        # Slow to import, and of no use where there is no schedule.
+        from croniter import croniter
+
+        if len(value.split()) != 5 or not croniter.is_valid(value):
+            raise ValueError("give the five fields of cron, such as `0 3 * * *`")
         return value
 
     @model_validator(mode="after")
