@@ -54,6 +54,8 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Directory of the embedded PostgreSQL and the models. None: one for each user, `/var/lib/reverie` for root."""
     database_url: SecretStr | None = None
     """Your own PostgreSQL (15 or newer, with pgvector 0.8.4 or newer). None: the embedded one."""
+    database_url_file: Path | None = None
+    """A file that holds `database_url`, as containers are given secrets."""
     forgotten_log: Path | None = None
     """The log of what was forgotten, by which backups are restored: keyed hashes, no text. None: `forgotten.log` in
     `data_dir`."""
@@ -421,13 +423,33 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         settings = None
         try:
             settings = cls(**arguments)  # type: ignore[arg-type]  # validated by pydantic, field by field
+            if settings.database_url_file is not None:
+                settings = settings.model_copy(update={"database_url": _url_of(settings)})
         except ValidationError as error:
             wrong += [_sentence(item, cls.model_fields) for item in error.errors()]
+        except SetupError as error:
+            wrong.append(error.detail)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             wrong.append(f"reverie.toml: {error}")
         if wrong or settings is None:
             raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {'; '.join(wrong)}")
         return settings
+
+
+def _url_of(settings: Settings) -> SecretStr:
+    """What `database_url_file` holds; SetupError where that is nothing, or beside a `database_url`."""
+    file = settings.database_url_file
+    assert file is not None
+    if settings.database_url is not None:
+        raise SetupError("give one of database_url and database_url_file")
+    try:
+        url = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise SetupError(f"database_url_file: {file} cannot be read: {reason}") from None
+    if not url:
+        raise SetupError(f"database_url_file: {file} is empty")
+    return SecretStr(url)
 
 
 def _sentence(item: ErrorDetails, setting_names: Collection[str]) -> str:
