@@ -1156,6 +1156,16 @@ CREATE TABLE IF NOT EXISTS stage_runs (
     PRIMARY KEY (stage, status, method)
 );
 
+-- How the backups by the clock stand: as of when the last good one is, when it was whole, and why one failed since (a code).
+CREATE TABLE IF NOT EXISTS scheduled_backups (
+    only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    taken_at   timestamptz,
+    ended_at   timestamptz,
+    bytes      bigint,
+    failed_at  timestamptz,
+    error      text
+);
+
 -- The unfinished jobs of the agent and owner of the transaction (with owner `*` of all its owners), by what row-level
 -- security goes by; those of the team belong to everybody's.
 DROP FUNCTION IF EXISTS own_jobs();

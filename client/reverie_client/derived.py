@@ -265,7 +265,8 @@ class Summary:
     """Counts of what the owner and all share have with an agent, and how the server is.
 
     `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, `old` were said
-    or confirmed half a year ago. `card`: how many new entries of MEMORY.md the owner has not seen.
+    or confirmed half a year ago. `card`: how many new entries of MEMORY.md the owner has not seen. `backup`: how the
+    backups by the clock stand, None where none are to be made.
     """
 
     files: int
@@ -286,3 +287,4 @@ class Summary:
     model_paused: bool = False
     embedder: str
     database: str
+    backup: str | None = None

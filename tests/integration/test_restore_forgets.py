@@ -16,7 +16,7 @@ from tests.consistency import assert_index_consistent
 from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, TEAM, leftovers, put
 
 from reverie_indexer.change import Change
-from reverie_indexer.errors import DatabaseUnavailable, SetupError
+from reverie_indexer.errors import DatabaseUnavailable, NotFound, SetupError, Unauthorized
 from reverie_indexer.model import Place
 from reverie_indexer.resources import read_resource
 from reverie_server.access.gate import Grant
@@ -194,6 +194,48 @@ async def test_conversations_people_agents_episodes_and_what_was_cleared_are_gon
         assert (await runtime.sessions.find(PRINCIPAL, "web:1")).message_count == 0
         assert await runtime.workspace.present(TEAM, ["plumkept.md"])
         assert (await runtime.agents.get("default", "member")).leader_agent_id is None
+
+
+async def test_keys_that_were_revoked_and_browsers_that_signed_out_are_refused(conninfo: str, tmp_path: Path) -> None:
+    given: dict[str, str] = {}
+    tokens: dict[str, str] = {}
+
+    async def begin(runtime: Runtime) -> None:
+        for name in ("before", "after", "kept"):
+            given[f"{name}_id"], given[name] = await runtime.keys.create("default", "member")
+            caller = await runtime.keys.authenticate(f"Bearer {given[name]}")
+            tokens[name], _ = await runtime.browser_sessions.open(caller)
+        await runtime.keys.revoke(given["before_id"])
+
+    async def revoke(runtime: Runtime) -> None:
+        await runtime.keys.revoke(given["after_id"], "default")
+        await runtime.browser_sessions.close(tokens["kept"])
+        late_id, given["late"] = await runtime.keys.create("default", "admin")
+        await runtime.keys.revoke(late_id)
+        with pytest.raises(NotFound):
+            await runtime.keys.revoke(given["after_id"])
+
+    restored = await restored_after(conninfo, tmp_path, begin, revoke)
+    # One was made since and is in no backup; what was refused is in no log.
+    assert (restored.acts, dict(restored.forgotten)) == (2, {"key": 1})
+    async with serving(settings_of(conninfo, tmp_path)) as runtime:
+        for name in ("before", "after", "late"):
+            with pytest.raises(Unauthorized):
+                await runtime.keys.authenticate(f"Bearer {given[name]}")
+        assert (await runtime.keys.authenticate(f"Bearer {given['kept']}")).key_id == given["kept_id"]
+        with pytest.raises(Unauthorized):
+            await runtime.browser_sessions.caller(tokens["kept"])
+    assert given["after_id"] not in (tmp_path / "forgotten.log").read_text()
+
+
+async def test_a_key_whose_revocation_cannot_be_noted_is_valid(conninfo: str, tmp_path: Path) -> None:
+    settings = settings_of(conninfo, tmp_path)
+    (tmp_path / "forgotten.log").mkdir()
+    async with serving(settings) as runtime:
+        key_id, key = await runtime.keys.create("default", "member")
+        with pytest.raises(DatabaseUnavailable, match="the log of what was forgotten cannot be written"):
+            await runtime.keys.revoke(key_id)
+        assert (await runtime.keys.authenticate(f"Bearer {key}")).key_id == key_id
 
 
 async def test_an_act_while_the_backup_is_made_is_applied(

@@ -154,7 +154,7 @@ def test_the_first_key_reaches_the_server_as_a_credential_and_the_worker_not() -
     assert source == "/etc/reverie/bootstrap_admin_key"
     assert f"REVERIE_BOOTSTRAP_ADMIN_KEY_FILE=%d/{name}" in server["Environment"]
     assert "LoadCredential" not in worker
-    assert worker["ExecCondition"] == ["/bin/sh -c 'test -n \"$$REVERIE_DATABASE_URL\"'"]
+    assert worker["ExecCondition"] == ["/bin/sh -c 'test -n \"$$REVERIE_DATABASE_URL$$REVERIE_DATABASE_URL_FILE\"'"]
 
 
 def test_the_example_of_an_environment_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

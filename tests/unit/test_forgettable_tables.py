@@ -42,6 +42,7 @@ NOT_REACHED: Mapping[str, str] = {
     "merges": "ids of entities, with which they go, and who merged them",
     "job_errors": "a code, never memory text",
     "stage_runs": "codes and numbers",
+    "scheduled_backups": "times and a code",
 }
 
 

@@ -7,14 +7,14 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 import structlog
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, ReverieError, SetupError, Unauthorized, ValidationFailed
 from reverie_indexer.file_rules import check_agent_id, check_owner_key
@@ -112,8 +112,12 @@ class NewKey:
 class Keys:
     """The keys of a server."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, on_revoke: Callable[[Connection, str], Awaitable[None]] | None = None
+    ) -> None:
+        """`on_revoke` is called with the id of a key, in the transaction that revokes it, as the last thing of it."""
         self._database = database
+        self._on_revoke = on_revoke
         self._noted: dict[str, float] = {}
 
     async def authenticate(self, authorization: str | None) -> Caller:
@@ -200,13 +204,16 @@ class Keys:
     async def revoke(self, key_id: str, tenant_id: str | None = None) -> str:
         """Revoke a key from the next request on; its tenant.
 
-        NotFound for an unknown key, and for a key of another tenant than `tenant_id`.
+        NotFound for an unknown key, and for a key of another tenant than `tenant_id`. DatabaseUnavailable, and the key
+        is valid still, where a restore of an older backup would not learn of it.
         """
         async with self._database.maintenance() as connection:
             params = {"key_id": key_id, "tenant_id": tenant_id}
             row = await (await connection.execute(SQL["revoke_key"], params)).fetchone()
-        if row is None:
-            raise NotFound(f"there is no valid key {key_id!r}")
+            if row is None:
+                raise NotFound(f"there is no valid key {key_id!r}")
+            if self._on_revoke is not None:
+                await self._on_revoke(connection, key_id)
         return str(row["tenant_id"])
 
     async def any(self) -> bool:

@@ -14,6 +14,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate
+from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.stores import wire_stores
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.sources import LineSources
@@ -38,9 +39,10 @@ from reverie_server.jobs.guarded_stage import GuardedStage, Switch
 from reverie_server.jobs.guarded_stage import Stage as StageOfSlice
 from reverie_server.jobs.health import Health
 from reverie_server.jobs.model import Runs, Stage
-from reverie_server.jobs.queue import JobRules, Queue
+from reverie_server.jobs.queue import BACKUP_QUEUE, JobRules, Queue
 from reverie_server.jobs.runner import StageRunner
 from reverie_server.jobs.schedule import Cron, NightlyDefaults
+from reverie_server.jobs.scheduled_backups import ScheduledBackups
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.guard import GuardRules
@@ -125,6 +127,7 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         runner=StageRunner(queue, stages),
         cron=Cron(database, _nightly_defaults(settings), now=now),
         health=Health(database),
+        backups=ScheduledBackups(database, settings.backup_schedule if settings.backup_dir else None, now=now),
         emergence=emergence,
         reports=Reports(database, now),
         morning_cards=MorningCards(database, now=now),
@@ -343,6 +346,7 @@ def wire_worker(
     start_quarantine: Callable[[], None] | None = None,
 ) -> Worker:
     """A worker over a running system. Slow to import, and of no use to most commands."""
+    from reverie_server.app.scheduled_backup import BackupPlan, back_up_when_due
     from reverie_server.jobs.worker import Periodic, Worker, WorkerRules
 
     async def prune() -> None:
@@ -355,5 +359,9 @@ def wire_worker(
     # A day has 24 hours: an interval of them all is once a day.
     prune_at = f"0 */{settings.prune_interval_hours} * * *" if settings.prune_interval_hours < 24 else "0 0 * * *"
     periodic = [Periodic("prune", prune_at, prune), Periodic("nightly", "*/5 * * * *", begin_nightly)]
+    if settings.backup_dir is not None:
+        plan = BackupPlan(settings.backup_dir, settings.backup_keep, forgotten_log_of(settings))
+        back_up = partial(back_up_when_due, plan, consolidation.backups, database.conninfo)
+        periodic.append(Periodic("backup", "*/5 * * * *", back_up, BACKUP_QUEUE))
     rules = WorkerRules(settings.worker_concurrency, settings.worker_poll_seconds)
     return Worker(database, consolidation.queue, consolidation.runner, periodic, rules, start_quarantine)

@@ -56,33 +56,36 @@ async def take_backup(settings: Settings, target: Path, show: Show) -> Manifest:
     The schema is left as it is. What is forgotten while the backup is made is in the log, by which it is restored.
     """
     async with open_server(settings) as (conninfo, _):
-        mark = _mark(forgotten_log_of(settings))
-        async with connected(conninfo) as connection:
-            if not (await one(connection, SQL["has_schema"]))["has_schema"]:
-                raise SetupError(
-                    "there is nothing to back up: the database has no schema yet; `reverie upgrade` makes it"
-                )
-            state = await one(connection, SQL["state"])
-            if state["tables_owner"] != state["login"]:
-                await become(connection, state["tables_owner"])
-            await connection.execute(SQL["begin_snapshot"])
-            facts = await one(connection, SQL["facts"])
-            tables = await count_rows(connection)
-            options = [
-                f"--snapshot={facts.pop('exported')}",
-                f"--role={state['tables_owner']}",
-                "--enable-row-security",
-                "--no-comments",
-                "--compress=1",
-            ]
-            pieces = dump(conninfo, options, by_rows("backing up", tables, show))
+        return await back_up(conninfo, forgotten_log_of(settings), target, show)
 
-            def manifest_of(parts: dict[str, Part]) -> Manifest:
-                return Manifest(
-                    format=FORMAT, program=version("reverie"), tables=tables, forgotten=mark, parts=parts, **facts
-                )
 
-            return await write_backup(target, pieces, manifest_of)
+async def back_up(conninfo: str, forgotten_log: Path, target: Path, show: Show) -> Manifest:
+    """As `take_backup`, of a server that is there, beside a log of what was forgotten."""
+    mark = _mark(forgotten_log)
+    async with connected(conninfo) as connection:
+        if not (await one(connection, SQL["has_schema"]))["has_schema"]:
+            raise SetupError("there is nothing to back up: the database has no schema yet; `reverie upgrade` makes it")
+        state = await one(connection, SQL["state"])
+        if state["tables_owner"] != state["login"]:
+            await become(connection, state["tables_owner"])
+        await connection.execute(SQL["begin_snapshot"])
+        facts = await one(connection, SQL["facts"])
+        tables = await count_rows(connection)
+        options = [
+            f"--snapshot={facts.pop('exported')}",
+            f"--role={state['tables_owner']}",
+            "--enable-row-security",
+            "--no-comments",
+            "--compress=1",
+        ]
+        pieces = dump(conninfo, options, by_rows("backing up", tables, show))
+
+        def manifest_of(parts: dict[str, Part]) -> Manifest:
+            return Manifest(
+                format=FORMAT, program=version("reverie"), tables=tables, forgotten=mark, parts=parts, **facts
+            )
+
+        return await write_backup(target, pieces, manifest_of)
 
 
 def _mark(log_path: Path) -> LogMark:

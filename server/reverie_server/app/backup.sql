@@ -40,6 +40,9 @@ ORDER BY 1 LIMIT 5;
 -- has_memory: whether somebody has something in the database
 SELECT EXISTS (SELECT FROM agents) OR EXISTS (SELECT FROM keys) OR EXISTS (SELECT FROM audit) AS has_memory;
 
+-- sign_out: end the sessions of all browsers; which of them ended since a backup was made is not known
+DELETE FROM browser_sessions;
+
 -- terminate: end all connections to a database
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %(name)s::text AND pid <> pg_backend_pid();
 

@@ -25,6 +25,7 @@ from reverie_indexer.postgres.host import sync_directory
 FORMAT = 1
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
+DRAFT_PREFIX = ".reverie-backup-"
 _PIECE = 1 << 20
 _MAX_MANIFEST_BYTES = 1 << 20
 
@@ -93,7 +94,7 @@ async def write_backup(
 def _put_whole(target: Path) -> Iterator[IO[bytes]]:
     """A file beside the target, readable by its owner alone, that takes its place when the block has written it."""
     target = target.resolve()
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".reverie-backup-", delete=False) as draft:
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=DRAFT_PREFIX, delete=False) as draft:
         try:
             yield draft
             draft.flush()

@@ -80,6 +80,10 @@ class _Again:
                 ]
                 for row in rows:
                     await self._runtime.owners.delete(row["tenant_id"], row["owner_key"], dry_run=False)
+            case "key":
+                rows = [row for row in await self._rows("keys") if self._is(entry, row["key_id"])]
+                for row in rows:
+                    await self._runtime.keys.revoke(row["key_id"])
             case "episode":
                 rows = await self._rows("episodes")
                 rows = [row for row in rows if self._is(entry, row["tenant_id"], str(row["episode_id"]))]

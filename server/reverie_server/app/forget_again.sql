@@ -9,6 +9,9 @@ SELECT DISTINCT tenant_id, owner_key FROM (
     UNION ALL SELECT tenant_id, payload ->> 'owner_key' FROM events) AS everywhere
 WHERE owner_key IS NOT NULL ORDER BY tenant_id, owner_key;
 
+-- keys: the keys that are not revoked
+SELECT key_id FROM keys WHERE revoked_at IS NULL ORDER BY key_id;
+
 -- sessions: all conversations
 SELECT tenant_id, agent_id, owner_key, session_id FROM sessions ORDER BY tenant_id, session_key;
 

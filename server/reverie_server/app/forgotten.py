@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import structlog
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.database.database import Connection, Database
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.provenance.forgotten_log import LOG_NAME, ForgottenLog, begin
 from reverie_server.provenance.tombstones import Tombstones
@@ -30,3 +31,14 @@ async def open_forgotten_log(settings: Settings, database: Database) -> Forgotte
         # Reading and writing go on; forgetting fails.
         log.warning("forgotten_log_cannot_be_written", path=str(path), reason=error.strerror)
     return ForgottenLog(path, await Tombstones(database).load_secret())
+
+
+def note_revoked(log: ForgottenLog | None) -> Callable[[Connection, str], Awaitable[None]] | None:
+    """What adds a key that is revoked to the log, where there is one."""
+    if log is None:
+        return None
+
+    async def note(connection: Connection, key_id: str) -> None:
+        await log.note(connection, "key", key_id)
+
+    return note

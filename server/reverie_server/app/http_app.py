@@ -55,7 +55,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     )
     app.router.routes.extend(routes().routes)
     app.router.routes.extend(pages().routes)
-    jobs = JobMetrics(runtime.consolidation.health, settings.llm_calls_per_day)
+    jobs = JobMetrics(runtime.consolidation.health, runtime.consolidation.backups, settings.llm_calls_per_day)
     metrics.registry.register(jobs)
     is_public = is_local if settings.public_metrics is None else settings.public_metrics
     app.include_router(operations.metrics_router(metrics, jobs.look, is_public=is_public))

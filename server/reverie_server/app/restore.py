@@ -1,8 +1,8 @@
 """Restoring a backup: into a database beside the one that is served, which takes its place when it is whole.
 
 Whatever happens before, the database that is served is as it was; what is left of a restore that was killed is removed
-by the next. What was forgotten since the backup was made is forgotten again before the restored database can be reached
-by its name.
+by the next. What was forgotten since the backup was made is forgotten again, and what was revoked is revoked again,
+before the restored database can be reached by its name.
 """
 
 from __future__ import annotations
@@ -104,6 +104,9 @@ async def restore_backup(settings: Settings, path: Path, options: RestoreOptions
                 restored = make_conninfo(conninfo, dbname=draft)
                 await fill(restored, file, role, show)
                 found = await _forget(settings, restored, entries, show)
+                async with connected(restored) as connection:
+                    await become(connection, role)
+                    await connection.execute(SQL["sign_out"])
                 show(Progress("tidying up", file.manifest.rows, file.manifest.rows))
                 await _vacuum(restored)
             except BaseException:
@@ -164,7 +167,8 @@ def _entries(settings: Settings, manifest: Manifest, others: Sequence[Path]) -> 
         return entries_to_apply(manifest, logs)
     except SetupError as error:
         raise SetupError(
-            f"{error.detail}: without it what was forgotten since {manifest.at:%Y-%m-%d %H:%M} UTC would come back. "
+            f"{error.detail}: without it what was forgotten, and keys that were revoked, since "
+            f"{manifest.at:%Y-%m-%d %H:%M} UTC would come back. "
             "Name it with --forgotten-log, or accept that with --without-forgotten-log"
         ) from None
 

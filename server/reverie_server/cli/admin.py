@@ -129,12 +129,14 @@ def _with_keys(settings: Settings, job: Callable[[Keys, Audit], Awaitable[None]]
     from reverie_server.access.audit import Audit
     from reverie_server.access.keys import Keys
     from reverie_server.app.databases import open_database
+    from reverie_server.app.forgotten import note_revoked, open_forgotten_log
 
     async def work() -> None:
         async with open_database(settings) as database:
             audit = Audit(database)
             try:
-                await job(Keys(database), audit)
+                log = await open_forgotten_log(settings, database)
+                await job(Keys(database, note_revoked(log)), audit)
             finally:
                 await audit.flush()
 

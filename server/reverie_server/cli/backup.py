@@ -44,7 +44,8 @@ def restore(
         list[Path] | None, typer.Option(help="The log of what another server forgot; repeat it.", dir_okay=False)
     ] = None,
     without_forgotten_log: Annotated[
-        bool, typer.Option("--without-forgotten-log", help="Accept that what was forgotten since then comes back.")
+        bool,
+        typer.Option("--without-forgotten-log", help="Accept that what was forgotten or revoked since comes back."),
     ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Only restore it aside, and look whether all is there.")
@@ -79,7 +80,10 @@ async def _restore(settings: Settings, file: Path, options: RestoreOptions) -> N
         restored = await restore_backup(settings, file, options, show)
     print(f"restored: {_words(restored.manifest)}, as of {restored.manifest.at:%Y-%m-%d %H:%M:%S} UTC")
     if options.without_log:
-        print("what was forgotten since then is there again", file=sys.stderr)
+        print(
+            "what was forgotten since then is there again, and keys that were revoked since then are valid",
+            file=sys.stderr,
+        )
         return
     found = (
         ", ".join(f"{count} {kind}" for kind, count in sorted(restored.forgotten.items())) or "nothing of it was there"

@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.jobs.health import STATES, Health, Totals
 from reverie_server.jobs.model import STAGES
+from reverie_server.jobs.scheduled_backups import BackupState, ScheduledBackups
 from reverie_server.jobs.stage_runs import BUCKETS, StageRuns
 from reverie_server.llm.outcomes import ANSWERED, ModelUse
 
@@ -25,8 +26,10 @@ class JobMetrics(Collector):
     `calls_per_day` is what one tenant may ask of the language model.
     """
 
-    def __init__(self, health: Health, calls_per_day: int) -> None:
+    def __init__(self, health: Health, backups: ScheduledBackups, calls_per_day: int) -> None:
         self._health = health
+        self._backups = backups
+        self._backup = BackupState()
         self._calls_per_day = calls_per_day
         self._totals: Totals | None = None
         self._runs: list[StageRuns] = []
@@ -37,6 +40,7 @@ class JobMetrics(Collector):
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 self._runs = await self._health.runs()
+                self._backup = await self._backups.state()
                 self._totals = await self._health.totals()
         except (DatabaseUnavailable, TimeoutError):
             pass
@@ -71,6 +75,7 @@ class JobMetrics(Collector):
                 ages.add_metric([stage, state], self._totals.ages.get((stage, state), 0.0))
         yield ages
         yield GaugeMetricFamily("reverie_workers", "Workers that live", value=self._totals.workers)
+        yield from self._backup_metrics(self._backup)
         yield from _model_metrics(self._totals.model_use)
         yield GaugeMetricFamily(
             "reverie_model_calls_today_most",
@@ -79,6 +84,21 @@ class JobMetrics(Collector):
         )
         yield GaugeMetricFamily(
             "reverie_model_calls_budget", "Requests that a tenant may make on a day", value=self._calls_per_day
+        )
+
+    def _backup_metrics(self, state: BackupState) -> Iterator[Metric]:
+        if state.taken_at is not None:
+            age = (self._backups.now() - state.taken_at).total_seconds()
+            yield GaugeMetricFamily("reverie_backup_age_seconds", "Age of the last good backup by the clock", value=age)
+            yield GaugeMetricFamily("reverie_backup_bytes", "Size of the last good backup", value=state.bytes)
+        has_failed = self._backups.schedule is not None and state.failed_at is not None
+        yield GaugeMetricFamily(
+            "reverie_backup_failed", "Whether a backup by the clock failed and none was made since", value=has_failed
+        )
+        yield GaugeMetricFamily(
+            "reverie_backup_overdue_seconds",
+            "For how long the next backup by the clock has been due",
+            value=self._backups.overdue(state).total_seconds(),
         )
 
 

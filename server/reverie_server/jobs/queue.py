@@ -24,7 +24,9 @@ CRON_QUEUE = "reverie-cron"
 # Jobs that a process died with. Each runs alone in a process of its own, so that another death has one cause.
 QUARANTINE_QUEUE = "reverie-quarantine"
 QUEUES = (STAGE_QUEUE, CRON_QUEUE)
-ALL_QUEUES = (*QUEUES, QUARANTINE_QUEUE)
+# Backups by the clock: of the workers that know where backups go.
+BACKUP_QUEUE = "reverie-backup"
+ALL_QUEUES = (*QUEUES, QUARANTINE_QUEUE, BACKUP_QUEUE)
 PRUNED_AT_ONCE = 5000
 EVENTS_KEEP_DAYS = 30
 

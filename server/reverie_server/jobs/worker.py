@@ -24,7 +24,7 @@ from reverie_indexer.database.watched import WatchedConnection, connection_param
 from reverie_indexer.errors import DatabaseUnavailable, ReverieError
 from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.model import STAGES
-from reverie_server.jobs.queue import ALL_QUEUES, CRON_QUEUE, QUEUES, SQL, STAGE_QUEUE, Job, Queue
+from reverie_server.jobs.queue import ALL_QUEUES, CRON_QUEUE, QUARANTINE_QUEUE, QUEUES, SQL, STAGE_QUEUE, Job, Queue
 from reverie_server.text.cancelled import is_cancelled
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ CRON_MAX_DELAY_SECONDS = 6 * 3600.0 + 60.0
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """A periodic job: runs at the times of `cron` (in UTC), once for all workers together."""
+    """A periodic job: runs at the times of `cron` (in UTC), once for all workers together that have its queue."""
 
     name: str
     cron: str
     run: Callable[[], Awaitable[None]]
+    queue: str = CRON_QUEUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Worker:
         async with app.open_async():
             self._running = QueueWorker(
                 app,
-                queues=QUEUES if self._start_quarantine else ALL_QUEUES,
+                queues=self._queues(),
                 name="reverie",
                 concurrency=self._rules.concurrency,
                 fetch_job_polling_interval=self._rules.poll_seconds,
@@ -135,6 +136,10 @@ class Worker:
                 tending.cancel()
                 await asyncio.gather(tending, return_exceptions=True)
                 await self._liveness.leave()
+
+    def _queues(self) -> list[str]:
+        quarantine = [] if self._start_quarantine else [QUARANTINE_QUEUE]
+        return [*QUEUES, *quarantine, *sorted({each.queue for each in self._periodic} - {*QUEUES})]
 
     def _app(self) -> procrastinate.App:
         app = procrastinate.App(
@@ -152,7 +157,7 @@ class Worker:
         for stage in STAGES:
             app.task(name=stage, queue=STAGE_QUEUE, pass_context=True)(self._run_stage)
         for each in self._periodic:
-            task = app.task(name=each.name, queue=CRON_QUEUE, lock=each.name, queueing_lock=each.name)(_by_clock(each))
+            task = app.task(name=each.name, queue=each.queue, lock=each.name, queueing_lock=each.name)(_by_clock(each))
             app.periodic(cron=each.cron)(task)
         return app
 

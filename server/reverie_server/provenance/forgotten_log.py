@@ -1,9 +1,9 @@
 """The log of what was forgotten, outside the database: what is restored from a backup is held to it.
 
-Each act of forgetting adds a line before its transaction commits. A line has keyed hashes and times, and no text: by
-the key, which is in the database and so in its backups too, what is meant is found again in a backup. An act
-that could not be written is not done. One whose transaction fails afterwards has a line all the same: a backup is then
-restored without what somebody wanted gone.
+Each act of forgetting adds a line before its transaction commits, and so does each key that is revoked. A line has
+keyed hashes and times, and no text: by the key, which is in the database and so in its backups too, what is meant is
+found again in a backup. An act that could not be written is not done. One whose transaction fails afterwards has a line
+all the same: a backup is then restored without what somebody wanted gone.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from reverie_server.text.keyed_texts import KeyedText, keyed_text
 SQL = Queries(__file__)
 LOG_NAME = "forgotten.log"
 # What was removed: texts of a place, what a selection fits, an agent, a person, a conversation, the messages of one, an
-# episode.
-Act = Literal["texts", "clear", "agent", "owner", "session", "messages", "episode"]
+# episode; and a key that was revoked.
+Act = Literal["texts", "clear", "agent", "owner", "session", "messages", "episode", "key"]
 _SUBJECT_BYTES = 16
 
 
@@ -87,8 +87,8 @@ class ForgottenLog:
             await asyncio.to_thread(append, self.path, line)
         except OSError as error:
             raise DatabaseUnavailable(
-                "the log of what was forgotten cannot be written, so nothing was forgotten: see that the server "
-                "may write where its setting forgotten_log says"
+                "the log of what was forgotten cannot be written, so nothing was forgotten or revoked: see that "
+                "the server may write where its setting forgotten_log says"
             ) from error
 
     async def note_texts(

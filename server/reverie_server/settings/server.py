@@ -54,6 +54,8 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Directory of the embedded PostgreSQL and the models. None: one for each user, `/var/lib/reverie` for root."""
     database_url: SecretStr | None = None
     """Your own PostgreSQL (15 or newer, with pgvector 0.8.4 or newer). None: the embedded one."""
+    database_url_file: Path | None = None
+    """A file that holds `database_url`, as containers are given secrets."""
     forgotten_log: Path | None = None
     """The log of what was forgotten, by which backups are restored: keyed hashes, no text. None: `forgotten.log` in
     `data_dir`."""
@@ -75,6 +77,9 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Form of the log, which goes to stderr and never holds texts of memory. `json`: with one line a request, too."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severity that is logged."""
+    traces_enabled: bool = False
+    """Whether server and workers send traces by OTLP, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says. Needs
+    `reverie[otel]`. No text of memory, query, owner or path is in them."""
 
     # Access.
     bootstrap_admin_key: SecretStr | None = None
@@ -330,6 +335,14 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6
     """Hours between two removals of what has expired."""
 
+    # Backups.
+    backup_dir: Path | None = None
+    """Directory into which workers make backups of the whole database by the clock. None: they make none."""
+    backup_schedule: str = "0 3 * * *"
+    """When: the five fields of cron (minute, hour, day, month, weekday), in UTC."""
+    backup_keep: Annotated[int, Field(ge=1, le=10_000)] = 7
+    """Backups that are kept in `backup_dir`. The oldest go when a new one is whole."""
+
     # Language model.
     llm_base_url: str | None = None
     """Any endpoint of OpenAI's protocol. None: everything is done without a language model."""
@@ -358,6 +371,16 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         for part in (value or "").split(","):
             if part.strip():
                 ipaddress.ip_network(part.strip())
+        return value
+
+    @field_validator("backup_schedule")
+    @classmethod
+    def _schedule_is_cron(cls, value: str) -> str:
+        # Slow to import, and of no use where there is no schedule.
+        from croniter import croniter
+
+        if len(value.split()) != 5 or not croniter.is_valid(value):
+            raise ValueError("give the five fields of cron, such as `0 3 * * *`")
         return value
 
     @model_validator(mode="after")
@@ -403,13 +426,33 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         settings = None
         try:
             settings = cls(**arguments)  # type: ignore[arg-type]  # validated by pydantic, field by field
+            if settings.database_url_file is not None:
+                settings = settings.model_copy(update={"database_url": _url_of(settings)})
         except ValidationError as error:
             wrong += [_sentence(item, cls.model_fields) for item in error.errors()]
+        except SetupError as error:
+            wrong.append(error.detail)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             wrong.append(f"reverie.toml: {error}")
         if wrong or settings is None:
             raise SetupError(f"settings (REVERIE_* or reverie.toml) are not valid: {'; '.join(wrong)}")
         return settings
+
+
+def _url_of(settings: Settings) -> SecretStr:
+    """What `database_url_file` holds; SetupError where that is nothing, or beside a `database_url`."""
+    file = settings.database_url_file
+    assert file is not None
+    if settings.database_url is not None:
+        raise SetupError("give one of database_url and database_url_file")
+    try:
+        url = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise SetupError(f"database_url_file: {file} cannot be read: {reason}") from None
+    if not url:
+        raise SetupError(f"database_url_file: {file} is empty")
+    return SecretStr(url)
 
 
 def _sentence(item: ErrorDetails, setting_names: Collection[str]) -> str:

@@ -46,6 +46,7 @@ async def get_summary(a: Agent, system: System, who: Who, query: Annotated[Owner
     summary = await system.summaries.of(grant.principal)
     place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
     card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
+    backups = system.consolidation.backups
     return response_from(
         SummaryBody,
         summary,
@@ -54,6 +55,7 @@ async def get_summary(a: Agent, system: System, who: Who, query: Annotated[Owner
         model_paused=system.llm is not None and system.llm.breaker.state != "closed",
         embedder=system.models.state,
         database="degraded" if system.database.faults.reasons() else "ok",
+        backup=backups.standing(await backups.state()) if backups.schedule else None,
     )
 
 

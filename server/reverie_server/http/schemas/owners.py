@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reverie_server.browse.people import Person
 from reverie_server.forgetting.owners import OwnerReceipt
 from reverie_server.http.schemas.common import PlainPage, response_config, response_from
+from reverie_server.jobs.scheduled_backups import Standing
 from reverie_server.text.fields import Text
 
 _COUNTS = {
@@ -45,6 +46,7 @@ _SUMMARY = {
     "model_paused": False,
     "embedder": "ready",
     "database": "ok",
+    "backup": "ok",
 }
 
 
@@ -91,6 +93,7 @@ class SummaryBody(BaseModel):
     `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, `old` were said
     or confirmed half a year ago. `contradictions` and `duplicates` wait for a decision. `card`: how many new entries of
     MEMORY.md the owner has not seen. `language_model` is its name, null without one; `model_paused`: it fails.
+    `backup`: how the backups by the clock stand (`none`: the first is not made yet), null where none are to be made.
     """
 
     model_config = response_config(**_SUMMARY)
@@ -113,6 +116,7 @@ class SummaryBody(BaseModel):
     model_paused: bool
     embedder: str
     database: Literal["ok", "degraded"]
+    backup: Standing | None
 
 
 class OwnerDelete(BaseModel):
