@@ -108,7 +108,8 @@ def serve(
         services = [Service("server", serve_http)]
         if settings.worker_enabled:
             services += worker_services(settings, run, with_upkeep=False, leave=listener.close)
-        sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
+        grace_seconds = settings.shutdown_drain_seconds + settings.shutdown_grace_seconds
+        sys.exit(supervise(services, grace_seconds=grace_seconds))
 
 
 async def _prepare_keys(settings: Settings) -> None:
@@ -182,7 +183,9 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     from reverie_server.app.stall import ends_when_stalled
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
+    from reverie_server.app.worker import count_threads, leave_threads
 
+    threads = count_threads()
     await _prepare_keys(settings)
     # Slow to import, and PostgreSQL is slow to start: beside each other.
     importing = asyncio.create_task(asyncio.to_thread(_import_http))
@@ -219,6 +222,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
             freezing.cancel()
         with suppress(asyncio.CancelledError):
             await upkeep_task
+    leave_threads(threads)
 
 
 @cli.command()
