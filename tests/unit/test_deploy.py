@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import typer.main
 import yaml
 from docs import generate
 
+from reverie_indexer.errors import Overloaded
 from reverie_server.access.keys import _KEY
 from reverie_server.cli.main import cli
 from reverie_server.http.bodies import MAX_BODY_BYTES
@@ -25,7 +27,7 @@ from reverie_server.settings.server import Settings
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-PROXIES = [DEPLOY / "proxy/Caddyfile", DEPLOY / "proxy/nginx.conf"]
+PROXIES = [DEPLOY / "proxy/Caddyfile", DEPLOY / "proxy/nginx.conf", DEPLOY / "proxy/haproxy.cfg"]
 FILES = [ROOT / "Dockerfile", ROOT / "compose.yaml", *sorted(path for path in DEPLOY.rglob("*") if path.is_file())]
 DEFAULTS = {name: field.default for name, field in Settings.model_fields.items()}
 SETTINGS = {f"REVERIE_{name.upper()}" for name in DEFAULTS}
@@ -348,6 +350,26 @@ def test_caddy_passes_on_what_the_server_needs() -> None:
     assert seconds_in(text, r"keepalive (\d+)s") < DEFAULTS["keep_alive_seconds"]
 
 
+def test_haproxy_passes_on_what_the_server_needs() -> None:
+    text = (DEPLOY / "proxy/haproxy.cfg").read_text()
+    for line in (
+        "http-request set-header X-Forwarded-For %[src]",
+        "http-request set-header X-Forwarded-Proto https",
+        "option httpchk GET /readyz",
+    ):
+        assert line in text, line
+    assert not re.search(r"^\s*(http-request set-header Host|option (forwardfor|http-buffer-request))", text, re.M)
+    assert seconds_in(text, r"pool-purge-delay (\d+)s") < DEFAULTS["keep_alive_seconds"]
+    of_a_model = DEFAULTS["llm_timeout_seconds"] * (1 + DEFAULTS["llm_max_retries"])
+    for name in ("server", "client"):
+        assert seconds_in(text, rf"timeout {name} (\d+)s") > max(of_a_model, DEFAULTS["events_stream_seconds"])
+    assert seconds_in(text, r"timeout check (\d+)s") > _READY_SECONDS
+    found_out = seconds_in(text, r"inter (\d+)s") * seconds_in(text, r"fall (\d+)")
+    assert seconds_in(text, r"REVERIE_SHUTDOWN_DRAIN_SECONDS=(\d+)") > found_out + 1
+    (body,) = re.findall(r"string '(.+)' hdr Retry-After \d+$", text, re.M)
+    assert json.loads(body)["code"] == Overloaded.code
+
+
 def seconds_in(text: str, pattern: str) -> int:
     (found,) = re.findall(pattern, text)
     return int(found)
@@ -357,8 +379,9 @@ def seconds_in(text: str, pattern: str) -> int:
 def test_a_proxy_names_routes_that_exist_and_hides_the_metrics(path: Path) -> None:
     text = path.read_text()
     paths = {*generate.openapi()["paths"], *_OPEN}
-    asked = re.findall(r"^\s*(?:location =|respond) (/\S+)", text, re.M)
-    assert asked == ["/metrics"]
-    assert {*asked, *re.findall(r"\((/\S+)\)", text)} <= paths
-    assert settings_named(text) == {"REVERIE_TRUSTED_PROXIES", "REVERIE_KEEP_ALIVE_SECONDS"}
+    hidden = re.findall(r"^\s*(?:location =|respond|http-request return status 404 if { path) (/\S+)", text, re.M)
+    assert hidden == ["/metrics"]
+    assert {*hidden, *re.findall(r"(?:\((?=/)|httpchk GET )(/[^\s)]+)", text)} <= paths
+    named = settings_named(text) - {"REVERIE_SHUTDOWN_DRAIN_SECONDS"}
+    assert named == {"REVERIE_TRUSTED_PROXIES", "REVERIE_KEEP_ALIVE_SECONDS"}
     assert f"REVERIE_KEEP_ALIVE_SECONDS ({DEFAULTS['keep_alive_seconds']})" in text

@@ -34,6 +34,8 @@ _DEFAULTS: dict[str, int] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+# Of several hosts the next is tried then: less than whoever waits for a connection of the pool has.
+_NEXT_HOST_SECONDS = 4
 
 
 def connection_parameters(conninfo: str) -> dict[str, Any]:
@@ -42,7 +44,10 @@ def connection_parameters(conninfo: str) -> dict[str, Any]:
     Connecting is limited in seconds for each host and for each of its addresses.
     """
     given = conninfo_to_dict(conninfo)
-    return {name: value for name, value in _DEFAULTS.items() if name not in given}
+    defaults = dict(_DEFAULTS)
+    if "," in f"{given.get('host', '')}{given.get('hostaddr', '')}":
+        defaults["connect_timeout"] = _NEXT_HOST_SECONDS
+    return {name: value for name, value in defaults.items() if name not in given}
 
 
 class WatchedConnection(psycopg.AsyncConnection[DictRow]):

@@ -46,7 +46,7 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
 
-    threads = _count_threads()
+    threads = count_threads()
     async with (
         ends_when_stalled(settings.stall_seconds),
         traced(settings, "worker"),
@@ -59,7 +59,7 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
         link.ready()
         announce(f"reverie works, {settings.worker_concurrency} jobs at once", as_json=settings.log_format == "json")
         await _until_first_ends(tasks)
-    _leave_threads(threads)
+    leave_threads(threads)
 
 
 async def _work_off_quarantine(settings: Settings, link: Link) -> None:
@@ -69,7 +69,7 @@ async def _work_off_quarantine(settings: Settings, link: Link) -> None:
     from reverie_server.app.wiring import open_runtime
     from reverie_server.jobs.quarantine import run_quarantined
 
-    threads = _count_threads()
+    threads = count_threads()
     async with (
         ends_when_stalled(settings.stall_seconds),
         traced(settings, "worker"),
@@ -79,7 +79,7 @@ async def _work_off_quarantine(settings: Settings, link: Link) -> None:
         jobs = runtime.consolidation
         running = run_quarantined(runtime.database, jobs.queue, jobs.runner)
         await _until_first_ends([asyncio.create_task(running, name="quarantine"), _watch(runtime, threads)])
-    _leave_threads(threads)
+    leave_threads(threads)
 
 
 async def _run_jobs(runtime: Runtime, link: Link) -> None:
@@ -91,7 +91,8 @@ async def _run_jobs(runtime: Runtime, link: Link) -> None:
     await worker.run()
 
 
-def _count_threads() -> JobThreads:
+def count_threads() -> JobThreads:
+    """Count what the event loop's threads are at; call it before its first thread."""
     from reverie_server.jobs.threads import JobThreads
 
     threads = JobThreads()
@@ -122,7 +123,10 @@ async def _until_first_ends(tasks: list[asyncio.Task[None]]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _leave_threads(threads: JobThreads) -> None:
-    """A thread that still works would be waited for; what it does is of no use any more, since its job is put back."""
-    if threads.longer_than(0.0):
+def leave_threads(threads: JobThreads) -> None:
+    """End the process if a thread still works: else it would be waited for, and what it does is of no use any more.
+
+    A job is put back, and what upkeep was learning is learnt by the next server.
+    """
+    if threads.is_busy():
         os._exit(0)

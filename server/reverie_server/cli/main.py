@@ -108,7 +108,8 @@ def serve(
         services = [Service("server", serve_http)]
         if settings.worker_enabled:
             services += worker_services(settings, run, with_upkeep=False, leave=listener.close)
-        sys.exit(supervise(services, grace_seconds=settings.shutdown_grace_seconds))
+        grace_seconds = settings.shutdown_drain_seconds + settings.shutdown_grace_seconds
+        sys.exit(supervise(services, grace_seconds=grace_seconds))
 
 
 async def _prepare_keys(settings: Settings) -> None:
@@ -183,7 +184,9 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     from reverie_server.app.traces import traced
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
+    from reverie_server.app.worker import count_threads, leave_threads
 
+    threads = count_threads()
     await _prepare_keys(settings)
     # Slow to import, and PostgreSQL is slow to start: beside each other.
     importing = asyncio.create_task(asyncio.to_thread(_import_http))
@@ -221,6 +224,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
             freezing.cancel()
         with suppress(asyncio.CancelledError):
             await upkeep_task
+    leave_threads(threads)
 
 
 @cli.command()

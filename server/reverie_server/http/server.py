@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import resource
+import signal
 import socket
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +15,10 @@ import uvicorn
 from reverie_server.http.connections import BoundedProtocol, ConnectionLimits, Connections
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from fastapi import FastAPI
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from reverie_server.settings.server import Settings
 
@@ -28,9 +33,35 @@ _MOST_CONNECTIONS = 2000
 class Server(uvicorn.Server):
     """A server whose kernel keeps more connections waiting than it accepts at once.
 
+    From SIGTERM on `is_ending` holds, and for `drain_seconds` it serves all the same: whoever sends requests here has
+    this time to find out. SIGINT, and what sets `should_exit`, end it without.
+
     While it runs, the garbage collector leaves out what was loaded before: hundreds of thousands of objects that stay,
     and each of its full rounds over them stopped all requests for a fifth of a second.
     """
+
+    def __init__(self, config: uvicorn.Config, drain_seconds: float) -> None:
+        super().__init__(config)
+        self._drain_seconds = drain_seconds
+        self._drained_at: float | None = None
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it was told to end."""
+        return self.should_exit or self._drained_at is not None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to drain, or end."""
+        if sig == signal.SIGTERM and self._drain_seconds > 0 and not self.is_ending:
+            self._drained_at = time.monotonic() + self._drain_seconds
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to end now."""
+        if self._drained_at is not None and time.monotonic() >= self._drained_at:
+            self.should_exit = True
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept connections."""
@@ -46,6 +77,28 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+class _ClosesWhenEnding:
+    """ASGI middleware: each answer of a server that ends says that its connection ends with it.
+
+    Without it a client would send its next request while the connection is being closed, and lose it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.server: Server | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+
+        async def close(message: Message) -> None:
+            is_ending = self.server is not None and self.server.is_ending
+            if is_ending and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), (b"connection", b"close")]}
+            await send(message)
+
+        await self._app(scope, receive, close)
+
+
 def http_server(app: FastAPI, settings: Settings) -> Server:
     """A server for an application. The caller passes the sockets to listen on to `serve`."""
     limits = ConnectionLimits(
@@ -57,8 +110,9 @@ def http_server(app: FastAPI, settings: Settings) -> Server:
     )
     connections = Connections(limits)
     app.state.load.connections = connections
+    closing = _ClosesWhenEnding(app)
     config = uvicorn.Config(
-        app,
+        closing,
         http=cast("Any", partial(BoundedProtocol, connections=connections)),
         ws="none",
         # By default it believes whoever is on this machine, who could then take any address for each wrong key.
@@ -72,7 +126,8 @@ def http_server(app: FastAPI, settings: Settings) -> Server:
         # The rest of the grace is for what is put in order after the last answer.
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_seconds / 3)),
     )
-    server = Server(config)
+    server = closing.server = Server(config, settings.shutdown_drain_seconds)
+    app.state.is_ending = lambda: server.is_ending
     # Answers without an end would hold up the end of the server.
     app.state.is_stopping = lambda: server.should_exit
     return server

@@ -20,16 +20,14 @@ class JobThreads(ThreadPoolExecutor):
 
     def __init__(self) -> None:
         super().__init__(thread_name_prefix="job")
-        self._calls: dict[Future[Any], tuple[int, float]] = {}
+        self._calls: dict[Future[Any], tuple[int | None, float]] = {}
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Run a function for the job of the caller's context."""
         call = super().submit(fn, *args, **kwargs)
-        job_id = current_job.get()
-        if job_id is not None:
-            self._calls[call] = (job_id, time.monotonic())
-            # Runs when the call has ended, at once where it has already, also when nobody waits for it any more.
-            call.add_done_callback(lambda done: self._calls.pop(done, None))
+        self._calls[call] = (current_job.get(), time.monotonic())
+        # Runs when the call has ended, at once where it has already, also when nobody waits for it any more.
+        call.add_done_callback(lambda done: self._calls.pop(done, None))
         return call
 
     async def ended(self, job_id: int) -> None:
@@ -40,4 +38,9 @@ class JobThreads(ThreadPoolExecutor):
     def longer_than(self, seconds: float) -> set[int]:
         """The jobs with a call that has been running for longer than this."""
         since = time.monotonic() - seconds
-        return {job_id for job_id, began in list(self._calls.values()) if began < since}
+        calls = list(self._calls.values())
+        return {job_id for job_id, began in calls if job_id is not None and began < since}
+
+    def is_busy(self) -> bool:
+        """Whether a thread works, for a job or for none."""
+        return bool(self._calls)

@@ -329,7 +329,10 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     stall_seconds: Annotated[float, Field(gt=0, le=86_400)] = 20.0
     """CPU time after which a process is ended whose event loop stands still. It is started again."""
     shutdown_grace_seconds: Annotated[float, Field(gt=0, le=86_400)] = 15.0
-    """Time that a server or worker has to end after SIGTERM before it is killed."""
+    """Time that a server or worker has to end after SIGTERM, and after the drain, before it is killed."""
+    shutdown_drain_seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    """Time after SIGTERM in which a server still answers, while `/readyz` is 503 and each answer closes its
+    connection: more than a proxy takes to find that out."""
     job_keep_days: Annotated[int, Field(ge=1, le=36_500)] = 7
     """Days that rows of finished jobs are kept. Failed ones stay until they are tried again."""
     prune_interval_hours: Annotated[int, Field(ge=1, le=24)] = 6

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 import structlog
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -91,14 +91,15 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
-async def readyz(system: System) -> JSONResponse:
-    """Whether the database and the embedder answer; 503 with the reasons when not.
+async def readyz(request: Request, system: System) -> JSONResponse:
+    """Whether the database and the embedder answer; 503 with the reasons when not, or when the server ends.
 
     What is `degraded` (the disk is full, damaged data was met, the database is read-only) answers 200: reads go on, and
     every server of the database has the same trouble, so that a load balancer that took them all out would make an
     outage of it.
     """
-    reasons = []
+    is_ending: Callable[[], bool] = getattr(request.app.state, "is_ending", bool)
+    reasons = ["the server ends"] if is_ending() else []
     database = await system.database.state(_READY_SECONDS)
     if database == "unavailable":
         reasons.append("the database does not answer")

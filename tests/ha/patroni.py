@@ -1,0 +1,268 @@
+"""Three nodes of Patroni over the embedded PostgreSQL's binaries, with one etcd: a cluster that fails over."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import httpx
+import psutil
+import psycopg
+import pytest
+from tests.conftest import PLAIN
+
+from reverie_indexer.database.faults import OPERATOR_SQL
+from reverie_indexer.postgres.account import server_account
+from reverie_indexer.postgres.host import read_lock_file, usable_binaries, wheel_binaries
+
+# Patroni's own times: the primary's lease, its rounds, and how long it asks again. Less it does not allow.
+TTL_SECONDS, LOOP_SECONDS, RETRY_SECONDS = 20, 5, 5
+START_SECONDS = 120.0
+_SMALL = {"shared_buffers": "16MB", "max_connections": 60, "fsync": "off", "wal_keep_size": "64MB"}
+
+
+def program(name: str) -> str:
+    """A program of the cluster; without it the tests are left out and say so, or fail with REVERIE_TEST_NEEDS_HA.
+
+    REVERIE_TEST_PATRONI is where Patroni's programs are, if not on PATH.
+    """
+    path = os.pathsep.join([os.environ.get("REVERIE_TEST_PATRONI", ""), os.environ.get("PATH", "")])
+    return shutil.which(name, path=path) or _leave_out(f"there is no {name} on PATH")
+
+
+def _leave_out(reason: str) -> NoReturn:
+    if os.environ.get("REVERIE_TEST_NEEDS_HA"):
+        pytest.fail(f"failover cannot be tested: {reason}")
+    pytest.skip(f"failover is left out: {reason} (make test-ha)")
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine that nobody listens on now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@dataclass
+class Node:
+    """A Patroni and its PostgreSQL."""
+
+    name: str
+    directory: Path
+    port: int
+    rest_port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def configuration(self) -> Path:
+        """Patroni's."""
+        return self.directory / "patroni.yml"
+
+    def state(self) -> dict[str, Any]:
+        """What Patroni says of its PostgreSQL; empty when it does not answer."""
+        try:
+            answer = httpx.get(f"http://127.0.0.1:{self.rest_port}/patroni", timeout=1, verify=PLAIN)
+            return dict(answer.json())
+        except (httpx.HTTPError, ValueError):
+            return {}
+
+    def leads(self) -> bool:
+        """Whether it is the primary, and holds the lease."""
+        try:
+            url = f"http://127.0.0.1:{self.rest_port}/primary"
+            return httpx.get(url, timeout=1, verify=PLAIN).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def processes(self) -> list[psutil.Process]:
+        """Patroni, and the processes of its PostgreSQL."""
+        found: list[psutil.Process] = []
+        with suppress(psutil.NoSuchProcess):
+            if self.process is not None:
+                found.append(psutil.Process(self.process.pid))
+        lock_file = read_lock_file(self.directory / "postgres")
+        with suppress(psutil.NoSuchProcess):
+            if lock_file is not None:
+                postmaster = psutil.Process(lock_file.pid)
+                found += [postmaster, *postmaster.children()]
+        return found
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to all of them, as what happens to a machine happens to all."""
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+
+
+class Patroni:
+    """The cluster. Start it in an empty directory, and stop it."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._account = server_account(directory)
+        self._binaries, _ = usable_binaries(wheel_binaries(), directory, self._account)
+        self._etcd: subprocess.Popen[bytes] | None = None
+        self._etcd_port, self._peer_port, *ports = free_ports(8)
+        names = ("a", "b", "c")
+        self.nodes = [Node(name, directory / name, *ports[2 * i : 2 * i + 2]) for i, name in enumerate(names)]
+
+    def start(self) -> None:
+        """Until there is a primary with two standbys, and a database of Reverie's."""
+        etcd, _ = program("etcd"), program("patroni")
+        self._own(self._directory)
+        client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, self._peer_port))
+        options = {
+            "data-dir": self._directory / "etcd",
+            "listen-client-urls": client,
+            "advertise-client-urls": client,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": f"default={peer}",
+            "log-level": "error",
+        }
+        self._etcd = self._run(
+            [etcd, *(f"--{name}={value}" for name, value in options.items())],
+            self._directory / "etcd.log",
+        )
+        for node in self.nodes:
+            self._own(node.directory)
+            node.configuration.write_text(json.dumps(self._configuration(node)))
+            self.start_node(node)
+        self.until_whole()
+        with psycopg.connect(self._url(self.primary(), "postgres", "postgres"), autocommit=True) as connection:
+            connection.execute("CREATE ROLE reverie LOGIN")
+            connection.execute("CREATE DATABASE reverie OWNER reverie")
+        with psycopg.connect(self._url(self.primary(), "postgres", "reverie"), autocommit=True) as connection:
+            connection.execute(OPERATOR_SQL.replace("<the role of REVERIE_DATABASE_URL>", "reverie").encode())
+
+    def stop(self) -> None:
+        """All of it, at once."""
+        for node in self.nodes:
+            node.signal(signal.SIGKILL)
+            if node.process is not None:
+                node.process.wait()
+        if self._etcd is not None:
+            self._etcd.kill()
+            self._etcd.wait()
+
+    @property
+    def url(self) -> str:
+        """That of Reverie's database: all hosts, of which it takes the primary.
+
+        The present one is the first, so that what happens to it is in the way of the others.
+        """
+        nodes = sorted(self.nodes, key=lambda node: not node.leads())
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in nodes)
+        return f"postgresql://reverie@{hosts}/reverie?target_session_attrs=read-write"
+
+    @property
+    def superuser_url(self) -> str:
+        """The same for who may see everything."""
+        return self.url.replace("//reverie@", "//postgres@")
+
+    def primary(self) -> Node:
+        """The node with the lease; LookupError while there is none."""
+        for node in self.nodes:
+            if node.leads():
+                return node
+        raise LookupError("no node is the primary")
+
+    def start_node(self, node: Node) -> None:
+        """Start its Patroni, which starts PostgreSQL."""
+        node.process = self._run([program("patroni"), str(node.configuration)], node.directory / "patroni.log")
+
+    def switch_over(self) -> None:
+        """Let another node be the primary, in good order."""
+        command = [program("patronictl"), "-c", str(self.nodes[0].configuration), "switchover", "reverie"]
+        command += ["--leader", self.primary().name, "--force"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def until_whole(self) -> None:
+        """Until one node is the primary, and the others follow it, one of them synchronously."""
+        self.until(self._is_whole, "a primary and two standbys")
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something of the cluster; the logs of Patroni say why it does not come."""
+        deadline = time.monotonic() + START_SECONDS
+        while not condition():
+            if time.monotonic() > deadline:
+                logs = [(node.directory / "patroni.log").read_text()[-3000:] for node in self.nodes]
+                raise TimeoutError("\n".join([f"{what} did not come", *logs]))
+            time.sleep(0.2)
+
+    def _is_whole(self) -> bool:
+        followers = [
+            follower
+            for node in self.nodes
+            if node.leads()
+            for follower in node.state().get("replication", [])
+            if follower["state"] == "streaming"
+        ]
+        return len(followers) == 2 and any(follower["sync_state"] == "sync" for follower in followers)
+
+    def _own(self, directory: Path) -> None:
+        directory.mkdir(exist_ok=True)
+        if self._account is not None:
+            os.chown(directory, self._account.uid, self._account.gid)
+
+    def _run(self, command: list[str], log: Path) -> subprocess.Popen[bytes]:
+        """A process of the account that PostgreSQL runs as: under root it is another one."""
+        account: dict[str, Any] = {}
+        if self._account is not None:
+            account = {"user": self._account.uid, "group": self._account.gid, "extra_groups": []}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        environment = {"PATH": path, "HOME": str(self._directory), "LANG": "C.UTF-8"}
+        environment |= {name: value for name, value in os.environ.items() if name == "TESTS_OF_REVERIE"}
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                command, cwd=self._directory, env=environment, stdout=output, stderr=output, **account
+            )
+
+    def _url(self, node: Node, user: str, database: str) -> str:
+        return f"postgresql://{user}@127.0.0.1:{node.port}/{database}"
+
+    def _configuration(self, node: Node) -> dict[str, Any]:
+        logins = {name: {"username": "postgres"} for name in ("superuser", "replication", "rewind")}
+        rules = {
+            "ttl": TTL_SECONDS,
+            "loop_wait": LOOP_SECONDS,
+            "retry_timeout": RETRY_SECONDS,
+            "synchronous_mode": True,
+            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": _SMALL},
+        }
+        return {
+            "scope": "reverie",
+            "name": node.name,
+            "restapi": {"listen": f"127.0.0.1:{node.rest_port}", "connect_address": f"127.0.0.1:{node.rest_port}"},
+            "etcd3": {"host": f"127.0.0.1:{self._etcd_port}"},
+            "bootstrap": {"dcs": rules, "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]},
+            "postgresql": {
+                "listen": f"127.0.0.1:{node.port}",
+                "connect_address": f"127.0.0.1:{node.port}",
+                "data_dir": str(node.directory / "postgres"),
+                "bin_dir": str(self._binaries / "bin"),
+                "pgpass": str(node.directory / "pgpass"),
+                "authentication": logins,
+                "parameters": {"unix_socket_directories": str(node.directory)},
+                "pg_hba": [
+                    "local all all trust",
+                    "host all all 127.0.0.1/32 trust",
+                    "host replication all 127.0.0.1/32 trust",
+                ],
+            },
+            "watchdog": {"mode": "off"},
+        }
