@@ -256,7 +256,7 @@ def _completion(reply: Reply, asked: Asked) -> dict[str, Any]:
         "created": 1,
         "model": asked.body.get("model"),
         "choices": [choice],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
     }
 
 

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from reverie_indexer import tracing
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import EmbeddingRejected
 from reverie_indexer.index import vectors
@@ -42,7 +43,8 @@ async def embed_passages(
     try:
         for start in range(0, len(missing), batch_size):
             batch = missing[start : start + batch_size]
-            answers = await ready.embedder.embed([text for _, text in batch])
+            with tracing.part("embed", texts=len(batch)):
+                answers = await ready.embedder.embed([text for _, text in batch])
             if storing is not None:
                 await storing
             # The model goes on meanwhile with the next batch.

@@ -15,9 +15,11 @@ from psycopg import IsolationLevel
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from reverie_indexer import tracing
 from reverie_indexer.database.faults import Faults
 from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.traced import TracedCursor
 from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable, ReadInterrupted, ReverieError, SetupError
 
@@ -108,6 +110,8 @@ class Database:
     async def _configure(self, connection: WatchedConnection) -> None:
         connection.silence_seconds = self._silence_seconds
         connection.on_silence = self._drop_idle
+        if tracing.is_on():
+            connection.cursor_factory = TracedCursor
         await connection.execute(SQL["configure_connection"], {"statement_timeout": f"{self._timeout_ms}ms"})
         await register_vector_async(connection)
         await connection.commit()

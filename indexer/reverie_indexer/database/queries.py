@@ -9,6 +9,20 @@ from pathlib import Path
 _HEADER = re.compile(r"^-- (?P<name>[a-z][a-z0-9_]*): (?P<purpose>.+)$", re.MULTILINE)
 
 
+_PACKAGES = ("reverie_indexer", "reverie_server")
+
+
+class NamedStatement(bytes):
+    """A statement that knows its name, `module.name`, by which traces show it."""
+
+    name: str
+
+
+def name_of(query: object) -> str:
+    """The name of a statement; `unnamed` for what is of no file."""
+    return query.name if isinstance(query, NamedStatement) else "unnamed"
+
+
 class Queries(Mapping[str, bytes]):
     """The statements of one `.sql` file by name. A name that is not there is a KeyError at first use.
 
@@ -21,10 +35,14 @@ class Queries(Mapping[str, bytes]):
         headers = list(_HEADER.finditer(text))
         ends = [header.start() for header in headers[1:]] + [len(text)]
         self._blocks = {
-            header["name"]: text[header.end() : end].strip().encode() for header, end in zip(headers, ends, strict=True)
+            header["name"]: NamedStatement(text[header.end() : end].strip().encode())
+            for header, end in zip(headers, ends, strict=True)
         }
         if len(self._blocks) != len(headers):
             raise ValueError(f"{path.name} names a statement twice")
+        module = ".".join(path.with_suffix("").parts[_below_package(path) :])
+        for name, block in self._blocks.items():
+            block.name = f"{module}.{name}"
 
     def __getitem__(self, name: str) -> bytes:
         return self._blocks[name]
@@ -34,3 +52,9 @@ class Queries(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._blocks)
+
+
+def _below_package(path: Path) -> int:
+    """Where the parts of a path go on below one of our packages; the last part where it is in none."""
+    parts = path.parts
+    return max((number + 1 for number, part in enumerate(parts) if part in _PACKAGES), default=len(parts) - 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from psycopg.rows import DictRow
@@ -16,6 +17,7 @@ from reverie_server.access.audit import Action, Audit, Entry
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal, check_place, place_for
 from reverie_server.settings.agent import AgentSettings, effective_settings
+from reverie_server.text.spans import span
 
 SQL = Queries(__file__)
 
@@ -204,10 +206,10 @@ class Gate:
         grant = self._grant(Caller(tenant_id, "admin"), agent_id, owner_key, row)
         return grant, place_for(grant.principal, None)
 
-    def _attempt(
-        self, caller: Caller, agent_id: str | None, owner_key: str | None, action: Action
-    ) -> AbstractContextManager[Entry]:
-        return self._audit.attempt(caller, agent_id, owner_key or caller.owner_key, action)
+    @contextmanager
+    def _attempt(self, caller: Caller, agent_id: str | None, owner_key: str | None, action: Action) -> Iterator[Entry]:
+        with span("gate"), self._audit.attempt(caller, agent_id, owner_key or caller.owner_key, action) as entry:
+            yield entry
 
     def _readable(self, grant: Grant, row: DictRow) -> Grant:
         """The grant, without a leader whose memory is switched off: its members may not read that memory either."""

@@ -42,12 +42,14 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
     """Run jobs until told to end."""
     from reverie_server.app.line_stream import announce
     from reverie_server.app.stall import ends_when_stalled
+    from reverie_server.app.traces import traced
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
 
     threads = _count_threads()
     async with (
         ends_when_stalled(settings.stall_seconds),
+        traced(settings, "worker"),
         # Beside a server the model waits for a job that embeds: most machines then hold one copy of it, not two.
         open_runtime(settings, model_at_once=with_upkeep) as runtime,
     ):
@@ -63,12 +65,14 @@ async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
 async def _work_off_quarantine(settings: Settings, link: Link) -> None:
     """Run the jobs in quarantine, one after the other, until none is left."""
     from reverie_server.app.stall import ends_when_stalled
+    from reverie_server.app.traces import traced
     from reverie_server.app.wiring import open_runtime
     from reverie_server.jobs.quarantine import run_quarantined
 
     threads = _count_threads()
     async with (
         ends_when_stalled(settings.stall_seconds),
+        traced(settings, "worker"),
         open_runtime(settings, model_at_once=False) as runtime,
     ):
         link.ready()

@@ -180,6 +180,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
 
     from reverie_server.app.http_app import create_app
     from reverie_server.app.stall import ends_when_stalled
+    from reverie_server.app.traces import traced
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
 
@@ -188,6 +189,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     importing = asyncio.create_task(asyncio.to_thread(_import_http))
     async with (
         ends_when_stalled(settings.stall_seconds),
+        traced(settings, "server"),
         open_runtime(settings) as runtime,
     ):
         http_server = await importing

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from psycopg.types.json import Jsonb
 
+from reverie_indexer import tracing
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_server.access.request_id import current_request_id
@@ -38,7 +39,12 @@ async def defer(connection: Connection, work: Work, *, after_seconds: float = 0.
         raise ValueError("a job holds ids, never what anybody said")
     # Connects the log of the job with that of the request; where several requests share a job, of the first.
     request_id = current_request_id()
-    args = {**work.args, **({"request_id": request_id} if request_id else {})}
+    traceparent = tracing.current()
+    args = {
+        **work.args,
+        **({"request_id": request_id} if request_id else {}),
+        **({"traceparent": traceparent} if traceparent else {}),
+    }
     params = {"stage": work.stage, "unit": work.unit, "args": Jsonb(args), "after_seconds": after_seconds}
     row = await (await connection.execute(SQL["defer"], params)).fetchone()
     return Deferred(int((row or {})["job_id"]), work.stage)

@@ -32,7 +32,7 @@ class Work:
     `owner_key` is the slice's: None is the team's memory, also of an agent without isolation. `session_key` is set for
     `episodic`, and for an `extraction` of one conversation by hand; `episode_id` for `semantic`; `topic` for a focused
     `emergence`. `trigger` is why it runs; `is_last_attempt` says that a failure now is for good; `request_id` is the
-    request that it follows from.
+    request that it follows from, and `traceparent` the span of a trace.
     """
 
     stage: Stage
@@ -45,6 +45,7 @@ class Work:
     topic: str | None = None
     is_last_attempt: bool = False
     request_id: str | None = None
+    traceparent: str | None = None
 
     @property
     def unit(self) -> str:

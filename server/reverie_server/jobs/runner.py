@@ -10,7 +10,9 @@ from typing import Any
 
 import structlog
 
+from reverie_indexer import tracing
 from reverie_indexer.errors import ReverieError
+from reverie_indexer.tracing import Span
 from reverie_server.access.request_id import of_request
 from reverie_server.jobs.model import STAGES, Outcome, Runs, Stage, Work
 from reverie_server.jobs.queue import Job, Queue
@@ -43,17 +45,27 @@ class StageRunner:
         current_job.set(job.job_id)
         work = work_of(job, is_last_attempt=self._queue.rules.is_last(job.attempts))
         try:
-            with of_request(None if work is None else work.request_id):
-                await self._run(job, work)
+            with (
+                of_request(None if work is None else work.request_id),
+                # Not a text: the stage of a job is one of ours where there is work.
+                tracing.root(
+                    "job" if work is None else f"job {work.stage}",
+                    "consumer",
+                    cause=None if work is None else work.traceparent,
+                    attempt=job.attempts + 1,
+                ) as span,
+            ):
+                await self._run(job, work, span)
         finally:
             del self.running[job.job_id]
 
-    async def _run(self, job: Job, work: Work | None) -> None:
+    async def _run(self, job: Job, work: Work | None, span: Span) -> None:
         began = time.monotonic()
         error = "unknown_stage" if job.stage not in self._stages else "job_not_understood"
         try:
             if work is not None and work.stage in self._stages:
                 outcome = await self._attempt(work)
+                span.put(status=outcome.status, method=outcome.method, fallback=outcome.fallback)
                 await self._record_done(job, work, outcome, time.monotonic() - began)
                 return
         except asyncio.CancelledError:
@@ -69,6 +81,7 @@ class StageRunner:
         except Exception as caught:  # noqa: BLE001  # the edge of a job: errors are recorded without their messages
             error = f"{code_of(caught)}: {error_site(caught)}"
         # Outside the handlers, so that a later exception has no context, which may hold memory text.
+        span.put(status="failed", code=error)
         await self._record_failed(job, work, error, time.monotonic() - began)
 
     async def _attempt(self, work: Work) -> Outcome:

@@ -37,10 +37,15 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The text of a completion, without thinking aloud. `truncated`: it ended at the limit of tokens."""
+    """The text of a completion, without thinking aloud. `truncated`: it ended at the limit of tokens.
+
+    The tokens of prompt and answer are those that the endpoint counted; None where it says none.
+    """
 
     text: str
     truncated: bool
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class InvalidAnswer(Exception):
@@ -61,7 +66,8 @@ def read_completion(body: bytes) -> Answer:
     LanguageModelUnavailable for a body that is none (`unusable`), a refusal (`refused`), no text (`empty`).
     """
     try:
-        choice = json.loads(body)["choices"][0]
+        completion = json.loads(body)
+        choice = completion["choices"][0]
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
         finish = choice.get("finish_reason")
@@ -73,7 +79,13 @@ def read_completion(body: bytes) -> Answer:
     truncated = finish == "length"
     if not text and not truncated:
         raise LanguageModelUnavailable("empty", "the language model answered without text")
-    return Answer(text, truncated)
+    usage = completion.get("usage") or {}
+    return Answer(text, truncated, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
+
+
+def _count(usage: Any, name: str) -> int | None:
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if type(count) is int and 0 <= count < 2**53 else None
 
 
 def parse_answer(text: str, answer: type[T]) -> T:

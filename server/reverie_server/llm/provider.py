@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import structlog
 from pydantic import BaseModel
 
+from reverie_indexer import tracing
 from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.protocol import replace_surrogates
+from reverie_indexer.tracing import Span
 from reverie_server.llm.budget import CallBudget
 from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed, RawAnswer
 from reverie_server.llm.errors import LanguageModelUnavailable
@@ -166,11 +168,20 @@ class LanguageModel:
                     value = valid
         return Structured(value, prompt.name, prompt.version, self.model)
 
-    def forward(
+    @asynccontextmanager
+    async def forward(
         self, body: Mapping[str, Any], authorization: str | None = None
-    ) -> AbstractAsyncContextManager[RawAnswer | Failed]:
+    ) -> AsyncIterator[RawAnswer | Failed]:
         """Send somebody else's chat completion as it is: no retries, no budget, no prompt of ours."""
-        return self._endpoint.forward(body, authorization)
+        with self._traced() as span:
+            async with self._endpoint.forward(body, authorization) as answer:
+                span.put(**{"http.response.status_code": answer.status})
+                yield answer
+
+    def _traced(self) -> AbstractContextManager[Span]:
+        """A span of a call; somebody else's request may name another model, in words of theirs."""
+        attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
+        return tracing.part("model call", "client", **attributes)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -222,9 +233,14 @@ class LanguageModel:
                 raise paused.error()
             # Outside the deadline: a database that answers slowly must not look like a slow model.
             await self._budget.spend(call.tenant_id)
-            answered = await self._endpoint.post(self._body(call, messages), call.deadline)
-            if not isinstance(answered, Failed):
-                return _read(call, answered)
+            with self._traced() as span:
+                answered = await self._endpoint.post(self._body(call, messages), call.deadline)
+                if not isinstance(answered, Failed):
+                    answer = _read(call, answered)
+                    tokens = {"input": answer.input_tokens, "output": answer.output_tokens}
+                    span.put(**{f"gen_ai.usage.{which}_tokens": count for which, count in tokens.items()})
+                    return answer
+                span.put(**{"error.type": answered.reason, "http.response.status_code": answered.status})
             if self._learned(answered):
                 continue
             if call.answer is not None and _may_be_the_schema(answered):

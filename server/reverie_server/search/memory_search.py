@@ -11,7 +11,6 @@ from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.request import SearchOutcome, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.text.query import check_query
-from reverie_server.text.spans import span
 
 
 class MemorySearch:
@@ -30,8 +29,7 @@ class MemorySearch:
         Raises ValidationFailed for an empty or overlong query, and the errors of `Gate.read` and `Search.search`.
         """
         query = check_query(query)
-        with span("gate"):
-            grant = await self._gate.read(caller, agent_id, owner_key)
+        grant = await self._gate.read(caller, agent_id, owner_key)
         request = request_for(grant, query, is_reranked=True, **options)
         outcome = await self._search.search(request, rules_for(grant, self._search.rules))
         counted(len(outcome.results))

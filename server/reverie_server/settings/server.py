@@ -77,6 +77,9 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Form of the log, which goes to stderr and never holds texts of memory. `json`: with one line a request, too."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severity that is logged."""
+    traces_enabled: bool = False
+    """Whether server and workers send traces by OTLP, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says. Needs
+    `reverie[otel]`. No text of memory, query, owner or path is in them."""
 
     # Access.
     bootstrap_admin_key: SecretStr | None = None

@@ -1,18 +1,21 @@
 """Measures the time of parts of the work: named, nested spans, recorded only inside `recording()`.
 
-`with span("embed"):` marks a part of the work. Without a recording it costs one look-up of a context variable. Inside
+`with span("embed"):` marks a part of the work. Without a recording it is a part of the current trace where traces are
+collected (`reverie_indexer.tracing`), and else costs one look-up of a context variable. Inside
 `with recording() as recorder:` every span of this context is added to a tree by its path of names, and so is every
 span of the tasks and threads that are started from it with its context (`asyncio.create_task`, `asyncio.to_thread`).
 """
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import TracebackType
 from typing import Self
+
+from reverie_indexer import tracing
 
 ROOT = "all"
 """The name of a tree's root: the time between the beginning and the end of the recording."""
@@ -85,20 +88,6 @@ class Recorder:
 _current: ContextVar[tuple[Recorder, Node] | None] = ContextVar("reverie_span", default=None)
 
 
-class _Nothing:
-    """A span that nobody records."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return
-
-
 class _Span:
     """A span that is recorded; counted also when an exception ends it."""
 
@@ -124,13 +113,10 @@ class _Span:
         _current.set(self._before)
 
 
-_NOTHING = _Nothing()
-
-
-def span(name: str) -> _Nothing | _Span:
+def span(name: str) -> AbstractContextManager[object]:
     """A context manager that marks a part of the work; enter it at once, and once."""
     before = _current.get()
-    return _NOTHING if before is None else _Span(name, before)
+    return tracing.part(name) if before is None else _Span(name, before)
 
 
 @contextmanager

@@ -22,8 +22,10 @@ from prometheus_client import (
 from pydantic import BaseModel, ConfigDict
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reverie_indexer import tracing
 from reverie_indexer.breaker import Breaker
 from reverie_indexer.errors import Forbidden
+from reverie_indexer.tracing import Span
 from reverie_server.http.context import System, Who
 from reverie_server.http.load_metrics import breakers_of
 from reverie_server.http.problems import may_answer
@@ -168,6 +170,10 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        with tracing.root("request", "server", parent=_traceparent(scope)) as span:
+            await self._measure(scope, receive, send, span)
+
+    async def _measure(self, scope: Scope, receive: Receive, send: Send, span: Span) -> None:
         started = time.perf_counter()
         status = 500
 
@@ -183,10 +189,20 @@ class Measured:
             route = getattr(scope.get("route"), "path", "unmatched")
             method = scope["method"] if route != "unmatched" else "any"
             self._metrics.requests.labels(method, route, str(status)).inc()
+            span.rename(f"{method} {route}")
+            about = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+            span.put(**about)
             seconds = time.perf_counter() - started
             self._metrics.seconds.labels(method, route).observe(seconds)
             if self._logs:
                 log.info("request", method=method, route=route, status=status, duration_ms=round(seconds * 1000, 1))
+
+
+def _traceparent(scope: Scope) -> str | None:
+    """Of which trace of the caller's a request is; None without traces."""
+    if not tracing.is_on():
+        return None
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"), None)
 
 
 class HeadAsGet:
