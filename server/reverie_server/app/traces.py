@@ -1,8 +1,8 @@
 """Traces by OpenTelemetry: its SDK collects the spans of `reverie_indexer.tracing`, and sends them by OTLP over HTTP.
 
 Where to, with which headers and how many is said by OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_ENDPOINT`,
-`OTEL_TRACES_SAMPLER`, …). Nothing here is global to other libraries: what they would trace by themselves, texts
-perhaps, goes nowhere. Without traces none of its packages is imported.
+`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, …). Nothing here is global to other libraries: what they would
+trace by themselves, texts perhaps, goes nowhere. Without traces none of its packages is imported.
 """
 
 from __future__ import annotations
