@@ -83,6 +83,41 @@ def is_of_one_tenant(statement: str, tables: set[str]) -> bool:
     return not named or (len(said) >= len(named) and "%(tenant_id)s" in statement)
 
 
+def sub_queries(statement: str) -> Iterator[str]:
+    """The texts of the sub-queries of a statement, in their parentheses."""
+    for found in re.finditer(r"\(\s*SELECT\b", statement):
+        depth = 0
+        for place in range(found.start(), len(statement)):
+            depth += (statement[place] == "(") - (statement[place] == ")")
+            if depth == 0:
+                yield statement[found.start() : place + 1]
+                break
+
+
+def has_inherited_tenant(statement: str, tables: set[str]) -> bool:
+    """Whether a sub-query takes the tenant of its tables from the query around it, which Citus does not see through."""
+    names = "|".join(sorted(tables))
+    return any(
+        re.search(rf"\b(?:FROM|JOIN)\s+(?:{names})\b", text) is not None and "%(tenant_id)s" not in text
+        for text in sub_queries(statement)
+    )
+
+
+def test_a_sub_query_says_its_tenant_itself() -> None:
+    tables = _tables()
+    around = "SELECT 1 FROM facts f WHERE f.tenant_id = %(tenant_id)s AND "
+    around += "EXISTS (SELECT FROM chunks c WHERE c.tenant_id = {})"
+    assert has_inherited_tenant(around.format("f.tenant_id"), tables)
+    assert not has_inherited_tenant(around.format("%(tenant_id)s"), tables)
+    inherits = {
+        (path, name)
+        for path, name, text in _statements()
+        if is_of_one_tenant(text, tables) and has_inherited_tenant(text, tables)
+    }
+    # Its sub-query begins with the sources of a row of the query around it.
+    assert inherits == {("server/reverie_server/extraction/store.sql", "said_at")}
+
+
 def test_a_table_without_its_tenant_is_seen() -> None:
     tables = {"facts", "chunks"}
     assert is_of_one_tenant("SELECT 1 FROM facts WHERE tenant_id = %(tenant_id)s", tables)

@@ -5,7 +5,8 @@ SELECT %(tenant_id)s, u.at, u.action, u.outcome, u.key_id, u.key_name, u.agent_i
 FROM unnest(%(times)s::timestamptz[], %(actions)s::text[], %(outcomes)s::text[], %(key_ids)s::text[],
             %(key_names)s::text[], %(agent_ids)s::text[], %(owner_keys)s::text[], %(counts)s::integer[],
             %(requests)s::integer[], %(request_ids)s::text[])
-     AS u (at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id);
+     AS u (at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id)
+RETURNING 1;
 
 -- page: entries, newest first
 SELECT audit_id, at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id

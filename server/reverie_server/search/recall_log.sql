@@ -17,7 +17,8 @@ INSERT INTO recalls (tenant_id, chunk_id, slice_id, query_hash, score, source, a
 SELECT s.tenant_id, s.chunk_id, t.slice_id, s.query_hash, s.score, s.source, s.at
 FROM recalled s
 JOIN present t ON t.tenant_id = s.tenant_id AND t.chunk_id = s.chunk_id
-ORDER BY s.at, s.tenant_id, s.chunk_id;
+ORDER BY s.at, s.tenant_id, s.chunk_id
+RETURNING 1;
 
 -- use_facts: note the use of facts: of those that were shown, and of those that a passage that was shown states
 -- Once for each showing, however many of its passages state the fact. A fact that somebody changes is not waited for.
