@@ -49,8 +49,6 @@ WRITE_EVERY_TENANT = {
     "server/reverie_server/jobs/schedule.sql": {"emergence", "compaction"},
     "server/reverie_server/prompt/turn_log.sql": {"prune"},
     "server/reverie_server/search/calibration/store.sql": {"forget_nearness", "remove_empty"},
-    # What was recalled is noted for several tenants at once.
-    "server/reverie_server/search/recall_log.sql": {"record", "use_facts"},
     "server/reverie_server/sessions/completion.sql": {"publish_idle"},
 }
 
