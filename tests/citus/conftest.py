@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.citus.nodes import Nodes, started_nodes
+from tests.citus.nodes import NodeDatabases, Nodes, started_nodes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,3 +38,22 @@ def nodes_conninfo(nodes: Nodes) -> Iterator[str]:
     name = f"test_{uuid.uuid4().hex[:16]}"
     yield nodes.create(name)
     nodes.drop(name)
+
+
+@pytest.fixture
+def database_name() -> str:
+    """The name of the distributed database."""
+    return f"test_{uuid.uuid4().hex[:16]}"
+
+
+@pytest.fixture(scope="session")
+def node_databases(nodes: Nodes) -> NodeDatabases:
+    """What makes distributed databases, clones of one that is made once."""
+    return NodeDatabases(nodes)
+
+
+@pytest.fixture
+def distributed(node_databases: NodeDatabases, database_name: str) -> Iterator[str]:
+    """A distributed database without a memory, on the coordinator; gone after the test."""
+    yield node_databases.create(database_name)
+    node_databases.drop(database_name)

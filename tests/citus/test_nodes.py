@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
-import pytest
 from psycopg.rows import dict_row
 from tests.citus.memories import fill, tenants
-from tests.citus.nodes import NodeDatabases, Nodes
+from tests.citus.nodes import Nodes
 
 from reverie_server.app.pending_jobs import drain
 
@@ -26,20 +24,6 @@ WHERE name = current_database()"""
 PLACE = """
 SELECT substring(nodename FROM '/([a-z]+)/run$') AS node FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
 WHERE shardid = get_shard_id_for_distribution_column('chunks', %s::text)"""
-
-
-@pytest.fixture
-def database_name() -> str:
-    """The name of the distributed database."""
-    return f"test_{datetime.now(UTC):%H%M%S%f}"
-
-
-@pytest.fixture
-def distributed(nodes: Nodes, database_name: str) -> Iterator[str]:
-    """A distributed database without a memory, on the coordinator; gone after the test."""
-    databases = NodeDatabases(nodes)
-    yield databases.create(database_name)
-    databases.drop(database_name)
 
 
 def place_of(conninfo: str, tenant: str) -> str:

@@ -36,6 +36,7 @@ READ_EVERY_TENANT = {
     "server/reverie_server/llm/outcomes.sql": {"totals", "most_calls"},
     "server/reverie_server/search/calibration/store.sql": {"due", "counts"},
     "server/reverie_server/search/hot/cache.sql": {"revisions"},
+    "server/reverie_server/sessions/completion.sql": {"idle"},
 }
 WRITE_EVERY_TENANT = {
     "indexer/reverie_indexer/index/vectors.sql": {
@@ -49,7 +50,6 @@ WRITE_EVERY_TENANT = {
     "server/reverie_server/jobs/schedule.sql": {"emergence", "compaction"},
     "server/reverie_server/prompt/turn_log.sql": {"prune"},
     "server/reverie_server/search/calibration/store.sql": {"forget_nearness", "remove_empty"},
-    "server/reverie_server/sessions/completion.sql": {"publish_idle"},
 }
 
 

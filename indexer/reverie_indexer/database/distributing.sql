@@ -100,6 +100,7 @@ BEGIN
     -- Of a statement that a node runs as a whole, it takes the numbers of new rows itself, as the role that asks.
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reverie_app;
     FOREACH setting IN ARRAY ARRAY['citus.propagate_set_commands TO ''local''',
+        'citus.multi_shard_modify_mode TO ''sequential''',
         'search_path TO "$user", public, reverie_nodes, pg_catalog', 'timezone TO ''UTC''', 'jit TO off',
         'plan_cache_mode TO force_custom_plan', 'enable_seqscan TO off', 'enable_bitmapscan TO off',
         'enable_mergejoin TO off', 'max_parallel_workers_per_gather TO 0'] LOOP

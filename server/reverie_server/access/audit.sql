@@ -20,6 +20,9 @@ ORDER BY at DESC, audit_id DESC
 LIMIT %(limit)s;
 
 -- prune: delete a batch of expired entries of all tenants, the oldest first
-DELETE FROM audit WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM audit WHERE at < now() - make_interval(days => %(keep_days)s) ORDER BY at, audit_id LIMIT %(limit)s
-));
+DELETE FROM audit a
+USING (
+    SELECT tenant_id, at, audit_id FROM audit WHERE at < now() - make_interval(days => %(keep_days)s)
+    ORDER BY at, audit_id LIMIT %(limit)s
+) old
+WHERE a.tenant_id = old.tenant_id AND a.at = old.at AND a.audit_id = old.audit_id;
