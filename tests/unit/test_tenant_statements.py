@@ -101,6 +101,23 @@ def has_inherited_tenant(statement: str, tables: set[str]) -> bool:
     )
 
 
+def copied_rows(statement: str, tables: set[str]) -> list[str]:
+    """The tables of tenants that a statement selects rows into without RETURNING or ON CONFLICT: Citus copies such rows
+    to the node, which row-level security refuses."""
+    inserts = re.split(r"(?=\bINSERT INTO \w)", statement)[1:]
+    plain = [text for text in inserts if not re.search(r"\bVALUES\s*\(|\bRETURNING\b|\bON CONFLICT\b", text)]
+    return [table for text in plain if (table := text.split()[2]) in tables]
+
+
+def test_rows_that_are_selected_into_a_table_are_returned_or_may_conflict() -> None:
+    tables = _tables()
+    assert copied_rows("INSERT INTO facts (a) SELECT 1", tables) == ["facts"]
+    assert (
+        copied_rows("WITH a AS (INSERT INTO facts (a) SELECT 1 RETURNING 1) INSERT INTO models SELECT 1", tables) == []
+    )
+    assert {(path, name): found for path, name, text in _statements() if (found := copied_rows(text, tables))} == {}
+
+
 def test_a_sub_query_says_its_tenant_itself() -> None:
     tables = _tables()
     around = "SELECT 1 FROM facts f WHERE f.tenant_id = %(tenant_id)s AND "
