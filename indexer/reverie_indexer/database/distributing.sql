@@ -43,7 +43,6 @@ WHERE k.contype = 'f' AND k.conparentid = 0
 ORDER BY k.conrelid::regclass::text, k.conname;
 
 -- policies: the policies of some tables as nodes take them, which is without sub-queries
--- In one database a sub-query makes that a setting is read once and not for each row.
 SELECT tablename::text AS name, policyname::text AS policy, permissive, cmd, roles::text[] AS roles,
        regexp_replace(qual, '\( SELECT (.*?) AS \w+\)', '(\1)', 'g') AS using,
        regexp_replace(with_check, '\( SELECT (.*?) AS \w+\)', '(\1)', 'g') AS with_check
