@@ -24,6 +24,7 @@ import pytest
 import uvicorn
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
+from tests.citus.nodes import NodeDatabases, started_nodes
 from tests.clusters import Databases, clusters_root
 from tests.reaper import start_reaper
 from tests.scripted_model import ScriptedModel, scripted_model
@@ -114,14 +115,19 @@ def template_database(server_conninfo: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def databases(server_conninfo: str, template_database: str) -> Iterator[Databases]:
-    """What makes and drops the tests' databases."""
-    with Databases(server_conninfo, template_database) as databases:
+def databases(request: pytest.FixtureRequest) -> Iterator[Databases | NodeDatabases]:
+    """What makes and drops the tests' databases: with REVERIE_TEST_ON_NODES distributed ones."""
+    if os.environ.get("REVERIE_TEST_ON_NODES"):
+        with started_nodes(Path(os.environ["REVERIE_TEST_CITUS"]).resolve()) as nodes:
+            yield NodeDatabases(nodes)
+        return
+    server, template = (request.getfixturevalue(name) for name in ("server_conninfo", "template_database"))
+    with Databases(server, template) as databases:
         yield databases
 
 
 @pytest.fixture
-def conninfo(databases: Databases) -> Iterator[str]:
+def conninfo(databases: Databases | NodeDatabases) -> Iterator[str]:
     """A fresh database with the schema, gone after the test."""
     name = f"test_{uuid.uuid4().hex[:16]}"
     yield databases.create(name)

@@ -115,9 +115,9 @@ async def test_silent_sessions_are_found_by_their_index(runtime: Runtime, databa
             await runtime.sessions.complete(ADA if number % 2 else BO, f"web:{number}", "api")
     await runtime.sessions.put(grant_of(ADA), place_of(ADA), "empty", state=None, metadata=None)
     analyze(conninfo)
-    params = {"idle_seconds": 0.0, "limit": 10, "payload": "{}", "of_cron": "{}"}
+    params = {"idle_seconds": 0.0, "limit": 10}
     async with database.maintenance() as connection:
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + completion.SQL["publish_idle"], params)
+        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + completion.SQL["idle"], params)
         found = scans(await cursor.fetchone())
         await connection.rollback()
     due = [node for node in found if node.get("Index Name") == "sessions_idle"]

@@ -198,8 +198,9 @@ class Database:
 
     async def read(self, tenant_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
         """The rows of each of some statements that read as `tenant` does, in one snapshot: one round trip."""
-        entering = [Statement(SQL["in_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
-        return (await self._query([*entering, *statements]))[len(entering) :]
+        entering = [Statement(SQL["begin_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
+        # Not by SET TRANSACTION in the transaction of the message: Citus would send all of it to the nodes.
+        return (await self._query([*entering, *statements, Statement(SQL["end"], {})]))[len(entering) : -1]
 
     async def maintenance_query(self, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
         """The rows of one statement that reads as `maintenance` does: one round trip."""
@@ -235,6 +236,8 @@ class Database:
                 self._lost_at = None
                 return answers
             except psycopg.Error as error:
+                if not connection.closed:
+                    await connection.rollback()
                 if not (connection.closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
                     _raise(self.faults.translated(error, "refused"), error)
                 # It only reads: it may be done again.

@@ -13,8 +13,8 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
 -- begin_snapshot: a transaction that only reads, in one snapshot
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
--- in_snapshot: the first statement of a message, which only reads, in one snapshot
-SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+-- end: of what `begin_snapshot` began
+COMMIT;
 
 -- enter_tenant: from here to the end of the transaction, work as reverie_app for one tenant
 SELECT set_config('reverie.tenant', %(tenant_id)s, true),

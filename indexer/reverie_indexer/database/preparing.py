@@ -78,7 +78,8 @@ def _problem_of(facts: DictRow) -> str | None:
 
 
 @asynccontextmanager
-async def _connect(conninfo: str) -> AsyncIterator[Connection]:
+async def connect(conninfo: str) -> AsyncIterator[Connection]:
+    """A connection of its own, in autocommit mode, as the login of the URL."""
     async with await WatchedConnection.connect(
         conninfo, autocommit=True, row_factory=dict_row, client_encoding="utf8", **connection_parameters(conninfo)
     ) as connection:
@@ -92,7 +93,7 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
     """
     program = program or shipped_program()
     with start_errors():
-        async with _connect(conninfo) as connection:
+        async with connect(conninfo) as connection:
             if await is_pooled(conninfo, connection):
                 raise SetupError(POOLED)
             await connection.execute(SQL["set_up_session"])
@@ -116,7 +117,7 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
 async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:
     """The state of the database, and what is wrong with it (None: nothing). Changes nothing."""
     with start_errors():
-        async with _connect(conninfo) as connection:
+        async with connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
             problem = _problem_of(facts) or (POOLED if await is_pooled(conninfo, connection) else None)
             state = SchemaState(None, (), facts["has_jobs"])

@@ -35,6 +35,7 @@ WITH added AS (
           AND passage_sha256 = a.passage_sha256 LIMIT 1
     ) e
     WHERE a.embedded
+    RETURNING 1
 )
 SELECT chunk_id, ordinal, embedded FROM added;
 
@@ -86,7 +87,8 @@ WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[]);
 INSERT INTO postings (tenant_id, slice_id, chunk_id, document_id, term, tf, length, tier)
 SELECT %(tenant_id)s, %(slice_id)s, p.chunk_id, %(document_id)s::bigint, p.term, p.tf, p.length, %(tier)s::memory_tier
 FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(tfs)s::int[], %(lengths)s::int[])
-     AS p(chunk_id, term, tf, length);
+     AS p(chunk_id, term, tf, length)
+RETURNING 1;
 
 -- count_slice: keep N and the total length of the slice, at its next revision
 UPDATE slices SET chunk_count = chunk_count + %(chunks)s, term_total = term_total + %(terms)s, revision = revision + 1

@@ -58,11 +58,11 @@ SET version = %(version)s, enabled = %(enabled)s, sort_order = %(sort_order)s,
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s;
 
 -- add_version: what a file holds from the moment of its update on
-INSERT INTO versions (tenant_id, slice_id, document_id, version, content, size, sha256, deleted, at, by, reason)
+INSERT INTO versions AS v (tenant_id, slice_id, document_id, version, content, size, sha256, deleted, at, by, reason)
 SELECT d.tenant_id, d.slice_id, d.document_id, %(version)s, %(content)s, %(size)s, %(sha256)s,
        %(deleted)s, d.updated_at, %(by)s, %(reason)s
 FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.document_id = %(document_id)s
-RETURNING at;
+RETURNING v.at;
 
 -- versions: the history of a file, newest first, before a cursor
 SELECT version, at, by, reason, size, deleted FROM versions

@@ -34,7 +34,7 @@ ORDER BY c.chunk_id;
 -- forget_unshared: what models said of passages that nobody whom this transaction sees holds any more
 DELETE FROM embedding_cache e
 WHERE e.tenant_id = %(tenant_id)s AND e.passage_sha256 = ANY(%(hashes)s::bytea[])
-  AND NOT EXISTS (SELECT FROM chunks c WHERE c.tenant_id = e.tenant_id AND c.passage_sha256 = e.passage_sha256);
+  AND NOT EXISTS (SELECT FROM chunks c WHERE c.tenant_id = %(tenant_id)s AND c.passage_sha256 = e.passage_sha256);
 
 -- remove_document: the document of a session
 DELETE FROM documents WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND episode_id IS NULL;

@@ -25,7 +25,7 @@ WITH marked AS (
     UPDATE chunks c SET embedded = true
     WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]) AND NOT c.embedded
       AND (SELECT true FROM embedding_cache
-           WHERE tenant_id = c.tenant_id AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1)
+           WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1)
       AND EXISTS (SELECT FROM models m WHERE m.model_id = %(model_id)s AND m.active)
     RETURNING c.tenant_id, c.slice_id, c.chunk_id, c.document_id, c.tier, c.passage_sha256
 ), given AS (
@@ -36,7 +36,7 @@ WITH marked AS (
     JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
     CROSS JOIN LATERAL (
         SELECT embedding FROM embedding_cache
-        WHERE tenant_id = c.tenant_id AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
+        WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
     ) e
     ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING
 )
@@ -50,7 +50,7 @@ FROM chunks c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 CROSS JOIN LATERAL (
     SELECT embedding FROM embedding_cache
-    WHERE tenant_id = c.tenant_id AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
+    WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
 ) e
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
 ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING;

@@ -5,7 +5,8 @@ SELECT %(tenant_id)s, u.at, u.action, u.outcome, u.key_id, u.key_name, u.agent_i
 FROM unnest(%(times)s::timestamptz[], %(actions)s::text[], %(outcomes)s::text[], %(key_ids)s::text[],
             %(key_names)s::text[], %(agent_ids)s::text[], %(owner_keys)s::text[], %(counts)s::integer[],
             %(requests)s::integer[], %(request_ids)s::text[])
-     AS u (at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id);
+     AS u (at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id)
+RETURNING 1;
 
 -- page: entries, newest first
 SELECT audit_id, at, action, outcome, key_id, key_name, agent_id, owner_key, count, requests, request_id
@@ -19,6 +20,9 @@ ORDER BY at DESC, audit_id DESC
 LIMIT %(limit)s;
 
 -- prune: delete a batch of expired entries of all tenants, the oldest first
-DELETE FROM audit WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM audit WHERE at < now() - make_interval(days => %(keep_days)s) ORDER BY at, audit_id LIMIT %(limit)s
-));
+DELETE FROM audit a
+USING (
+    SELECT tenant_id, at, audit_id FROM audit WHERE at < now() - make_interval(days => %(keep_days)s)
+    ORDER BY at, audit_id LIMIT %(limit)s
+) old
+WHERE a.tenant_id = old.tenant_id AND a.at = old.at AND a.audit_id = old.audit_id;

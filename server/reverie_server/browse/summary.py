@@ -60,4 +60,5 @@ class Summaries:
                 "now": self._now(),
             }
             row = await (await connection.execute(SQL["summary"], params)).fetchone()
-        return Summary(**(row or {}))
+            jobs = await (await connection.execute(SQL["jobs"])).fetchone()
+        return Summary(**(row or {}), **(jobs or {}))

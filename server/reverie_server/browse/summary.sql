@@ -26,11 +26,14 @@ SELECT t.facts::integer, t.trusted::integer, t.doubted::integer, t.old::integer,
        (SELECT count(*) FROM contradictions c JOIN own o USING (slice_id)
         WHERE c.tenant_id = %(tenant_id)s AND c.state = 'open')::integer AS contradictions,
        (SELECT count(*) FROM duplicates p JOIN own o USING (slice_id)
-        WHERE p.tenant_id = %(tenant_id)s AND p.state = 'open')::integer AS duplicates,
-       (SELECT count(*) FROM own_jobs() j WHERE j.status = 'failed')::integer AS failed_jobs,
-       (SELECT count(*) FROM own_jobs() j WHERE j.status IN ('todo', 'doing'))::integer AS open_jobs
+        WHERE p.tenant_id = %(tenant_id)s AND p.state = 'open')::integer AS duplicates
 FROM trust t
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS sessions, coalesce(sum(c.message_count), 0)::integer AS messages FROM sessions c
     WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
 ) s;
+
+-- jobs: how many jobs failed, and how many wait or run; they are not where the rows of a tenant may be
+SELECT count(*) FILTER (WHERE status = 'failed')::integer AS failed_jobs,
+       count(*) FILTER (WHERE status IN ('todo', 'doing'))::integer AS open_jobs
+FROM own_jobs();

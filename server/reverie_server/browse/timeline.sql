@@ -8,7 +8,7 @@ WITH RECURSIVE talk AS (
        AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
        AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
        AND (NOT %(is_shared)s::boolean OR EXISTS (
-            SELECT FROM sessions s WHERE s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+            SELECT FROM sessions s WHERE s.tenant_id = %(tenant_id)s AND s.session_key = m.session_key
               AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
      ORDER BY m.at DESC LIMIT 1)
     UNION ALL
@@ -17,7 +17,7 @@ WITH RECURSIVE talk AS (
         WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
           AND m.at >= %(since)s::timestamptz AND m.at < date_trunc('day', t.at, %(zone)s)
           AND (NOT %(is_shared)s::boolean OR EXISTS (
-               SELECT FROM sessions s WHERE s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+               SELECT FROM sessions s WHERE s.tenant_id = %(tenant_id)s AND s.session_key = m.session_key
                  AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
         ORDER BY m.at DESC LIMIT 1) last
 ), talks AS (

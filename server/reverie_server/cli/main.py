@@ -280,9 +280,22 @@ def doctor(
         bool, typer.Option("--tune", help="Measure here what `exact_max_chunks` should be; takes two minutes at most.")
     ] = False,
     results: Annotated[Path | None, typer.Option(help="With --tune: where a result file goes as well.")] = None,
+    distribute: Annotated[
+        bool, typer.Option("--distribute", help="Spread the tables of the database over the nodes of Citus, by tenant.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --distribute: say what would be done, and change nothing.")
+    ] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Check the installation: settings, PostgreSQL, pgvector, schema, model. Status 1 if something is wrong."""
+    if dry_run and not distribute:
+        raise ValidationFailed("--dry-run goes with --distribute")
+    if distribute:
+        from reverie_server.cli.nodes import distribute_tables
+
+        run(distribute_tables(load_settings(data_dir=data_dir, log_level="error"), dry_run=dry_run))
+        return
     if tune:
         found = entry_points(group="reverie.doctor", name="tune")
         if not found:

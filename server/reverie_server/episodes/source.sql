@@ -17,7 +17,7 @@ FROM compactions c
 WHERE c.tenant_id = %(tenant_id)s AND c.session_key = %(session_key)s AND c.slice_id = %(slice_id)s
   AND c.through_seq BETWEEN %(from_seq)s AND %(through_seq)s AND c.summary <> ''
   AND (SELECT min(f.from_seq) FROM compactions f
-       WHERE f.tenant_id = c.tenant_id AND f.session_key = c.session_key) = %(from_seq)s
+       WHERE f.tenant_id = %(tenant_id)s AND f.session_key = c.session_key) = %(from_seq)s
 ORDER BY c.number DESC LIMIT 1;
 
 -- has_compaction: whether a compaction has this summary

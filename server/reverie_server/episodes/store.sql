@@ -52,10 +52,10 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = %(e
 -- sources: the messages that episodes were made of, as far as they are there still
 SELECT e.episode_id, e.session_id, e.from_seq, e.through_seq,
        ARRAY(SELECT m.seq FROM messages m
-             WHERE m.tenant_id = e.tenant_id AND m.session_key = e.session_key
+             WHERE m.tenant_id = %(tenant_id)s AND m.session_key = e.session_key
                AND m.seq BETWEEN e.from_seq AND e.through_seq ORDER BY m.seq) AS seqs,
        ARRAY(SELECT m.message_id FROM messages m
-             WHERE m.tenant_id = e.tenant_id AND m.session_key = e.session_key
+             WHERE m.tenant_id = %(tenant_id)s AND m.session_key = e.session_key
                AND m.seq BETWEEN e.from_seq AND e.through_seq ORDER BY m.seq) AS message_ids
 FROM episodes e
 WHERE e.tenant_id = %(tenant_id)s AND e.episode_id = ANY(%(episode_ids)s::bigint[])

@@ -38,17 +38,19 @@ WHERE v.tenant_id = %(tenant_id)s AND v.document_id = %(document_id)s AND v.reas
 ORDER BY v.version DESC LIMIT %(limit)s;
 
 -- said_at: for each line of a file that has an origin, the time of the newest message that it was made of
-SELECT v.line_sha256, coalesce(max(m.at), max(v.at)) AS at
+SELECT v.line_sha256, coalesce(max(s.at), max(v.at)) AS at
 FROM documents d
 JOIN derivations v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
 LEFT JOIN LATERAL (
-    SELECT source ->> 'session_id' AS session_id, (said ->> 'seq')::integer AS seq
-    FROM jsonb_array_elements(v.sources) AS source
-    CROSS JOIN LATERAL jsonb_array_elements(source -> 'messages') AS said
-    WHERE source ->> 'kind' = 'messages'
+    SELECT m.at
+    FROM jsonb_array_elements(v.sources) AS o(source)
+    CROSS JOIN LATERAL jsonb_array_elements(o.source -> 'messages') AS e(said)
+    JOIN sessions t ON t.tenant_id = d.tenant_id AND t.slice_id = d.slice_id
+                   AND t.session_id = o.source ->> 'session_id'
+    JOIN messages m ON m.tenant_id = t.tenant_id AND m.session_key = t.session_key
+                   AND m.seq = (e.said ->> 'seq')::integer
+    WHERE o.source ->> 'kind' = 'messages'
 ) s ON true
-LEFT JOIN sessions t ON t.tenant_id = d.tenant_id AND t.slice_id = d.slice_id AND t.session_id = s.session_id
-LEFT JOIN messages m ON m.tenant_id = t.tenant_id AND m.session_key = t.session_key AND m.seq = s.seq
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s AND d.session_key IS NULL
 GROUP BY v.line_sha256
 ORDER BY v.line_sha256;

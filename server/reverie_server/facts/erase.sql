@@ -35,6 +35,6 @@ SELECT f.fact_id FROM facts f
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
   AND (%(days)s::float8 IS NULL OR f.said_at < now() - make_interval(secs => %(days)s::float8 * 86400))
   AND (%(prefix)s::text IS NULL
-       OR NOT EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = f.tenant_id AND s.fact_id = f.fact_id
+       OR NOT EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = %(tenant_id)s AND s.fact_id = f.fact_id
                       AND NOT starts_with(coalesce(s.path, 'sessions/' || s.session_id), %(prefix)s::text)))
 ORDER BY f.fact_id;

@@ -3,7 +3,7 @@ WITH newest AS MATERIALIZED (
     SELECT m.session_key, m.seq, m.at FROM messages m
     WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(slice_ids)s::bigint[]) AND m.tokens >= 0 AND m.role = 'user'
       AND octet_length(m.content) <= %(bytes)s
-      AND NOT EXISTS (SELECT FROM events e WHERE e.tenant_id = m.tenant_id AND e.slice_id = m.slice_id
+      AND NOT EXISTS (SELECT FROM events e WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = m.slice_id
                       AND e.payload ->> 'trigger_source' = 'cron' AND e.kind = 'session.completed'
                       AND e.payload ->> 'session_key' = m.session_key::text
                       AND m.seq BETWEEN (e.payload ->> 'from_seq')::integer

@@ -6,7 +6,7 @@ FROM facts f
 CROSS JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('said_at', o.said_at, 'valid_from', o.valid_from, 'valid_to', o.valid_to,
                      'operation', o.operation, 'of_fact_id', o.of_fact_id) ORDER BY o.said_at, o.source_id) AS times
-    FROM fact_sources o WHERE o.tenant_id = f.tenant_id AND o.fact_id = f.fact_id
+    FROM fact_sources o WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id
 ) s
 LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s

@@ -57,7 +57,7 @@ FROM derivations r
 LEFT JOIN LATERAL (
     SELECT s.session_key, (e ->> 'seq')::int AS seq
     FROM jsonb_array_elements(r.sources) AS o
-    JOIN sessions s ON s.tenant_id = r.tenant_id AND s.slice_id = r.slice_id AND s.session_id = o ->> 'session_id'
+    JOIN sessions s ON s.tenant_id = %(tenant_id)s AND s.slice_id = r.slice_id AND s.session_id = o ->> 'session_id'
     CROSS JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e
     WHERE o ->> 'kind' = 'messages'
 ) AS f ON true

@@ -32,7 +32,8 @@ SELECT %(tenant_id)s, %(slice_id)s, r.fact_id, r.document_id, r.path, r.start_li
 FROM jsonb_to_recordset(%(rows)s) AS r(fact_id bigint, document_id bigint, path text, start_line int, end_line int,
      line_sha256 text, session_key bigint, session_id text, seqs int[], message_ids text[], said_at timestamptz,
      valid_from timestamptz, valid_to timestamptz, operation text, of_fact_id bigint, method text, prompt text,
-     prompt_version text, model text);
+     prompt_version text, model text)
+RETURNING 1;
 
 -- add_sentences: by which sentences facts are recognised
 INSERT INTO fact_sentences (tenant_id, slice_id, sentence_sha256, fact_id)
@@ -54,14 +55,14 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(
 -- drop_dead_sources: what was read in messages that are there no more
 DELETE FROM fact_sources s
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key IS NOT NULL
-  AND NOT EXISTS (SELECT FROM messages m WHERE m.tenant_id = s.tenant_id AND m.session_key = s.session_key
+  AND NOT EXISTS (SELECT FROM messages m WHERE m.tenant_id = %(tenant_id)s AND m.session_key = s.session_key
                   AND m.seq = ANY(s.seqs));
 
 -- unsourced: facts without a source, with what the index has of them
 SELECT f.fact_id, f.chunk_id, c.slice_id AS chunk_slice_id, c.term_count, c.passage_sha256
 FROM facts f LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
-  AND NOT EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = f.tenant_id AND s.fact_id = f.fact_id)
+  AND NOT EXISTS (SELECT FROM fact_sources s WHERE s.tenant_id = %(tenant_id)s AND s.fact_id = f.fact_id)
 ORDER BY f.fact_id;
 
 -- chunks_of: what the index has of some facts

@@ -6,7 +6,7 @@ WITH heard AS MATERIALIZED (
     JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key AND m.slice_id = s.slice_id
     WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[]) AND m.role = 'user'
       AND octet_length(m.content) <= %(bytes)s
-      AND NOT EXISTS (SELECT FROM events e WHERE e.tenant_id = s.tenant_id AND e.slice_id = s.slice_id
+      AND NOT EXISTS (SELECT FROM events e WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = s.slice_id
                       AND e.payload ->> 'trigger_source' = 'cron' AND e.kind = 'session.completed'
                       AND e.payload ->> 'session_key' = s.session_key::text
                       AND m.seq BETWEEN (e.payload ->> 'from_seq')::integer AND (e.payload ->> 'through_seq')::integer)

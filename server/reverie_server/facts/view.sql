@@ -32,7 +32,7 @@ WITH rated AS NOT MATERIALIZED (
            OR o.order_key < %(after_key)s::float8
            OR (o.order_key = %(after_key)s::float8 AND o.fact_id < %(after_id)s::bigint))
     ORDER BY o.order_key DESC, o.fact_id DESC OFFSET 0) o
-    WHERE (SELECT true FROM fact_sources s WHERE s.tenant_id = o.tenant_id AND s.fact_id = o.fact_id LIMIT 1)
+    WHERE (SELECT true FROM fact_sources s WHERE s.tenant_id = %(tenant_id)s AND s.fact_id = o.fact_id LIMIT 1)
     ORDER BY o.order_key DESC, o.fact_id DESC
     LIMIT %(limit)s
 )
@@ -45,7 +45,7 @@ JOIN ordered f ON f.tenant_id = o.tenant_id AND f.fact_id = o.fact_id
 JOIN slices l ON l.tenant_id = f.tenant_id AND l.slice_id = f.slice_id
 CROSS JOIN LATERAL (
     SELECT path, start_line, end_line, session_id, message_ids, seqs FROM fact_sources
-    WHERE tenant_id = o.tenant_id AND fact_id = o.fact_id
+    WHERE tenant_id = %(tenant_id)s AND fact_id = o.fact_id
     ORDER BY said_at DESC, source_id DESC LIMIT 1
 ) s
 ORDER BY o.order_key DESC, o.fact_id DESC;

@@ -30,5 +30,5 @@ SELECT c.chunk_id, c.slice_id, c.term_count, c.passage_sha256
 FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.session_key IS NULL AND c.valid_to <= (
-    SELECT min(v.at) FROM versions v WHERE v.tenant_id = d.tenant_id AND v.document_id = d.document_id)
+    SELECT min(v.at) FROM versions v WHERE v.tenant_id = %(tenant_id)s AND v.document_id = d.document_id)
 ORDER BY c.chunk_id;

@@ -3,7 +3,7 @@ SELECT s.session_key, s.slice_id, s.session_id, s.owner_key, s.state, s.metadata
        s.compactions, s.compacted_through, s.completed_through, s.summary, s.created_at, s.updated_at,
        %(older_than_days)s::float8 IS NULL OR s.updated_at < now() - make_interval(secs => 86400 * %(older_than_days)s::float8) AS is_old,
        ARRAY(SELECT m.seq FROM messages m
-             WHERE m.tenant_id = s.tenant_id AND m.session_key = s.session_key
+             WHERE m.tenant_id = %(tenant_id)s AND m.session_key = s.session_key
                AND (%(older_than_days)s::float8 IS NULL OR m.at < now() - make_interval(secs => 86400 * %(older_than_days)s::float8))
              ORDER BY m.seq) AS seqs
 FROM sessions s

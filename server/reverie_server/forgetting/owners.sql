@@ -122,7 +122,7 @@ SELECT 'fact-' || f.fact_id AS id, f.subject, f.predicate, f.object, f.text, f.c
        f.last_used_at, f.last_confirmed_at, f.confirmed_by, f.method, f.prompt, f.model,
        (SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('path', s.path, 'start_line', s.start_line, 'end_line', s.end_line,
                          'session_id', s.session_id, 'messages', s.seqs)) ORDER BY s.source_id)
-        FROM fact_sources s WHERE s.tenant_id = f.tenant_id AND s.fact_id = f.fact_id) AS sources
+        FROM fact_sources s WHERE s.tenant_id = %(tenant_id)s AND s.fact_id = f.fact_id) AS sources
 FROM facts f
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
 ORDER BY f.fact_id;

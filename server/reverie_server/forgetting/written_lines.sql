@@ -1,11 +1,11 @@
 -- machine_written: files of some slices with one of the words and with lines that the server wrote; hashes of these lines
 SELECT d.document_id, v.content, ARRAY(
            SELECT DISTINCT x.line_sha256 FROM derivations x
-           WHERE x.tenant_id = d.tenant_id AND x.document_id = d.document_id ORDER BY x.line_sha256) AS hashes
+           WHERE x.tenant_id = %(tenant_id)s AND x.document_id = d.document_id ORDER BY x.line_sha256) AS hashes
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.deleted_at IS NULL
-  AND EXISTS (SELECT FROM derivations x WHERE x.tenant_id = d.tenant_id AND x.document_id = d.document_id)
+  AND EXISTS (SELECT FROM derivations x WHERE x.tenant_id = %(tenant_id)s AND x.document_id = d.document_id)
   AND EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w(word)
               WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), w.word) > 0)
 ORDER BY d.document_id;

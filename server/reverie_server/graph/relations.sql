@@ -69,7 +69,7 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.statement_
 -- drop_unsaid: delete those of some relations that have no statement left
 DELETE FROM relations r
 WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.relation_id = ANY(%(relation_ids)s::bigint[])
-  AND NOT EXISTS (SELECT FROM statements s WHERE s.tenant_id = r.tenant_id AND s.relation_id = r.relation_id);
+  AND NOT EXISTS (SELECT FROM statements s WHERE s.tenant_id = %(tenant_id)s AND s.relation_id = r.relation_id);
 
 -- known_since: set when entities became known back to the beginning of their relations
 UPDATE entities e SET since = k.since

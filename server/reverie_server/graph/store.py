@@ -148,6 +148,7 @@ async def _drop_entity(graph: Graph, row: DictRow) -> set[int]:
         await point(graph, [parent], None)
     if rest := [entity_id for entity_id in merged if entity_id != parent]:
         await point(graph, rest, parent)
+    await graph.connection.execute(SQL["detach"], params)
     await graph.connection.execute(SQL["drop_entity"], params)
     return {*merged, *([parent] if parent else [])}
 

@@ -27,9 +27,9 @@ RETURNING entity_id;
 -- add_mention: an entity's mention in an episode; of an episode read in several parts the more certain mention stands
 INSERT INTO mentions (tenant_id, slice_id, entity_id, episode_id, session_key, session_id, seqs, said_at, name,
                       description, aliases, properties, confidence, method, prompt, prompt_version, model, recorded_at)
-VALUES (%(tenant_id)s, %(slice_id)s, %(entity_id)s, %(episode_id)s, %(session_key)s, %(session_id)s, %(seqs)s::int[],
-        %(said_at)s, %(name)s, %(description)s, %(aliases)s::text[], %(properties)s, %(confidence)s, %(method)s,
-        %(prompt)s, %(prompt_version)s, %(model)s, %(at)s)
+SELECT %(tenant_id)s, %(slice_id)s, %(entity_id)s, %(episode_id)s, %(session_key)s, %(session_id)s, %(seqs)s::int[],
+       %(said_at)s, %(name)s, %(description)s, %(aliases)s::text[], %(properties)s::jsonb, %(confidence)s, %(method)s,
+       %(prompt)s, %(prompt_version)s, %(model)s, %(at)s
 ON CONFLICT (tenant_id, entity_id, episode_id) DO UPDATE
 SET name = CASE WHEN excluded.confidence > mentions.confidence THEN excluded.name ELSE mentions.name END,
     description = CASE WHEN excluded.description <> '' AND (excluded.confidence >= mentions.confidence
@@ -44,9 +44,9 @@ SET name = CASE WHEN excluded.confidence > mentions.confidence THEN excluded.nam
 -- add_statement: an episode's statement of a relation
 INSERT INTO statements (tenant_id, slice_id, source_id, name, target_id, since, until, episode_id, session_key,
                         session_id, seqs, said_at, confidence, method, prompt, prompt_version, model, recorded_at)
-VALUES (%(tenant_id)s, %(slice_id)s, %(source_id)s, %(name)s, %(target_id)s, %(since)s, %(until)s, %(episode_id)s,
-        %(session_key)s, %(session_id)s, %(seqs)s::int[], %(said_at)s, %(confidence)s, %(method)s, %(prompt)s,
-        %(prompt_version)s, %(model)s, %(at)s)
+SELECT %(tenant_id)s, %(slice_id)s, %(source_id)s, %(name)s, %(target_id)s, %(since)s::timestamptz,
+       %(until)s::timestamptz, %(episode_id)s, %(session_key)s, %(session_id)s, %(seqs)s::int[], %(said_at)s,
+       %(confidence)s, %(method)s, %(prompt)s, %(prompt_version)s, %(model)s, %(at)s
 ON CONFLICT (tenant_id, source_id, name, target_id, episode_id, since, until) DO UPDATE
 SET confidence = greatest(statements.confidence, excluded.confidence),
     seqs = ARRAY(SELECT DISTINCT seq FROM unnest(statements.seqs || excluded.seqs) AS s(seq) ORDER BY seq);
@@ -85,7 +85,7 @@ ORDER BY source_id, name, target_id;
 -- unmentioned: those of these entities that have no mention left
 SELECT e.entity_id, e.merged_into FROM entities e
 WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = %(slice_id)s AND e.entity_id = ANY(%(entity_ids)s::bigint[])
-  AND NOT EXISTS (SELECT FROM mentions m WHERE m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id)
+  AND NOT EXISTS (SELECT FROM mentions m WHERE m.tenant_id = %(tenant_id)s AND m.entity_id = e.entity_id)
 ORDER BY e.entity_id;
 
 -- merged_in: the entities merged into an entity, in the order in which they were made
@@ -98,6 +98,14 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = %(en
 -- point: some entities are merged into another, or (null) into none
 UPDATE entities SET merged_into = %(merged_into)s, updated_at = %(at)s, deduped_at = NULL, model_id = NULL
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = ANY(%(entity_ids)s::bigint[]);
+
+-- detach: statements on what was merged into an entity are of none of its relations any more; on several nodes no foreign
+-- key does that
+UPDATE statements SET relation_id = NULL
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND relation_id = ANY(ARRAY(
+    SELECT relation_id FROM relations WHERE tenant_id = %(tenant_id)s AND source_id = %(entity_id)s
+    UNION ALL
+    SELECT relation_id FROM relations WHERE tenant_id = %(tenant_id)s AND target_id = %(entity_id)s));
 
 -- drop_entity: delete an entity without mentions, with all rows that refer to it
 DELETE FROM entities WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND entity_id = %(entity_id)s;
@@ -135,14 +143,16 @@ WITH terms AS (DELETE FROM entity_terms WHERE tenant_id = %(tenant_id)s AND enti
      names AS (DELETE FROM entity_names WHERE tenant_id = %(tenant_id)s AND entity_id = ANY(%(entity_ids)s::bigint[]))
 DELETE FROM entity_vectors v
 WHERE v.tenant_id = %(tenant_id)s AND v.entity_id = ANY(%(entity_ids)s::bigint[])
-  AND NOT EXISTS (SELECT FROM entities e WHERE e.tenant_id = v.tenant_id AND e.entity_id = v.entity_id
+  AND NOT EXISTS (SELECT FROM entities e WHERE e.tenant_id = %(tenant_id)s AND e.entity_id = v.entity_id
                   AND e.merged_into IS NULL AND e.model_id = v.model_id);
 
 -- index_terms: add the words by which an entity is found
 INSERT INTO entity_terms (tenant_id, slice_id, term, entity_id, weight)
 SELECT %(tenant_id)s, %(slice_id)s, t.term, %(entity_id)s, t.weight
-FROM unnest(%(terms)s::text[], %(weights)s::real[]) AS t(term, weight);
+FROM unnest(%(terms)s::text[], %(weights)s::real[]) AS t(term, weight)
+RETURNING 1;
 
 -- index_names: add the whole names by which an entity is known
 INSERT INTO entity_names (tenant_id, slice_id, name_key, entity_id)
-SELECT %(tenant_id)s, %(slice_id)s, n.name_key, %(entity_id)s FROM unnest(%(name_keys)s::text[]) AS n(name_key);
+SELECT %(tenant_id)s, %(slice_id)s, n.name_key, %(entity_id)s FROM unnest(%(name_keys)s::text[]) AS n(name_key)
+RETURNING 1;

@@ -38,6 +38,6 @@ SELECT slice_id FROM marked;
 -- to_dedup: the slices among some that have entities which were not compared yet, and whose they are
 SELECT s.tenant_id, s.slice_id, s.agent_id, s.owner_key FROM slices s
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[]) AND s.agent_id IS NOT NULL
-  AND EXISTS (SELECT FROM entities e WHERE e.tenant_id = s.tenant_id AND e.slice_id = s.slice_id
+  AND EXISTS (SELECT FROM entities e WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = s.slice_id
               AND e.merged_into IS NULL AND e.deduped_at IS NULL)
 ORDER BY s.slice_id;

@@ -42,7 +42,7 @@ SELECT entity_id FROM down ORDER BY entity_id;
 SELECT m.mention_id AS said_id, m.episode_id, m.session_id, m.said_at, m.confidence, m.method, m.prompt, m.prompt_version,
        m.model, m.seqs,
        ARRAY(SELECT g.message_id FROM unnest(m.seqs) WITH ORDINALITY AS q(seq, place)
-             LEFT JOIN messages g ON g.tenant_id = m.tenant_id AND g.session_key = m.session_key AND g.seq = q.seq
+             LEFT JOIN messages g ON g.tenant_id = %(tenant_id)s AND g.session_key = m.session_key AND g.seq = q.seq
              ORDER BY q.place) AS message_ids
 FROM mentions m
 WHERE m.tenant_id = %(tenant_id)s AND m.entity_id = ANY(%(entity_ids)s::bigint[])
@@ -53,7 +53,7 @@ LIMIT %(limit)s;
 SELECT s.relation_id, s.statement_id AS said_id, s.episode_id, s.session_id, s.said_at, s.confidence, s.method, s.prompt,
        s.prompt_version, s.model, s.seqs,
        ARRAY(SELECT g.message_id FROM unnest(s.seqs) WITH ORDINALITY AS q(seq, place)
-             LEFT JOIN messages g ON g.tenant_id = s.tenant_id AND g.session_key = s.session_key AND g.seq = q.seq
+             LEFT JOIN messages g ON g.tenant_id = %(tenant_id)s AND g.session_key = s.session_key AND g.seq = q.seq
              ORDER BY q.place) AS message_ids
 FROM unnest(%(relation_ids)s::bigint[]) AS r(relation_id)
 CROSS JOIN LATERAL (

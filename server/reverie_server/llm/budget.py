@@ -28,8 +28,10 @@ class CallBudget:
         The call counts whatever its result, also when the provider refuses it.
         """
         params = {"tenant_id": tenant_id, "day": self._today(), "budget": self._calls_per_day}
-        async with self._database.tenant(tenant_id) as connection:
-            row = await (await connection.execute(SQL["spend_call"], params)).fetchone()
+        row = None
+        if self._calls_per_day > 0:
+            async with self._database.tenant(tenant_id) as connection:
+                row = await (await connection.execute(SQL["spend_call"], params)).fetchone()
         if row is None:
             raise LanguageModelUnavailable(
                 "over_budget",

@@ -4,7 +4,8 @@ INSERT INTO memory_compactions (tenant_id, slice_id, document_id, version_before
 SELECT d.tenant_id, d.slice_id, d.document_id, %(version_before)s, %(version_after)s, %(method)s, %(prompt)s,
        %(prompt_version)s, %(model)s, %(reason)s, %(at)s
 FROM documents d
-WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.document_id = %(document_id)s;
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.document_id = %(document_id)s
+RETURNING 1;
 
 -- last: when a memory was last compacted, or a compaction was tried
 SELECT max(at) AS at FROM memory_compactions

@@ -6,7 +6,8 @@ FROM unnest(%(paths)s::text[], %(hashes)s::bytea[], %(stages)s::text[], %(method
             %(prompt_versions)s::text[], %(models)s::text[], %(sources)s::text[])
      WITH ORDINALITY AS x(path, line_sha256, stage, method, prompt, prompt_version, model, sources, number)
 JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = x.path AND d.session_key IS NULL
-ORDER BY x.number;
+ORDER BY x.number
+RETURNING 1;
 
 -- machine_lines: the lines of a file that have an origin
 SELECT DISTINCT v.line_sha256

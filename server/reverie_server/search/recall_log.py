@@ -137,19 +137,22 @@ class RecallLog:
 
     async def _write(self, batch: list[_Recall]) -> int:
         secret = await self._secret()
-        params = {
-            "tenant_ids": [recall.tenant_id for recall in batch],
-            "chunk_ids": [recall.chunk_id for recall in batch],
-            "query_hashes": [query_hash(secret, recall.tenant_id, recall.query) for recall in batch],
-            "scores": [recall.score for recall in batch],
-            "sources": [recall.source for recall in batch],
-            "times": [recall.at for recall in batch],
-        }
+        written = 0
         # As maintenance, because a batch has recalls of several tenants. Nothing is read out.
         async with self._database.maintenance() as connection:
-            written = (await connection.execute(SQL["record"], params)).rowcount
-            await connection.execute(SQL["use_facts"], {**params, "from_relevance": USED_FROM})
-            return written
+            for tenant_id in sorted({recall.tenant_id for recall in batch}):
+                own = [recall for recall in batch if recall.tenant_id == tenant_id]
+                params = {
+                    "tenant_id": tenant_id,
+                    "chunk_ids": [recall.chunk_id for recall in own],
+                    "query_hashes": [query_hash(secret, tenant_id, recall.query) for recall in own],
+                    "scores": [recall.score for recall in own],
+                    "sources": [recall.source for recall in own],
+                    "times": [recall.at for recall in own],
+                }
+                written += (await connection.execute(SQL["record"], params)).rowcount
+                await connection.execute(SQL["use_facts"], {**params, "from_relevance": USED_FROM})
+        return written
 
 
 def query_hash(secret: bytes, tenant_id: str, query: str) -> bytes:

@@ -4,7 +4,7 @@ SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
        n.change ->> 'cue' IS NOT DISTINCT FROM 'likely' AND f.closed_by IS NULL AS is_likely,
        ARRAY(SELECT jsonb_build_object('subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
              FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
-             WHERE r.tenant_id = s.tenant_id AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256
+             WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256
                AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN h.state = 'current'
                         ELSE h.valid_from <= %(as_of)s AND (h.valid_to IS NULL OR h.valid_to > %(as_of)s) END
              ORDER BY h.fact_id LIMIT 4) AS holding

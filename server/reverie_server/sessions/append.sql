@@ -13,7 +13,8 @@ ORDER BY seq DESC LIMIT 1;
 INSERT INTO messages (tenant_id, session_key, seq, slice_id, message_id, role, content, extra, tokens, at)
 SELECT %(tenant_id)s, %(session_key)s, m.seq, %(slice_id)s, m.message_id, m.role, m.content, m.extra::jsonb, m.tokens, m.at
 FROM unnest(%(seqs)s::int[], %(message_ids)s::text[], %(roles)s::text[], %(contents)s::text[], %(extras)s::text[],
-            %(token_counts)s::int[], %(ats)s::timestamptz[]) AS m(seq, message_id, role, content, extra, tokens, at);
+            %(token_counts)s::int[], %(ats)s::timestamptz[]) AS m(seq, message_id, role, content, extra, tokens, at)
+RETURNING 1;
 
 -- count_messages: the session after its messages were added
 UPDATE sessions

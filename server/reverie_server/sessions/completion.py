@@ -58,12 +58,18 @@ async def complete_idle_sessions(
     }
     total = 0
     while True:
+        published = 0
         async with database.maintenance() as connection:
-            rows = await (await connection.execute(SQL["publish_idle"], params)).fetchall()
-            for row in rows:
-                await follow(connection, _event_of(row), delays)
-        total += len(rows)
-        if len(rows) < page_sessions:
+            idle = await (await connection.execute(SQL["idle"], params)).fetchall()
+            for tenant_id in sorted({row["tenant_id"] for row in idle}):
+                keys = [row["session_key"] for row in idle if row["tenant_id"] == tenant_id]
+                of_tenant = {**params, "tenant_id": tenant_id, "session_keys": keys}
+                rows = await (await connection.execute(SQL["publish_idle"], of_tenant)).fetchall()
+                for row in rows:
+                    await follow(connection, _event_of(row), delays)
+                published += len(rows)
+        total += published
+        if len(idle) < page_sessions or not published:
             return total
 
 

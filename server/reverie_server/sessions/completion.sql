@@ -20,15 +20,21 @@ SELECT p.tenant_id, p.slice_id, p.agent_id, l.owner_key, p.payload
 FROM published p
 JOIN slices l ON l.tenant_id = p.tenant_id AND l.slice_id = p.slice_id;
 
--- publish_idle: the same for sessions of any tenant that nobody has written to for so long, those of longest ago first
+-- idle: sessions of any tenant that nobody has written to for so long, those of longest ago first
+SELECT tenant_id, session_key FROM sessions
+WHERE completed_through < last_seq AND updated_at < now() - make_interval(secs => %(idle_seconds)s)
+ORDER BY updated_at, tenant_id, session_key LIMIT %(limit)s;
+
+-- publish_idle: as `publish`, of some sessions of a tenant, as far as they are silent still and nobody holds them
 WITH due AS (
-    SELECT tenant_id, session_key, completed_through FROM sessions
-    WHERE completed_through < last_seq AND updated_at < now() - make_interval(secs => %(idle_seconds)s)
-    ORDER BY updated_at, tenant_id, session_key LIMIT %(limit)s
+    SELECT session_key, completed_through FROM sessions
+    WHERE tenant_id = %(tenant_id)s AND session_key = ANY(%(session_keys)s::bigint[])
+      AND completed_through < last_seq AND updated_at < now() - make_interval(secs => %(idle_seconds)s)
+    ORDER BY session_key
     FOR NO KEY UPDATE SKIP LOCKED
 ), done AS (
     UPDATE sessions s SET completed_through = s.last_seq
-    FROM due WHERE s.tenant_id = due.tenant_id AND s.session_key = due.session_key
+    FROM due WHERE s.tenant_id = %(tenant_id)s AND s.session_key = due.session_key
     RETURNING s.tenant_id, s.slice_id, s.agent_id, s.owner_key, s.session_key, s.session_id, s.compactions, s.last_seq,
               due.completed_through + 1 AS from_seq
 ), published AS (
@@ -43,4 +49,4 @@ WITH due AS (
 SELECT p.tenant_id, p.slice_id, p.agent_id, l.owner_key, p.payload
 FROM published p
 JOIN slices l ON l.tenant_id = p.tenant_id AND l.slice_id = p.slice_id
-ORDER BY p.tenant_id, p.slice_id;
+ORDER BY p.slice_id;

@@ -3,7 +3,7 @@ SELECT f.fact_id, f.text, f.said_at FROM facts f
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[]) AND f.state = 'current'
   AND (f.valid_to IS NULL OR f.valid_to > %(now)s) AND 0.5 + 0.1 * f.helpful - 0.2 * f.unhelpful > 0
   AND NOT EXISTS (SELECT FROM contradictions c
-                  WHERE c.tenant_id = f.tenant_id AND c.state = 'open' AND f.fact_id IN (c.first_id, c.second_id))
+                  WHERE c.tenant_id = %(tenant_id)s AND c.state = 'open' AND f.fact_id IN (c.first_id, c.second_id))
 ORDER BY greatest(f.said_at, f.last_confirmed_at, f.last_used_at) DESC, f.fact_id DESC
 LIMIT %(limit)s;
 
