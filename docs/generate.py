@@ -141,11 +141,13 @@ def _named(names: Sequence[str], required: set[str]) -> str:
 
 
 def _error_rows() -> list[str]:
-    """The errors that have a status; others end a server's start, or work beside the requests."""
+    """The errors that have a code of their own and a status; others end a start, or work beside the requests."""
     common = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)}
     found = [(status, kind) for kind in common | STATUSES.keys() if (status := status_of(kind)) is not None]
     rows = {
-        (status, kind.code): f"| `{kind.code}` | {status} | {_sentence(kind.__doc__ or '')} |" for status, kind in found
+        (status, kind.code): f"| `{kind.code}` | {status} | {_sentence(kind.__doc__ or '')} |"
+        for status, kind in found
+        if "code" in vars(kind)
     }
     return [row for _, row in sorted(rows.items())]
 
