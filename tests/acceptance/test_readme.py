@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tests.clusters import cluster_directory
+from tests.ports import free_ports
 from tests.scripted_model import ScriptedModel
 
 from reverie_server.tools.catalogue import REGISTRY
@@ -81,12 +81,6 @@ class Reader:
             await asyncio.to_thread(process.communicate, timeout=60)
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @contextmanager
 def copy_of_what_git_has() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="reverie-readme-") as name:
@@ -103,7 +97,7 @@ async def test_the_blocks_of_the_readme_run_in_their_order(scripted: ScriptedMod
     install, serve, write, curl, shell, mcp, serve_with_model, openai = re.findall(
         r"```\w+\n(.+?)```", README[README.index("## Install") :], re.DOTALL
     )
-    port = free_port()
+    [port] = free_ports(1)
     addresses = {"127.0.0.1:8077": f"127.0.0.1:{port}", "http://127.0.0.1:8080/v1": scripted.base_url}
     with cluster_directory() as clusters, copy_of_what_git_has() as clone:
         environment = {**os.environ, "REVERIE_DATA_DIR": str(clusters / "data"), "REVERIE_PORT": str(port)}

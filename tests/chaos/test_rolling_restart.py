@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from tests.chaos.kept import check_conversations
 from tests.chaos.supervised import Program
 from tests.conftest import PLAIN
 from tests.consistency import assert_index_consistent
+from tests.ports import free_ports
 
 CLIENTS = 3
 READY_SECONDS = 90.0
@@ -27,15 +27,6 @@ READY_SECONDS = 90.0
 def stack() -> Iterator[ExitStack]:
     with ExitStack() as stack:
         yield stack
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @dataclass

@@ -6,12 +6,11 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ import psutil
 import psycopg
 import pytest
 from tests.conftest import PLAIN
+from tests.ports import free_ports
 
 from reverie_indexer.database.faults import OPERATOR_SQL
 from reverie_indexer.postgres.account import server_account
@@ -45,15 +45,6 @@ def _leave_out(reason: str) -> NoReturn:
     if os.environ.get("REVERIE_TEST_NEEDS_HA"):
         pytest.fail(f"failover cannot be tested: {reason}")
     pytest.skip(f"failover is left out: {reason} (make test-ha)")
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on now."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @dataclass
