@@ -21,6 +21,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+import structlog
 import uvicorn
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
@@ -112,6 +113,14 @@ def template_database(server_conninfo: str) -> str:
                     sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(building), sql.Identifier(name))
                 )
     return name
+
+
+@pytest.fixture
+def own_log() -> Iterator[None]:
+    """For commands in this process: each says where the log goes, which here is a stream that is closed after it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import structlog
 from tests.jobs import Recorded, deferred, jobs_of, with_stages
 from typer.testing import CliRunner
 
@@ -29,12 +27,7 @@ from reverie_server.settings.server import Settings
 ADA = Work("dedup", "default", "wren", "user:1")
 
 
-@pytest.fixture(autouse=True)
-def own_log() -> Iterator[None]:
-    """A command says where the log goes, which here is a stream that is closed after it."""
-    before = structlog.get_config()
-    yield
-    structlog.configure(**before)
+pytestmark = pytest.mark.usefixtures("own_log")
 
 
 async def prepare(conninfo: str) -> int:

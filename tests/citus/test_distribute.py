@@ -38,6 +38,7 @@ def keys(conninfo: str) -> set[str]:
         return {text for (text,) in connection.execute(KEYS.encode())}
 
 
+@pytest.mark.usefixtures("own_log")
 def test_an_empty_database_is_distributed_once(nodes_conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVERIE_DATABASE_URL", nodes_conninfo)
     run = CliRunner()
