@@ -34,8 +34,8 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def started(stack: ExitStack, **settings: str) -> tuple[Program, str]:
-    program = Program("serve", "--port", "0", **settings)
+def started(stack: ExitStack, *arguments: str, **settings: str) -> tuple[Program, str]:
+    program = Program("serve", "--port", "0", *arguments, **settings)
     stack.callback(program.stop)
     url = program.url()
     program.until(lambda: program.pid_of("server"))
@@ -106,7 +106,7 @@ def test_idle_connections_and_a_slow_body(conninfo: str, stack: ExitStack) -> No
 
 def test_a_server_that_drains_answers_and_says_that_it_ends(conninfo: str, stack: ExitStack) -> None:
     settings = {"REVERIE_SHUTDOWN_DRAIN_SECONDS": "8", "REVERIE_SHUTDOWN_GRACE_SECONDS": "30"}
-    program, url = started(stack, REVERIE_DATABASE_URL=conninfo, **settings)
+    program, url = started(stack, "--no-worker", REVERIE_DATABASE_URL=conninfo, **settings)
     kept = stack.enter_context(httpx.Client(base_url=url, verify=PLAIN, timeout=30))
     assert "Connection" not in kept.get("/readyz").headers
     began = time.monotonic()
