@@ -116,6 +116,7 @@ async def test_a_job_is_a_trace_of_its_own_that_is_linked_to_its_request(
 ) -> None:
     said = [{"role": "user", "content": f"Number {number} of the harbour is mine."} for number in range(4)]
     await http.post(f"{AGENT}/sessions/web:1/messages", json={"messages": said})
+    await http.get(f"{AGENT}/sessions/web:1/messages")
     await http.post(f"{AGENT}/sessions/web:1/complete", json={})
     await drain(talking)
     complete = spans.named("POST /agents/{a}/sessions/{s}/complete")
@@ -139,6 +140,9 @@ async def test_a_job_is_a_trace_of_its_own_that_is_linked_to_its_request(
     # What follows from a job is linked to that.
     [of_episode] = spans.named("job semantic").links
     assert of_episode.context.trace_id == job.context.trace_id
+    # A message to PostgreSQL has the name of what it is for, and not of the end of its transaction.
+    assert "sessions.sessions.messages" in {span.name for span in spans()}
+    assert "database.database.end" not in {span.name for span in spans()}
 
 
 async def test_no_span_has_a_word_of_anybody(
