@@ -167,6 +167,8 @@ async def test_what_an_assistant_promises_to_forget_is_forgotten(
         ("let that one evaporate, would you", "I will never forget that!"),
         ("do you store my locker code?", "No, I don't keep it."),
         ("move the file report.txt to the bin", "Deleted."),
+        ("please delete that photo of it", "Deleted."),
+        ("could you remove that last row from the table", "Removed."),
         ("it was a long day", "I won't keep you then."),
     ],
 )

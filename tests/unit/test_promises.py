@@ -8,7 +8,7 @@ import pytest
 
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.memorable import memorable_of
-from reverie_server.heuristics.requests.promises import ToForget, promises_to_forget, promises_to_remember
+from reverie_server.heuristics.requests.promises import promises_to_forget, promises_to_remember
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.sessions.model import Message
 
@@ -65,41 +65,41 @@ def test_no_promise(answer: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "promised"),
     [
-        ("It's forgotten. Do you want something to help you sleep?", "surely"),
-        ("Understood, I will not keep it.", "surely"),
-        ("Of course, that won't be stored.", "surely"),
-        ("Das bleibt hier und wird nicht notiert.", "surely"),
-        ("In Ordnung, das speichere ich nicht.", "surely"),
-        ("Das hast du nie gesagt.", "surely"),
-        ("De acuerdo. No queda.", "surely"),
-        ("Entendido, no lo guardo.", "surely"),
-        ("Listo, como si no me lo hubieras dicho.", "surely"),
-        ("好，當作沒有。", "surely"),
-        ("好的，我不会记住这件事。", "surely"),
-        ("I've removed that.", "maybe"),
-        ("Ist gestrichen.", "maybe"),
-        ("Das ist schon weg.", "maybe"),
-        ("Hecho, borrado.", "maybe"),
-        ("Listo, no va.", "maybe"),
-        ("丟掉了，祝他早日康復。", "maybe"),
-        ("Of course.", None),
-        ("Gone fishing? Lovely.", None),
-        ("I won't keep you long.", None),
-        ("I will not forget it.", None),
-        ("Did I delete it?", None),
-        ("Das vergesse ich nicht.", None),
-        ("Weg von hier!", None),
-        ("No lo olvidaré.", None),
-        ("Listo, no va a llover.", None),
-        ("No guardes rencor.", None),
-        ("我不会忘的。", None),
-        ("忘了带伞？", None),
-        ("丢三落四", None),
-        ("", None),
+        ("It's forgotten. Do you want something to help you sleep?", True),
+        ("Understood, I will not keep it.", True),
+        ("Of course, that won't be stored.", True),
+        ("Das bleibt hier und wird nicht notiert.", True),
+        ("In Ordnung, das speichere ich nicht.", True),
+        ("Das hast du nie gesagt.", True),
+        ("De acuerdo. No queda.", True),
+        ("Entendido, no lo guardo.", True),
+        ("Listo, como si no me lo hubieras dicho.", True),
+        ("好，當作沒有。", True),
+        ("好的，我不会记住这件事。", True),
+        ("I've removed that.", False),
+        ("Ist gestrichen.", False),
+        ("Das ist schon weg.", False),
+        ("Hecho, borrado.", False),
+        ("Listo, no va.", False),
+        ("丟掉了，祝他早日康復。", False),
+        ("Of course.", False),
+        ("Gone fishing? Lovely.", False),
+        ("I won't keep you long.", False),
+        ("I will not forget it.", False),
+        ("Did I delete it?", False),
+        ("Das vergesse ich nicht.", False),
+        ("Weg von hier!", False),
+        ("No lo olvidaré.", False),
+        ("Listo, no va a llover.", False),
+        ("No guardes rencor.", False),
+        ("我不会忘的。", False),
+        ("忘了带伞？", False),
+        ("丢三落四", False),
+        ("", False),
     ],
 )
-def test_a_promise_to_forget(answer: str, promised: ToForget | None) -> None:
-    assert promises_to_forget(answer) == promised
+def test_a_promise_to_forget(answer: str, promised: bool) -> None:
+    assert promises_to_forget(answer) is promised
 
 
 def test_what_is_promised_is_remembered_and_nothing_before_it() -> None:

@@ -32,7 +32,7 @@ from reverie_server.heuristics.requests.likely_requests import (
     points_back,
     topic_of,
 )
-from reverie_server.heuristics.requests.promises import ToForget, promises_to_forget
+from reverie_server.heuristics.requests.promises import promises_to_forget
 from reverie_server.heuristics.requests.request_model import by_words
 from reverie_server.search.asking import asks_for
 from reverie_server.search.query_terms import meaning_of
@@ -67,7 +67,7 @@ class SaidForgetting:
         try:
             language = grant.settings.language
             asked = await self._asked(messages, language)
-            is_answer = messages[0].role == "assistant" and promises_to_forget(messages[0].content) is not None
+            is_answer = messages[0].role == "assistant" and promises_to_forget(messages[0].content)
             if not any(asked.values()) and not is_answer:
                 return ()
             after = max(0, session.last_seq - len(messages) - _MESSAGES_BEFORE)
@@ -78,7 +78,7 @@ class SaidForgetting:
                 if message.role != "user":
                     continue
                 if message.seq == answered:
-                    requests = await self._asked_by_answer(message.content, messages[0].content, language)
+                    requests = await self._asked_by_answer(message.content, language)
                 elif message.seq > session.last_seq - len(messages):
                     requests = asked.get(message.content, [])
                 else:
@@ -111,21 +111,21 @@ class SaidForgetting:
         asked: dict[str, list[ForgetRequest]] = {}
         left = _MAX_PARTS
         for text in dict.fromkeys(message.content for message in messages if message.role == "user"):
-            asked[text], looked_at = await self._requests(text, promises.get(text), language, left)
+            asked[text], looked_at = await self._requests(text, promises.get(text, False), language, left)
             left -= looked_at
         return asked
 
-    async def _asked_by_answer(self, text: str, answer: str, language: str) -> list[ForgetRequest]:
-        """What a message asks to forget by the answer that came in a later append.
+    async def _asked_by_answer(self, text: str, language: str) -> list[ForgetRequest]:
+        """What a message asks to forget by the promise that came in a later append.
 
         What it surely asked was done at once, and what it may have asked stands in it no longer where that was done.
         """
-        if any(request.is_certain for request in (await self._requests(text, None, language, _MAX_PARTS))[0]):
+        if any(request.is_certain for request in (await self._requests(text, False, language, _MAX_PARTS))[0]):
             return []
-        return (await self._requests(text, promises_to_forget(answer), language, _MAX_PARTS))[0]
+        return (await self._requests(text, True, language, _MAX_PARTS))[0]
 
     async def _requests(
-        self, text: str, promise: ToForget | None, language: str, left: int
+        self, text: str, is_promised: bool, language: str, left: int
     ) -> tuple[list[ForgetRequest], int]:
         """What a message asks to forget, in words that a pattern has, or else in others; and how many parts of
         sentences were looked at, of those that are `left`.
@@ -136,11 +136,11 @@ class SaidForgetting:
             looked_at += len(each.parts)
             asks = await asks_for(self._models, "forget", each) if looked_at <= left else "no"
             if asks != "no":
-                is_certain = asks == "does" or promise is not None
+                is_certain = asks == "does" or is_promised
                 found.append(replace(forgetting_asked(said, each, language), is_certain=is_certain))
         # "Do you keep my card number?" asks, and "no, I don't keep it" tells.
         wishes = [each for each in likely if not each.sentence.rstrip().endswith(("?", "？"))]
-        if not found and wishes and promise == "surely":
+        if not found and wishes and is_promised:
             likeliest = max(wishes, key=lambda each: max(by_words("forget", part) for part in each.parts))
             found.append(replace(forgetting_asked(said, likeliest, language), is_certain=True))
         return found, looked_at

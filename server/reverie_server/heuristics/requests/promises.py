@@ -8,12 +8,9 @@ on it; "Noted." is what assistants say to anything.
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
 
 from reverie_server.heuristics.requests.fact_requests import aligned
 
-# "I won't keep it" is said of what was told; "deleted" may be said of a file, too.
-ToForget: TypeAlias = Literal["surely", "maybe"]
 # A promise opens an answer: what comes later is about something else.
 _MAX_CHARS = 120
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
@@ -35,7 +32,8 @@ _OPENS = (
 )
 _IT = r"(?:that|it|this|any(?:thing)? of (?:that|it|this)|those|the \w+)(?!\w)"
 _WONT = r"(?:i(?:'ll| will) not|i won't|i (?:do not|don't))"
-_SURELY = re.compile(
+# "Deleted" may be said of a file.
+_FORGOTTEN = re.compile(
     _OPENS
     + r"(?:(?:it's |it is |that's |that is |already |all |consider (?:it|that) )*forgotten(?!\w)|i(?:'ve| have) (?:already )?forgotten "
     + _IT
@@ -51,16 +49,6 @@ _SURELY = re.compile(
     r"|(?:queda |ya |está |lo |eso )*olvidad[oa]|(?:lo |la |eso lo |me )+(?:olvido|olvidé|olvidaré)|no (?:lo |la |los |las |me lo )?(?:guardo|guardaré|anoto|anotaré|apunto|apuntaré|registro|conservo|conservaré|recordaré)(?!\w)"
     r"|no queda(?:rá)?(?: (?:nada|registro|rastro|guardad[oa]|anotad[oa]|escrit[oa]|apuntad[oa]))?(?=\s*(?:[.,;!]|$))|(?:como si )?(?:no|nunca|jamás) (?:me |lo |me lo )?(?:hubieras dicho|hubieses dicho|has dicho|dijiste|contaste|hubiera oído|oí|escuché)"
     r"|(?:我|就|都|已经?|这就|马上|那)*(?:忘了|忘掉|忘记)(?:了|吧|这|那|它|[，。！,.!]|$)|(?:我|就|那)*(?:当作?|做|就当)(?:你|我|它|这|那|事|话|件)*没(?:有|说|听|发生|这|提)|(?:我|就|都|一个字|一句|半个字|什么|也|绝|保证|这|那|件|事|段|话)*不(?:会)?(?:留|记|存|保存|记录)(?:着|下|录|住|了|的|这|那|它|[，。！,.!]|$))"
-)
-_MAYBE = re.compile(
-    _OPENS
-    + r"(?:(?:it's |it is |that's |that is |already |all |consider (?:it|that) |i(?:'ve| have) (?:just )?)*(?:deleted|erased|wiped|scrubbed|removed|struck|crossed out|cleared|dropped|gone(?=\s*(?:[.,;!]|from |$)))(?!\w)"
-    r"|i(?:'ll| will) (?:delete|erase|wipe|scrub|remove|strike|drop|leave out|get rid of) "
-    + _IT
-    + r"|(?:das |es |ist |schon |bereits |hab(?:e)? ich |ich hab(?:e)? (?:das|es) |wird )*(?:gestrichen|gelöscht|getilgt|entfernt|rausgenommen|verworfen)(?!\w)|(?:das |es |schon )?ist (?:schon )?weg(?=\s*(?:[.,;!]|$))"
-    r"|(?:das )?(?:streich(?:e)?|lösch(?:e)?|entfern(?:e)?) ich|ich (?:streich(?:e)?|lösch(?:e)?|entfern(?:e)?) (?:das|es)"
-    r"|(?:queda |ya |está |lo |eso )*(?:borrad|eliminad|tachad|quitad|descartad)[oa]|(?:lo |la |eso lo )+(?:borro|borré|borraré|elimino|eliminé|quito|quité|tacho|taché|descarto)|no va(?: más)?(?=\s*(?:[.,;!]|$))"
-    r"|(?:我|帮你|替你|都|已经?|这就|给你|就)*(?:删|抹|清|丢|擦|划|去)(?:掉|除|干净)(?:了|啦|[，。！,.!]|$))"
 )
 
 
@@ -78,9 +66,6 @@ def _is_promise(pattern: re.Pattern[str], text: str) -> bool:
     return end is None or end[0] not in "?？"
 
 
-def promises_to_forget(answer: str) -> ToForget | None:
+def promises_to_forget(answer: str) -> bool:
     """Whether an answer begins by saying that what was said is not kept. Takes time linear in the text."""
-    text = aligned(answer[:_MAX_CHARS]).strip()
-    if _is_promise(_SURELY, text):
-        return "surely"
-    return "maybe" if _is_promise(_MAYBE, text) else None
+    return _is_promise(_FORGOTTEN, aligned(answer[:_MAX_CHARS]).strip())
