@@ -146,7 +146,7 @@ CREATE INDEX IF NOT EXISTS sessions_idle ON sessions (updated_at) WHERE complete
 CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (tenant_id, agent_id, owner_key, updated_at DESC, session_key DESC);
 CREATE INDEX IF NOT EXISTS sessions_to_extract ON sessions (tenant_id, slice_id, session_key)
     WHERE extracted_through < completed_through AND extraction_seen_through < completed_through;
-CREATE INDEX IF NOT EXISTS sessions_of_new_facts ON sessions (tenant_id, slice_id, session_key)
+CREATE INDEX IF NOT EXISTS sessions_of_new_facts ON sessions (tenant_id, slice_id, updated_at, session_key)
     WHERE facts_through < last_seq;
 CREATE INDEX IF NOT EXISTS sessions_to_ask_for_facts ON sessions (tenant_id, slice_id, session_key)
     WHERE facts_asked_through < completed_through;
@@ -303,7 +303,7 @@ CREATE TABLE IF NOT EXISTS documents (
 -- What every prompt holds is found without looking through all files and conversations of a memory.
 CREATE INDEX IF NOT EXISTS documents_in_prompts ON documents (tenant_id, slice_id)
     WHERE enabled AND deleted_at IS NULL AND session_key IS NULL;
-CREATE INDEX IF NOT EXISTS documents_of_new_facts ON documents (tenant_id, slice_id, document_id)
+CREATE INDEX IF NOT EXISTS documents_of_new_facts ON documents (tenant_id, slice_id, updated_at, document_id)
     WHERE facts_version < version AND session_key IS NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS documents_of_session ON documents (tenant_id, session_key)
     WHERE session_key IS NOT NULL AND episode_id IS NULL;

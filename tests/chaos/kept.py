@@ -22,7 +22,7 @@ async def check_conversations(http: httpx.AsyncClient, said: Mapping[str, Sequen
             await asyncio.sleep(0.3)
     assert sorted(episodes) == sorted(said)
     dead_letters = (await http.get("pipeline")).json()["dead_letters"]
-    assert dead_letters == []
+    assert dead_letters == [], dead_letters
 
 
 async def _messages(http: httpx.AsyncClient, session: str) -> list[str]:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import zipfile
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
 
 import pytest
 from tests.facts import read_facts, reading, rows
 from tests.talks import ADA, Talk
 
 from reverie_indexer.errors import NotFound
+from reverie_indexer.pipeline import Pipeline
 from reverie_server.app.pending_jobs import drain
 from reverie_server.browse.expand import ExpandedPassage
+from reverie_server.facts.view import FactFilter
 from reverie_server.forgettable import Selection
 from reverie_server.runtime import Runtime
 
@@ -112,6 +119,80 @@ async def test_two_runs_at_once_come_to_the_same(talk: Talk) -> None:
     await asyncio.gather(read_facts(talk), read_facts(talk), read_facts(talk))
     assert [fact["object"] for fact in await rows(talk)] == ["Rome", "blue"]
     assert len(await rows(talk, "fact_sources")) == 2
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Awaitable[None]]], None]:
+    """Has something done each time between the reading of facts and their writing."""
+
+    def do(act: Callable[[], Awaitable[None]]) -> None:
+        embed, is_acting = Pipeline.embed, ContextVar("is_acting", default=False)
+
+        async def acting(pipeline: Pipeline, *arguments: Any) -> Any:
+            if not is_acting.get():
+                is_acting.set(True)
+                await act()
+                is_acting.set(False)
+            return await embed(pipeline, *arguments)
+
+        monkeypatch.setattr(Pipeline, "embed", acting)
+
+    return do
+
+
+async def test_a_file_that_is_written_all_the_time_holds_no_fact_up(
+    talk: Talk, meanwhile: Callable[[Callable[[], Awaitable[None]]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = count()
+
+    async def write() -> None:
+        await talk.put("notes/log.md", f"- home of user = Rome.\n- round of log = {next(numbers)}.\n")
+
+    await write()
+    await talk.say("car of user = blue.", "Yes.")
+    meanwhile(write)
+    assert (await read_facts(talk)).status == "completed"
+    assert {"Rome", "blue"} <= {fact["object"] for fact in await rows(talk)}
+    monkeypatch.undo()
+    await read_facts(talk)
+    assert {fact["object"] for fact in await rows(talk)} == {"Rome", "blue", str(next(numbers) - 1)}
+
+
+async def test_what_a_person_writes_while_facts_are_read_stays(
+    talk: Talk, meanwhile: Callable[[Callable[[], Awaitable[None]]], None]
+) -> None:
+    await talk.put("notes/home.md", "- home of user = Rome.\n")
+    await read_facts(talk)
+    await talk.put("notes/home.md", "- home of user = Rome.\n- car of user = blue.\n")
+    grant, place = await talk.grant()
+    found = await talk.runtime.facts.view.facts(grant.principal, FactFilter(), after=None, limit=10)
+
+    async def edit() -> None:
+        while found:
+            # The reader of this test reads no fact in it: it is one because a person said so.
+            await talk.runtime.facts.changes.edit(grant, place, found.pop(), "We have moved to Milan.")
+
+    meanwhile(edit)
+    await read_facts(talk)
+    assert not found
+    states = {fact["text"]: fact["state"] for fact in await rows(talk)}
+    assert states["We have moved to Milan."] == "current"
+
+
+async def test_a_file_that_is_deleted_while_facts_are_read_leaves_none(
+    talk: Talk, meanwhile: Callable[[Callable[[], Awaitable[None]]], None]
+) -> None:
+    grant, place = await talk.grant()
+    await talk.put("notes/home.md", "- home of user = Rome.\n")
+    await talk.say("car of user = blue.", "Yes.")
+
+    async def delete() -> None:
+        with suppress(NotFound):
+            await talk.runtime.workspace.delete(place, "notes/home.md", by=grant.author, if_version=None)
+
+    meanwhile(delete)
+    await read_facts(talk)
+    assert [fact["object"] for fact in await rows(talk)] == ["blue"]
 
 
 async def test_a_daily_note_is_of_its_day(talk: Talk) -> None:

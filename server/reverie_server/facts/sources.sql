@@ -1,7 +1,7 @@
--- due_sessions: sessions of a slice with messages in which no facts were read yet, the oldest first
+-- due_sessions: sessions of a slice with messages in which no facts were read yet; what is said all the time waits last
 SELECT session_key, slice_id, session_id, last_seq, facts_through FROM sessions
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND facts_through < last_seq
-ORDER BY session_key LIMIT %(limit)s;
+ORDER BY updated_at, session_key LIMIT %(limit)s;
 
 -- messages: what was said in a session from one number on, in order
 SELECT seq, role, content, at, tokens, message_id, extra FROM messages
@@ -31,13 +31,13 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND NOT about_user A
   AND split_part(lower(subject), ' ', 1) = ANY(%(names)s) AND state <> 'retracted'
 GROUP BY subject ORDER BY since, subject LIMIT %(limit)s;
 
--- due_documents: files of a slice that changed since facts were read in them
+-- due_documents: files of a slice that changed since facts were read in them; what is written all the time waits last
 SELECT d.document_id, d.path, d.version, d.facts_version, d.note_day, d.deleted_at IS NOT NULL AS is_deleted,
        d.updated_at, v.content, v.reason
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.version = d.version
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.facts_version < d.version AND d.session_key IS NULL
-ORDER BY d.document_id LIMIT %(limit)s;
+ORDER BY d.updated_at, d.document_id LIMIT %(limit)s;
 
 -- versions: what a file held before, of the newest versions the oldest first
 SELECT version, at, content FROM (

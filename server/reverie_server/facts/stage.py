@@ -1,7 +1,7 @@
 """The stage `facts`: reads what messages and files state, and says what of it holds.
 
 Messages are read since the last run, files that have changed as a whole. What was read, what then holds and the marks
-are one transaction, which first compares the messages, the versions and the tombstones with those that were read.
+are one transaction, which first compares the messages and the tombstones with those that were read.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class Facts:
     async def run(self, work: Work, grant: Grant, place: Place) -> Outcome:
         """Read what is new on a slice into its facts, and say which of them hold.
 
-        Raises Conflict when others change what is read all the time, and what the database raises.
+        Raises Conflict when messages that were read are changed all the time, or files deleted, and what the database
+        raises.
         """
         tally = _Tally()
         attempt = partial(self._round, grant, place, tally)
@@ -185,10 +186,14 @@ class Facts:
                 raise Superseded
             span = (session.facts_through + 1, session.through_seq)
             await store.drop_sources_of_messages(facts, session.session_key, *span)
+        texts = [document.text for document in seen.documents]
         for document in seen.documents:
-            if not await store.mark_document(facts, document.document_id, document.version):
+            # A file that is written all the time is read all the same: the next round reads the newer version.
+            newer = await store.mark_document(facts, document.document_id, document.version)
+            if newer is None:
                 raise Superseded
-        lines = {line_sha256(line) for document in seen.documents for line in entry_lines(document.text)}
+            texts.append(newer)
+        lines = {line_sha256(line) for text in texts for line in entry_lines(text)}
         await store.drop_sources_of_documents(facts, [document.document_id for document in seen.documents], lines)
         await store.add(facts, [reading for of_one in readings for reading in of_one])
 

@@ -63,7 +63,7 @@ async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
 
 
 async def drop_sources_of_documents(facts: FactSlice, document_ids: Sequence[int], lines: Collection[bytes]) -> None:
-    """Drop what was read in some files before. `lines` are the hashes of their present lines."""
+    """Drop what was read in some files before. `lines` are the hashes of the lines that they have."""
     params = {**facts.key, "document_ids": list(document_ids), "lines": sorted(lines)}
     await facts.connection.execute(SQL["drop_document_sources"], params)
 
@@ -97,10 +97,14 @@ async def mark_session(facts: FactSlice, session_key: int, facts_through: int, t
     return await (await facts.connection.execute(SQL["mark_session"], params)).fetchone() is not None
 
 
-async def mark_document(facts: FactSlice, document_id: int, version: int) -> bool:
-    """Mark in which version of a file facts were read; False where it has another one by now."""
+async def mark_document(facts: FactSlice, document_id: int, version: int) -> str | None:
+    """Mark in which version of a file facts were read; the text of a newer version, or "".
+
+    None where another run was faster, or the file is gone. A file with a newer version stays due.
+    """
     params = {**facts.key, "document_id": document_id, "version": version}
-    return await (await facts.connection.execute(SQL["mark_document"], params)).fetchone() is not None
+    row = await (await facts.connection.execute(SQL["mark_document"], params)).fetchone()
+    return None if row is None else row["newer"] or ""
 
 
 async def unmark(facts: FactSlice) -> None:

@@ -84,10 +84,13 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(
   AND facts_through = %(facts_through)s AND last_seq >= %(through_seq)s
 RETURNING session_key;
 
--- mark_document: in which version of a file facts were read, if that is its version
-UPDATE documents SET facts_version = %(version)s
-WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND document_id = %(document_id)s AND version = %(version)s
-RETURNING document_id;
+-- mark_document: in which version of a file facts were read, unless it was deleted since; what a newer version holds
+UPDATE documents d SET facts_version = %(version)s
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.document_id = %(document_id)s
+  AND d.facts_version < %(version)s AND (d.version = %(version)s OR d.version > %(version)s AND d.deleted_at IS NULL)
+RETURNING (SELECT v.content FROM versions v
+           WHERE v.tenant_id = %(tenant_id)s AND v.document_id = d.document_id AND v.version = d.version
+             AND d.version > %(version)s) AS newer;
 
 -- unmark: facts are to be read anew in all sessions and files of a slice
 WITH sessions_unmarked AS (
