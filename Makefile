@@ -17,7 +17,7 @@ TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
   nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
-.PHONY: setup models browser screenshots demo serve test test-all test-live test-ha check lock lint-docker clean
+.PHONY: setup models browser screenshots demo serve test test-all test-live test-ha test-endurance check lock lint-docker clean
 
 setup: $(STAMP)
 
@@ -86,6 +86,10 @@ $(HA_VENV)/.installed: ha.lock
 	@test -x $(HA_VENV)/bin/python || $(HA_PYTHON) -m venv $(HA_VENV)
 	@$(HA_VENV)/bin/python -m pip install -qq --require-hashes -r ha.lock
 	@touch $@
+
+# A million requests and a thousand kills; ended, it goes on where it was.
+test-endurance: setup
+	@$(BIN)/python -m tests.endurance.campaign
 
 # Refreshes the locks; needs uv (`pip install uv`).
 lock:
