@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import psycopg
+import pytest
 from structlog.testing import capture_logs
 from tests.jobs import DONE, Recorded, deferred, jobs_of, with_stages
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.jobs.defer import defer
+from reverie_server.jobs.liveness import Liveness
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.jobs.worker import SHUTDOWN_SECONDS, Periodic, Worker, WorkerRules
 from reverie_server.runtime import Runtime
@@ -127,6 +130,32 @@ async def test_a_worker_that_is_told_to_end_puts_back_what_it_runs(runtime: Runt
     assert (await jobs_of(database))[0]["status"] == "succeeded"
     async with database.maintenance() as connection:
         assert await (await connection.execute("SELECT id FROM procrastinate_workers")).fetchall() == []
+
+
+@pytest.mark.parametrize("method", ["enter", "renew"])
+async def test_a_worker_ends_although_its_cancellation_is_swallowed(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    waits, original = asyncio.Event(), getattr(Liveness, method)
+
+    async def swallow_once(liveness: Liveness) -> Any:
+        if not waits.is_set():
+            waits.set()
+            # As `asyncio.wait_for` does before Python 3.12, where what it waits for comes at the same moment.
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(LONG_SECONDS)
+        return await original(liveness)
+
+    monkeypatch.setattr(Liveness, method, swallow_once)
+    jobs = runtime.consolidation
+    worker = Worker(runtime.database, jobs.queue, jobs.runner, (), WorkerRules(poll_seconds=0.05))
+    working = asyncio.create_task(worker.run())
+    await waits.wait()
+    working.cancel()
+    _, unfinished = await asyncio.wait({working}, timeout=15)
+    working.cancel()
+    await asyncio.wait({working})
+    assert not unfinished
 
 
 async def test_a_worker_outlives_its_connections(runtime: Runtime, database: Database, conninfo: str) -> None:

@@ -13,6 +13,7 @@ from reverie_indexer.errors import ReverieError
 from reverie_server.jobs.queue import Queue
 from reverie_server.jobs.runner import StageRunner
 from reverie_server.jobs.threads import JobThreads
+from reverie_server.text.cancelled import is_cancelled
 
 log = structlog.get_logger()
 LOOK_SECONDS = 1.0
@@ -30,7 +31,7 @@ async def end_when_overrun(runner: StageRunner, queue: Queue, threads: JobThread
     began: dict[int, float] = {}
     looks: Counter[int] = Counter()
     timeout_seconds = queue.rules.timeout_seconds
-    while True:
+    while not is_cancelled():
         await asyncio.sleep(LOOK_SECONDS)
         now = time.monotonic()
         began = {job_id: began.get(job_id, now) for job_id in runner.running}

@@ -42,7 +42,7 @@ async def run_quarantined(database: Database, queue: Queue, runner: StageRunner)
 
 
 async def _renew(liveness: Liveness) -> None:
-    while True:
+    while not is_cancelled():
         await asyncio.sleep(RENEW_SECONDS)
         try:
             await liveness.renew()

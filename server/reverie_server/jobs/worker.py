@@ -183,7 +183,7 @@ class Worker:
 
     async def _tend(self) -> None:
         """Renew the lock that shows that this worker lives, and rescue the jobs of dead workers."""
-        while True:
+        while not is_cancelled():
             await asyncio.sleep(self._rules.poll_seconds)
             try:
                 await self._liveness.renew()
@@ -206,6 +206,9 @@ class _Jobs(manager.JobManager):
         """A new worker's id, whose lock is held; then, before its first job, the jobs that dead ones left."""
         worker_id = await self._liveness.enter()
         await self._rescue()
+        if is_cancelled():
+            # The library stops where a cancellation reaches it, and this one was swallowed on the way.
+            raise asyncio.CancelledError
         return worker_id
 
     async def unregister_worker(self, worker_id: int) -> None:

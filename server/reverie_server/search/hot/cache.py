@@ -21,6 +21,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import ReverieError
 from reverie_server.search.hot.held import HeldSlice
 from reverie_server.search.hot.load import SliceKey, refreshed
+from reverie_server.text.cancelled import is_cancelled
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
@@ -176,7 +177,7 @@ class HotSlices:
     async def run(self) -> None:
         """Compare all that is held with the database every SWEEP_SECONDS, and sooner where a request waits for a large
         slice, until cancelled."""
-        while True:
+        while not is_cancelled():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._has_awaited.wait(), SWEEP_SECONDS)
             # What is written to all the time is not read all the time.
