@@ -90,7 +90,8 @@ def split_request(sentence: str) -> Request:
     if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end) and not _IDLE.match(text, start):
         is_next = text[end:].lstrip().startswith((":", "："))
         return Request("next" if is_next else "before", end, end)
-    if any_sign().search(text) is not None:
+    may_ask = any_sign().search(text) is not None
+    if may_ask:
         if _has_reason_alone(text, start, end) or asks_no_more(text, start, end):
             return Request("before", end, end)
         if (named := _named(text, start)) is not None:
@@ -99,7 +100,6 @@ def split_request(sentence: str) -> Request:
     # "你记得我妹妹吗" asks what is known, and "你能记住我的柜子是88号吗" asks to remember it.
     is_known = text[:end].endswith(("吗", "嗎")) and _CAN.match(text, start, end) is None
     lead = None if is_known else patterns.lead.match(text, start, end)
-    may_ask = any_sign().search(text) is not None
     if lead is not None and not _NOT_CUT.match(text, lead.end()):
         first = lead.end()
     elif lead is None and may_ask:

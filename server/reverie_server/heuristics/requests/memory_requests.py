@@ -16,6 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+from reverie_server.heuristics.alternatives import by_first_letter
+
 Kind = Literal["remember", "forget"]
 
 # Longer clauses are no requests.
@@ -334,18 +336,23 @@ def _tables() -> dict[str, dict[str, list[str]]]:
 @cache
 def _vocabularies() -> dict[str, re.Pattern[str]]:
     """For each language what matches its words one after another, the longest first."""
-    return {language: re.compile("|".join(_parts(language, table))) for language, table in _tables().items()}
+    other = f"(?P<other>[{_CJK}]|[^\\W{_CJK}]+)"
+    return {
+        language: re.compile(f"{by_first_letter(_parts(language, table))}|{other}")
+        for language, table in _tables().items()
+    }
 
 
-def _parts(language: str, table: dict[str, list[str]]) -> Iterator[str]:
+def _parts(language: str, table: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """The words of a language, each with the pattern that matches and names it."""
     is_spaced = language != "chinese"
     entries = [(entry, kind) for kind, words in table.items() for entry in words]
     named: list[tuple[str, str]] = sorted(entries, key=lambda each: -len(each[0]))
     for number, (entry, kind) in enumerate(named):
         plain = entry.replace(" ", r"\s+") if is_spaced else entry
         edge = r"(?!\w)" if is_spaced else ""
-        yield f"(?P<{kind}_{number}>(?<!\\w)(?:{plain}){edge})" if is_spaced else f"(?P<{kind}_{number}>{plain})"
-    yield f"(?P<other>[{_CJK}]|[^\\W{_CJK}]+)"
+        pattern = f"(?<!\\w)(?:{plain}){edge}" if is_spaced else plain
+        yield entry, f"(?P<{kind}_{number}>{pattern})"
 
 
 @cache
