@@ -616,6 +616,21 @@ CREATE TABLE IF NOT EXISTS receipts (
 );
 CREATE INDEX IF NOT EXISTS receipts_of_slice ON receipts (tenant_id, slice_id, receipt_id);
 
+-- What was asked in conversations to forget, and nothing was found for: the message that asks, and no text. A row goes with its
+-- message, with what is forgotten of it, and when a person dismisses it.
+CREATE TABLE IF NOT EXISTS unmet_requests (
+    tenant_id   text COLLATE "C" NOT NULL,
+    request_id  bigint GENERATED ALWAYS AS IDENTITY,
+    slice_id    bigint NOT NULL,
+    session_key bigint NOT NULL,
+    seq         integer NOT NULL,
+    asked_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, request_id),
+    UNIQUE (tenant_id, session_key, seq),
+    FOREIGN KEY (tenant_id, session_key, seq) REFERENCES messages (tenant_id, session_key, seq) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS unmet_requests_of_slice ON unmet_requests (tenant_id, slice_id, request_id);
+
 -- API keys. Of a secret its hash alone is here. A revoked key keeps its row: a server that ever had a key is not open.
 -- `last_used_at` is right to a minute.
 CREATE TABLE IF NOT EXISTS keys (
@@ -1065,7 +1080,8 @@ BEGIN
         'episodes', 'derivations', 'stages', 'extraction_retries', 'memory_compactions',
         'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
         'duplicates', 'merges', 'reports', 'report_views',
-        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts', 'turns', 'slice_nearness'] LOOP
+        'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts', 'unmet_requests', 'turns',
+        'slice_nearness'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);

@@ -121,6 +121,7 @@ from reverie_client.receipts import (
     Saved,
     SkippedFile,
     StoredReceipt,
+    UnmetRequest,
     Updated,
 )
 
@@ -228,6 +229,7 @@ __all__ = [
     "Unavailable",
     "UnexpectedAnswer",
     "Unmerged",
+    "UnmetRequest",
     "Updated",
     "ValidationError",
     "Version",

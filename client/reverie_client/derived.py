@@ -265,8 +265,9 @@ class Summary:
     """Counts of what the owner and all share have with an agent, and how the server is.
 
     `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, `old` were said
-    or confirmed half a year ago. `card`: how many new entries of MEMORY.md the owner has not seen. `backup`: how the
-    backups by the clock stand, None where none are to be made.
+    or confirmed half a year ago. `unmet_requests`: to forget something, for which nothing was found. `card`: how many
+    new entries of MEMORY.md the owner has not seen. `backup`: how the backups by the clock stand, None where none are
+    to be made.
     """
 
     files: int
@@ -280,6 +281,7 @@ class Summary:
     old: int
     contradictions: int
     duplicates: int
+    unmet_requests: int = 0
     card: int
     failed_jobs: int
     open_jobs: int

@@ -156,6 +156,31 @@ class ReceiptPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnmetRequest:
+    """A message that asks to forget something for which nothing was found: by its session and its number there."""
+
+    id: str
+    asked_at: datetime
+    session_id: str
+    seq: int
+    message_id: str | None = None
+    owner_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmetRequestPage:
+    """A page of such requests, newest first."""
+
+    requests: tuple[UnmetRequest, ...]
+    next_cursor: str | None = None
+
+    @property
+    def items(self) -> tuple[UnmetRequest, ...]:
+        """The items of the page."""
+        return self.requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleared:
     """How many things of each tier were cleared, or with `dry_run` would be; of `document`, files."""
 

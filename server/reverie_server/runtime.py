@@ -34,6 +34,7 @@ from reverie_server.forgetting.clear import Clearing
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.owners import Owners
 from reverie_server.forgetting.receipts import Receipts
+from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.graph.search import GraphSearch
 from reverie_server.graph.upkeep import GraphUpkeep
 from reverie_server.graph.view import GraphView
@@ -133,6 +134,7 @@ class Runtime:
     tombstones: Tombstones
     forgetting: Forgetting
     receipts: Receipts
+    unmet_requests: UnmetRequests
     clearing: Clearing
     keys: Keys
     browser_sessions: BrowserSessions

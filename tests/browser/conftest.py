@@ -103,6 +103,8 @@ async def lived(client: httpx.AsyncClient, runtime: Runtime) -> httpx.AsyncClien
     await runtime.turn_log.flush()
     await post(client, "agents/wren/memory/forget", text="Alma is a green rowing boat.", dry_run=False)
     await post(client, "memory/wren/dreaming/focused", topic="the heron and its lantern")
+    asked = [{"role": "user", "content": "Forget what I said about the quagga."}]
+    await post(client, "agents/wren/sessions/web:7/messages", messages=asked)
     await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
     return client
 

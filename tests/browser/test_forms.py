@@ -171,6 +171,39 @@ async def test_forgetting_is_ticked_done_and_proven(lived: httpx.AsyncClient, lo
         assert NUMBER not in await sight.page.content(), page
 
 
+async def test_what_was_asked_and_not_found_is_shown_looked_for_and_dismissed(
+    lived: httpx.AsyncClient, look: Look
+) -> None:
+    for session, content in (("web:8", "lo de los dineros, olvídalo"), ("web:9", "Forget that.")):
+        await post(lived, f"agents/wren/sessions/{session}/messages", messages=[{"role": "user", "content": content}])
+    sight = await look()
+    await sight.visit("overview")
+    waiting = sight.page.locator("section", has=sight.page.get_by_role("heading", name="What needs you"))
+    assert "lo de los dineros, olvídalo" in await waiting.inner_text()
+    assert "found: Forget that." in await waiting.inner_text()
+    link = waiting.get_by_role("listitem").filter(has_text="dineros").get_by_role("link")
+    await sight.press(link)
+    # The message as it stands in its conversation, an empty form, and no text in the address.
+    assert "lo de los dineros, olvídalo" in await sight.text("blockquote")
+    assert await sight.page.locator("main [name=query]").input_value() == ""
+    assert "dineros" not in sight.page.url
+    await sight.press(sight.page.get_by_role("link", name="In its conversation"))
+    assert "lo de los dineros, olvídalo" in await sight.text(".talk")
+    await sight.visit("forget")
+    assert "lo de los dineros, olvídalo" in await sight.text()
+    await sight.press(sight.page.get_by_role("listitem").filter(has_text="dineros").get_by_role("button"))
+    assert "Taken from the list" in await sight.text(".done")
+    assert "dineros" not in await sight.text()
+    other = sight.page.get_by_role("listitem").filter(has_text="Forget that.")
+    await sight.press(other.get_by_role("link", name="Look for it"))
+    await sight.send("Dismiss")
+    assert "Forget that." not in await sight.text()
+    await sight.visit("overview")
+    assert "found: Forget that." not in await sight.text()
+    await sight.visit("conversations/web:8")
+    assert "lo de los dineros, olvídalo" in await sight.text(".talk")
+
+
 async def test_a_conversation_is_completed_cleared_and_deleted(lived: httpx.AsyncClient, look: Look) -> None:
     sight = await look()
     await sight.visit("conversations")

@@ -329,11 +329,56 @@ def get_receipt(d: Draw) -> Call:
     return call
 
 
+def _unmet(d: Draw, acting: Acting, fields: dict[str, str], method: str = "GET", *path: str) -> Call:
+    label = f"{method} {AGENT}/unmet-requests{'/{request_id}' if path else ''}"
+    url = d.url_of(acting.agent, "unmet-requests", *path)
+    call = Call(label, acting.key, method, url, acting, params=fields)
+    if method == "DELETE":
+        call.may = may_write(acting)
+
+    def check(world: World, answer: Answer) -> None:
+        for row in objects_of(answer.result) if answer.ok else ():
+            demand("session_id" not in row or row["owner_key"] == acting.owner, "a request of somebody else's talk")
+
+    call.check = check
+    return call
+
+
+def list_unmet_requests(d: Draw) -> Call:
+    return _unmet(d, *d.acting(reads=True))
+
+
+def get_unmet_request(d: Draw) -> Call:
+    return _of_unmet(d, "GET")
+
+
+def dismiss_unmet_request(d: Draw) -> Call:
+    return _of_unmet(d, "DELETE")
+
+
+def _of_unmet(d: Draw, method: str) -> Call:
+    """One out of a list of them, or any number, which may be somebody else's."""
+    acting, fields = d.acting(reads=method == "GET")
+    if d.chance(0.4):
+        return _unmet(d, acting, fields, method, d.one_of(("ask-1", "ask-2", "ask-9", "x")))
+    call = _unmet(d, acting, fields)
+
+    def follow(answer: Answer) -> Call | None:
+        requests = answer.result["requests"] if answer.ok else []
+        return _unmet(d, acting, fields, method, requests[0]["id"]) if requests else None
+
+    call.follow = follow
+    return call
+
+
 OPERATIONS_OF_KEEPING: dict[str, tuple[int, Operation]] = {
     f"POST {MEMORY}/forget": (10, forget),
     f"POST {MEMORY}/clear": (5, clear),
     f"GET {AGENT}/receipts": (2, list_receipts),
     f"GET {AGENT}/receipts/{{receipt_id}}": (1, get_receipt),
+    f"GET {AGENT}/unmet-requests": (2, list_unmet_requests),
+    f"GET {AGENT}/unmet-requests/{{request_id}}": (1, get_unmet_request),
+    f"DELETE {AGENT}/unmet-requests/{{request_id}}": (1, dismiss_unmet_request),
     f"POST {MEMORY}/reindex": (2, reindex),
     f"GET {SNAPSHOT}/export": (5, export),
     f"POST {SNAPSHOT}/import/preview": (3, preview_import),

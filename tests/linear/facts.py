@@ -26,6 +26,7 @@ from reverie_server.heuristics.changes import (
     superseding,
     values,
 )
+from reverie_server.heuristics.corrections import correction_cues, corrections, taken_back
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
     clauses,
@@ -39,6 +40,7 @@ from reverie_server.heuristics.fact_grammar import (
     terms,
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.statements import facts_of_sentence
 from reverie_server.heuristics.requests import fact_requests, memory_requests, promises
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
@@ -158,6 +160,24 @@ def _in_lines(text: str) -> object:
     ]
 
 
+def _facts_of(text: str) -> list[StatedFact]:
+    said = statement.Statement(text, text, AT, ENGLISH, all_cues()["english"])
+    return facts_of_sentence(said, statement.Talk())
+
+
+def _corrected(text: str) -> object:
+    fragment = corrections.Fragment("the 15th", "sorry", "sorry", "next")
+    name = corrections.Fragment(text, "no, sorry", "retracts", "next")
+    return [
+        corrections.corrected(given, each, all_cues()["english"], _facts_of)
+        for given, each in (
+            (text, fragment),
+            (f"My flight is on the 14th {text[:150]}", fragment),
+            ("I live in Rome", name),
+        )
+    ]
+
+
 def _people(text: str) -> object:
     known = people.People({text[:50]: text[:50]})
     return [
@@ -174,6 +194,26 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.spoken_sentences.label_end": lambda text: spoken_sentences.label_end(
         text, 0, [text[:20]]
+    ),
+    "reverie_server.heuristics.corrections.correction_cues.cue_at": lambda text: [
+        correction_cues.cue_at(fact_requests.aligned(text), 0, cues)
+        for cues in correction_cues.correction_cues().values()
+    ],
+    "reverie_server.heuristics.corrections.corrections.fragment_of": lambda text: [
+        corrections.fragment_of(given, language, "next")
+        for language in correction_cues.correction_cues()
+        for given in (text, f"no, sorry, {text[:100]}")
+    ],
+    "reverie_server.heuristics.corrections.corrections.continued": lambda text: corrections.continued(
+        text, corrections.Fragment("", "no", "denies", "next"), "english"
+    ),
+    "reverie_server.heuristics.corrections.corrections.corrected": _corrected,
+    "reverie_server.heuristics.corrections.corrections.corrected_within": lambda text: [
+        corrections.corrected_within(given, all_cues()["english"], _facts_of)
+        for given in (text, f"My flight is on the 14th, {text[:250]}", f"{text[:250]}, no, sorry, the 15th")
+    ],
+    "reverie_server.heuristics.corrections.taken_back.taken_back_by": lambda text: taken_back.taken_back_by(
+        "My flight is on the 14th.", [text, text], all_cues()["english"], "next"
     ),
     "reverie_server.heuristics.simplified.simplified": simplified,
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,

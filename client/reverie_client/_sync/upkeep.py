@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from reverie_client._sync.bound import Bound
 from reverie_client.model import Scope, Tier
-from reverie_client.receipts import Cleared, Receipt, ReceiptPage, Reindexed, StoredReceipt
+from reverie_client.receipts import (
+    Cleared,
+    Receipt,
+    ReceiptPage,
+    Reindexed,
+    StoredReceipt,
+    UnmetRequest,
+    UnmetRequestPage,
+)
 from reverie_client.request import LONG_TIMEOUT_SECONDS, Call, segment
 
 
@@ -56,6 +64,24 @@ class Upkeep(Bound):
         path = f"{self._path}/receipts/{segment(receipt_id, 'a receipt id')}"
         call = Call(method="GET", path=path, query=self._owner, is_read=True)
         return self._connection.ask(StoredReceipt, call)
+
+    def unmet_requests(self, *, page_size: int | None = None) -> Iterator[UnmetRequest]:
+        """What was asked in the owner's conversations to forget, and nothing was found for, newest first."""
+        query = {**self._owner, "limit": page_size}
+        return self._connection.each(
+            UnmetRequestPage, Call(method="GET", path=f"{self._path}/unmet-requests", query=query, is_read=True)
+        )
+
+    def unmet_request(self, request_id: str) -> UnmetRequest:
+        """Such a request: the session and the number of the message that asks; NotFound."""
+        path = f"{self._path}/unmet-requests/{segment(request_id, 'the id of a request')}"
+        call = Call(method="GET", path=path, query=self._owner, is_read=True)
+        return self._connection.ask(UnmetRequest, call)
+
+    def dismiss_unmet_request(self, request_id: str) -> None:
+        """Take such a request from the list; nothing is forgotten by it. NotFound."""
+        path = f"{self._path}/unmet-requests/{segment(request_id, 'the id of a request')}"
+        self._connection.send(Call(method="DELETE", path=path, query=self._owner))
 
     def clear(
         self,

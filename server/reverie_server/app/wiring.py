@@ -48,6 +48,7 @@ from reverie_server.forgetting.owners import Owners
 from reverie_server.forgetting.receipts import Receipts
 from reverie_server.forgetting.said import SaidForgetting
 from reverie_server.forgetting.selection import Selection
+from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.inject.inject import Injector
 from reverie_server.llm.provider import LanguageModel
@@ -123,7 +124,8 @@ def assemble(
     selection = Selection(database, core.search, core.tombstones, now)
     stores = consolidation.stores
     forgetting = Forgetting(database, pipeline, selection, core.tombstones, stores, core.sessions, forgotten_log, now)
-    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models).listen
+    unmet_requests = UnmetRequests(database)
+    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models, unmet_requests).listen
     return Runtime(
         settings=settings,
         database=database,
@@ -143,6 +145,7 @@ def assemble(
         tombstones=core.tombstones,
         forgetting=forgetting,
         receipts=Receipts(database),
+        unmet_requests=unmet_requests,
         clearing=Clearing(database, stores, forgotten_log),
         keys=Keys(database, note_revoked(forgotten_log)),
         browser_sessions=BrowserSessions(database),

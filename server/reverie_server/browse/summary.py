@@ -18,8 +18,8 @@ class Summary:
     """Counts of what a principal sees with an agent: shared memory, and the owner's where one is named.
 
     `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, and `old` were
-    said or confirmed half a year ago. `contradictions` and `duplicates` are open; of jobs, `failed_jobs` are those that
-    failed for good, `open_jobs` those that wait or run.
+    said or confirmed half a year ago. `contradictions` and `duplicates` are open; for `unmet_requests` to forget
+    nothing was found; of jobs, `failed_jobs` are those that failed for good, `open_jobs` those that wait or run.
     """
 
     facts: int
@@ -33,6 +33,7 @@ class Summary:
     entities: int
     contradictions: int
     duplicates: int
+    unmet_requests: int
     failed_jobs: int
     open_jobs: int
 

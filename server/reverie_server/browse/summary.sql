@@ -26,7 +26,10 @@ SELECT t.facts::integer, t.trusted::integer, t.doubted::integer, t.old::integer,
        (SELECT count(*) FROM contradictions c JOIN own o USING (slice_id)
         WHERE c.tenant_id = %(tenant_id)s AND c.state = 'open')::integer AS contradictions,
        (SELECT count(*) FROM duplicates p JOIN own o USING (slice_id)
-        WHERE p.tenant_id = %(tenant_id)s AND p.state = 'open')::integer AS duplicates
+        WHERE p.tenant_id = %(tenant_id)s AND p.state = 'open')::integer AS duplicates,
+       (SELECT count(*) FROM unmet_requests r JOIN sessions c ON c.tenant_id = r.tenant_id AND c.session_key = r.session_key
+        WHERE r.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+          AND c.owner_key IS NOT DISTINCT FROM %(owner_key)s::text)::integer AS unmet_requests
 FROM trust t
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS sessions, coalesce(sum(c.message_count), 0)::integer AS messages FROM sessions c

@@ -24,7 +24,7 @@ SQL = Queries(__file__)
 class ForgettableMessages(Forgettable):
     """The messages of sessions. A session that clearing leaves without messages and episodes is removed too."""
 
-    tables = frozenset({"sessions", "messages", "compactions", "window_summaries"})
+    tables = frozenset({"sessions", "messages", "compactions", "window_summaries", "unmet_requests"})
     cleared_with = "message"
 
     def __init__(self, count_tokens: CountTokens = estimate_tokens) -> None:
@@ -45,9 +45,13 @@ class ForgettableMessages(Forgettable):
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
-        """Rewrite the messages, and the summaries that stand for them."""
+        """Rewrite the messages, and the summaries that stand for them; what they asked to forget is done by it."""
         texts = forgotten.texts
         held = await session_erase.take_out(connection, place, slice_, texts, settings, self._count_tokens)
+        if held.found:
+            session_keys, seqs = zip(*held.found, strict=True)
+            params = {"tenant_id": place.tenant_id, "session_keys": list(session_keys), "seqs": list(seqs)}
+            await connection.execute(SQL["meet_requests"], params)
         return _findings(held, texts)
 
     async def clear(

@@ -24,3 +24,8 @@ WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s;
 
 -- drop_summary: empty the summary of a session some of whose messages are gone
 UPDATE sessions SET summary = '' WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;
+
+-- meet_requests: what some messages asked to forget is no open request any more
+DELETE FROM unmet_requests r
+USING unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS of(session_key, seq)
+WHERE r.tenant_id = %(tenant_id)s AND r.session_key = of.session_key AND r.seq = of.seq;

@@ -24,6 +24,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
+from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests, last_statement
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
@@ -48,13 +49,22 @@ _MESSAGES_BEFORE = 8
 # A statement is what words are about that has this share of them, by weight.
 _NAMED_SHARE = 0.5
 _FULL_STOPS = ".!?。！？…"
+_EDGES = f" {_FULL_STOPS}"
 
 
 class SaidForgetting:
     """Listens to what is said in sessions, and forgets what a user asks to forget."""
 
-    def __init__(self, forgetting: Forgetting, selection: Selection, sessions: Sessions, models: ModelSlot) -> None:
+    def __init__(
+        self,
+        forgetting: Forgetting,
+        selection: Selection,
+        sessions: Sessions,
+        models: ModelSlot,
+        unmet: UnmetRequests,
+    ) -> None:
         self._forgetting = forgetting
+        self._unmet = unmet
         self._selection = selection
         self._sessions = sessions
         self._models = models
@@ -62,7 +72,10 @@ class SaidForgetting:
     async def listen(
         self, grant: Grant, place: Place, session: Session, messages: Sequence[NewMessage]
     ) -> Sequence[str]:
-        """Do what new messages of a session ask; the ids of the receipts. Failures are logged."""
+        """Do what new messages of a session ask; the ids of the receipts. Failures are logged.
+
+        That nothing was found for what a message surely asks is noted, for a person to look for it.
+        """
         receipts: list[str] = []
         try:
             language = grant.settings.language
@@ -83,23 +96,30 @@ class SaidForgetting:
                     requests = asked.get(message.content, [])
                 else:
                     continue
-                receipts += await self._forget(grant, place, requests, page, index)
+                done, is_unmet = await self._forget(grant, place, requests, page, index)
+                receipts += done
+                if done or is_unmet:
+                    await self._unmet.note(place, session.session_key, message.seq, is_unmet=is_unmet)
         except ReverieError as error:
             log.warning("said_forgetting_failed", code=error.code)
         return tuple(receipts)
 
     async def _forget(
         self, grant: Grant, place: Place, requests: Sequence[ForgetRequest], page: Sequence[Message], index: int
-    ) -> list[str]:
-        """Do what a message asks, by its place on a page; the ids of the receipts."""
+    ) -> tuple[list[str], bool]:
+        """Do what a message asks, by its place on a page: the ids of the receipts, and whether nothing was found for
+        something that it surely asks."""
         receipts: list[str] = []
+        is_unmet = False
         for request in requests:
             texts = await self._meant(grant, place, request, page[:index])
-            if texts:
+            if not texts:
+                is_unmet = is_unmet or request.is_certain
+            else:
                 texts += echoes(texts, page[max(0, index - 3) : index + 2], grant.settings.language)
                 receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
                 receipts += [receipt.receipt_id] if receipt.receipt_id else []
-        return receipts
+        return receipts, is_unmet
 
     async def _asked(self, messages: Sequence[NewMessage], language: str) -> dict[str, list[ForgetRequest]]:
         """What users ask to forget, by message."""
@@ -150,9 +170,9 @@ class SaidForgetting:
         if request.kind == "own":
             return [request.sentence]
         if request.kind == "topic":
-            found = await self._selection.about(grant, place, request.topic)
+            found = await self._about(grant, place, request)
             # The request names it, too.
-            return [*found, request.sentence] if set(found) - {request.sentence} else []
+            return [*found, request.sentence] if found else []
         if request.is_about_what_follows:
             return [request.after[0]]
         heard = [request.before, *(tuple(statements(each.content)) for each in reversed(before) if each.role == "user")]
@@ -172,7 +192,7 @@ class SaidForgetting:
         if request.kind == "nearby":
             language = grant.settings.language
             named = [text for said in heard for text in said if is_about(text, request.topic, language)]
-            named = named or await self._selection.about(grant, place, request.topic)
+            named = named or await self._about(grant, place, request)
             if named:
                 return [*named, request.sentence]
         for said in heard:
@@ -181,6 +201,12 @@ class SaidForgetting:
                 is_whole = request.kind == "message"
                 return [text for text in said if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
         return []
+
+    async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
+        """The statements of the whole memory that have every word of the topic, without copies of the request."""
+        asked = request.sentence.strip(_EDGES)
+        found = await self._selection.about(grant, place, request.topic)
+        return [text for text in found if asked not in text and text.strip(_EDGES) not in asked]
 
     async def _named(
         self, grant: Grant, place: Place, request: ForgetRequest, topic: str, heard: Sequence[str]

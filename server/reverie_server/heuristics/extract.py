@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer.text.split import split
+from reverie_server.heuristics.corrections.corrections import Where
+from reverie_server.heuristics.corrections.taken_back import taken_back_by
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, NOTABLE, asks, rarity, salience, sentences
@@ -57,7 +59,8 @@ class UserStatement:
 class _Piece:
     """A sentence, or a few that follow each other. `at`: the number of its message, and its number in the message.
 
-    `cues` are those of its message's language, `kinds` the kinds of cues in it.
+    `said` are the sentences of one that the next one corrects, else (). `cues` are those of its message's language,
+    `kinds` the kinds of cues in it.
     """
 
     message: Message
@@ -67,6 +70,7 @@ class _Piece:
     asks: bool
     cues: Cues | None
     kinds: frozenset[str]
+    said: tuple[str, ...] = ()
 
 
 def notable_lines(messages: Sequence[Message]) -> list[str]:
@@ -81,7 +85,8 @@ def notes_of(
 
     At most MAX_LINES of at most MAX_LINE_CHARS characters, the best where there are more. Questions, greetings, code
     blocks, tool output and text that the memory had injected are never among them, nor the sentences `without`. In
-    place of a sentence stands what `resolved` has for it, with names in place of pronouns.
+    place of a sentence stands what `resolved` has for it, with names in place of pronouns. One that is corrected in the
+    next stands with it, or as it then holds.
     """
     worth = [
         piece
@@ -89,12 +94,16 @@ def notes_of(
         if not piece.asks
         and piece.score >= NOTABLE
         and (piece.message.role == "user" or "decision" in piece.kinds)
-        and piece.text not in without
+        and not any(sentence in without for sentence in (piece.text, *piece.said))
         and split_request(piece.text).kind in ("none", "inside")
     ]
-    worth = [replace(piece, text=(resolved or {}).get(piece.text, piece.text)) for piece in worth]
+    worth = [replace(piece, text=_resolved(piece, resolved or {})) for piece in worth]
     lines = _distinct(_joined(_best(worth, _CANDIDATES)))
     return [Note(_note_line(line), line.message) for line in _best(lines, MAX_LINES)]
+
+
+def _resolved(piece: _Piece, resolved: Mapping[str, str]) -> str:
+    return resolved.get(piece.said[-1] if piece.said else piece.text, piece.text)
 
 
 def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
@@ -111,7 +120,9 @@ def statements_of(messages: Sequence[Message]) -> list[UserStatement]:
         and ("remember" in piece.kinds or ("preference" in piece.kinds and piece.score >= NOTABLE))
     ]
     return [
-        UserStatement(_as_fact(piece), _category(piece.kinds), piece.message, piece.text)
+        UserStatement(
+            _as_fact(piece), _category(piece.kinds), piece.message, piece.said[-1] if piece.said else piece.text
+        )
         for piece in _distinct(_best(found, MAX_LINES))
     ]
 
@@ -179,7 +190,29 @@ def _pieces(messages: Sequence[Message]) -> list[_Piece]:
             score = salience(text, cues, rare)
             kinds = _kinds(text, cues)
             pieces.append(_Piece(message, (number, index), text, score, asks(text, cues), cues, kinds))
-    return pieces
+    return _with_corrections(pieces)
+
+
+def _with_corrections(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """The pieces, of which each that the user corrects in the next sentence stands as one with it."""
+    spoken = [at for at, piece in enumerate(pieces) if piece.message.role == "user"]
+    joined: dict[int, _Piece] = {}
+    gone: set[int] = set()
+    for order, at in enumerate(spoken):
+        piece, following = pieces[at], spoken[order + 1 : order + 3]
+        if at in gone or piece.asks or not following:
+            continue
+        between = pieces[at + 1 : following[0]]
+        where: Where = "next"
+        if between:
+            where = "answer_to_question" if any(each.asks for each in between) else "answer"
+        count = taken_back_by(piece.text, [pieces[each].text for each in following], piece.cues, where)
+        if count:
+            said = tuple(pieces[each].text for each in (at, *following[:count]))
+            space = "" if piece.text.endswith(_UNSPACED_ENDS) else " "
+            joined[at] = replace(piece, text=space.join(said), said=said)
+            gone.update(following[:count])
+    return [joined.get(at, piece) for at, piece in enumerate(pieces) if at not in gone]
 
 
 def _cues_of(found: Sequence[str], common: Cues | None) -> Cues | None:

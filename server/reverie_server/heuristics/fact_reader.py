@@ -7,6 +7,7 @@ promises to remember is asked for.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 
+from reverie_server.heuristics.corrections.corrections import (
+    Fragment,
+    ReadSentence,
+    Where,
+    continued,
+    corrected,
+    corrected_within,
+    fragment_of,
+)
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fact
@@ -24,7 +34,7 @@ from reverie_server.heuristics.requests.fact_requests import Request, is_of_next
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
-from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact, Utterance
+from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, Change, StatedFact, Utterance
 from reverie_server.text.fences import strip_injected
 
 # A longer sentence is pasted, or none.
@@ -40,6 +50,8 @@ _ASKS = (
 _ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
 _FEWEST_WORDS = 4
+# So many corrections are looked at in one reading: each reads a sentence a few times more.
+_MAX_CORRECTIONS = 50
 _HAS_DIGIT = re.compile(r"\d")
 _PRONOUNS = frozenset({"ich", "wir", "er", "sie", "es", "man"})
 _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
@@ -47,7 +59,11 @@ _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|
 
 @dataclass(slots=True)
 class _Reader:
-    """The reading of a conversation so far. `last` are the facts of the sentence before, for `please remember that`."""
+    """The reading of a conversation so far. `last` are the facts of the sentence before, for `please remember that`.
+
+    `stated` is the statement before, with the number of its utterance and its facts, which a next sentence may correct;
+    `taken_back` a cue alone behind it; `between` what the assistant said since.
+    """
 
     talk: Talk
     facts: list[StatedFact] = field(default_factory=list)
@@ -55,6 +71,10 @@ class _Reader:
     last_count: int = 0
     asked_next: bool = False
     asked_thing: str | None = None
+    stated: tuple[int, Statement, Sequence[StatedFact]] | None = None
+    taken_back: Fragment | None = None
+    between: Where = "next"
+    corrections: int = 0
 
 
 @cache
@@ -87,6 +107,9 @@ def read_facts(
             and promises_to_remember(utterance.text)
         ):
             _ask_for_last(reader)
+        if utterance.speaker == "assistant":
+            is_question = reader.between == "answer_to_question" or any(mark in utterance.text for mark in "?？")
+            reader.between = "answer_to_question" if is_question else "answer"
     return reader.facts
 
 
@@ -96,6 +119,8 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
     names = [name for name in (utterance.name, reader.talk.user_name) if name]
     before = len(reader.facts)
     reader.talk.is_of_other = False
+    if utterance.speaker == "file":
+        reader.stated = None
     spans = spoken_sentences(text, names)
     for number, span in enumerate(spans):
         sentence = text[span.start : span.end]
@@ -117,6 +142,9 @@ def _read_sentence(
 ) -> None:
     talk = reader.talk
     talk.number += 1
+    if _corrects(reader, index, utterance, sentence):
+        return
+    reader.stated, reader.taken_back, reader.between = None, None, "next"
     thing, reader.asked_thing = reader.asked_thing, None
     named = with_named(sentence, thing) if thing is not None else None
     request = split_request(sentence) if named is None else Request("inside", 0, len(named))
@@ -144,7 +172,14 @@ def _read_sentence(
         reader.last_sentence, reader.last_count = None, 0
         return
     statement = Statement(sentence, core, utterance.said_at, phrases, cues, is_asked, utterance.speaker == "file")
-    if asks(sentence, cues) and request.kind != "inside":
+    held = None
+    if _may_look(reader) and not is_quoted(core):
+        held = corrected_within(core, cues, _reads(reader, statement))
+    if held is not None:
+        reader.corrections += 1
+        core = held.statement
+        statement = replace(statement, core=core)
+    if asks(sentence if held is None else core, cues) and request.kind != "inside":
         # `My eye exam is on May 12, what should I ask there?`
         before = _before_question(core)
         is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
@@ -167,7 +202,66 @@ def _read_sentence(
     if is_asked and not found:
         found = [fact for fact in [request_fact(statement, talk)] if fact]
     reader.last_sentence = (index, sentence, statement)
+    reader.stated = (index, statement, found)
     _add(reader, index, utterance, sentence, [replace(fact, is_request=is_asked) for fact in found])
+
+
+def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) -> bool:
+    """Whether a sentence takes back a part of the statement before it, and nothing else; then what holds is read."""
+    if reader.stated is None or not _may_look(reader):
+        return False
+    of, statement, facts = reader.stated
+    cues = statement.cues
+    assert cues is not None
+    where: Where = "next" if of == index else reader.between
+    if reader.taken_back is not None:
+        fragment = continued(sentence, reader.taken_back, cues.language)
+    else:
+        fragment = fragment_of(sentence, cues.language, where)
+    if fragment is None:
+        return False
+    if not fragment.text:
+        reader.taken_back = fragment
+        return True
+    reader.corrections += 1
+    held = corrected(statement.core, fragment, cues, _reads(reader, statement))
+    if held is None:
+        return False
+    corrected_statement = replace(statement, sentence=sentence, core=held.statement, said_at=utterance.said_at)
+    read = facts_of_sentence(corrected_statement, reader.talk)
+    # What the statement says besides is said with the words that hold.
+    held_too = {_key(fact) for fact in facts} & {_key(fact) for fact in read}
+    reader.facts[:] = [
+        fact
+        for fact in reader.facts
+        if not (fact.utterance == of and fact.sentence == statement.sentence and _key(fact) in held_too)
+    ]
+    is_request = any(fact.is_request for fact in facts) or statement.is_asked
+    new = [fact if _key(fact) in held_too else _replacing(fact, facts, fragment) for fact in read]
+    _add(reader, index, utterance, sentence, [replace(fact, is_request=is_request) for fact in new])
+    reader.last_sentence = (index, sentence, corrected_statement)
+    reader.stated, reader.taken_back = (index, corrected_statement, read), None
+    return True
+
+
+def _replacing(fact: StatedFact, facts: Sequence[StatedFact], fragment: Fragment) -> StatedFact:
+    """The fact with the one whose place it takes. Of a functional one its predicate says which."""
+    gone = [old.object for old in facts if (old.subject, old.predicate) == (fact.subject, fact.predicate)]
+    old = gone[0] if len(gone) == 1 and not fact.is_functional else None
+    return replace(fact, change=Change("replaces", fragment.cue[:40], old))
+
+
+def _key(fact: StatedFact) -> tuple[str, str, str]:
+    return fact.subject, fact.predicate, folded(fact.object)
+
+
+def _may_look(reader: _Reader) -> bool:
+    return reader.corrections < _MAX_CORRECTIONS
+
+
+def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
+    """Reads sentences in place of a statement, of which the conversation knows nothing afterwards."""
+    return lambda text: facts_of_sentence(replace(statement, sentence=text, core=text), copy.deepcopy(reader.talk))
 
 
 def _before_question(sentence: str) -> str:
@@ -188,7 +282,7 @@ def _add(
     seen: set[tuple[str, str, str]] = set()
     count = 0
     for fact in found:
-        key = (fact.subject, fact.predicate, folded(fact.object))
+        key = _key(fact)
         if key in seen:
             continue
         seen.add(key)

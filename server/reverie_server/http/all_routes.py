@@ -33,6 +33,7 @@ from reverie_server.http.routes import (
     snapshots,
     tools,
     turns,
+    unmet_requests,
 )
 
 API = "/api/v1"
@@ -44,6 +45,7 @@ PARTS = (
     inject,
     longterm,
     receipts,
+    unmet_requests,
     snapshots,
     listings,
     sessions,

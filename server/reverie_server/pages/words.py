@@ -42,6 +42,7 @@ _DONE: Mapping[str, str] = {
     "retried": "It is tried again in the background.",
     "merged": "The two are one now. It can be undone at the bottom of this page.",
     "apart": "They are two.",
+    "dismissed": "Taken from the list. Nothing was forgotten, and the message stays.",
     "nothing": "Nothing was removed: it is not there any more.",
 }
 SECTIONS: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from reverie_client import AsyncReverie, Reverie
 
 LISTS = (
     *("agents", "dream_archive_month", "dream_reports", "duplicates", "entities", "episodes", "files", "messages"),
-    "versions",
+    *("unmet_requests", "versions"),
 )
 _END = object()
 

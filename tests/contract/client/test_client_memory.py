@@ -167,6 +167,18 @@ async def test_what_is_forgotten_is_first_shown(me: Any) -> None:
         await me.forget(text="tea", id="1")
 
 
+async def test_what_was_asked_to_be_forgotten_and_not_found_is_listed_and_dismissed(me: Any) -> None:
+    await me.add_messages("web:1", [{"role": "user", "content": "Forget what I said about the zeppelin.", "id": "m-1"}])
+    [request] = [each async for each in me.unmet_requests(page_size=1)]
+    assert (request.session_id, request.seq, request.message_id, request.owner_key) == ("web:1", 1, "m-1", "user:42")
+    assert await me.unmet_request(request.id) == request
+    assert (await me.summary()).unmet_requests == 1
+    await me.dismiss_unmet_request(request.id)
+    assert [each async for each in me.unmet_requests()] == []
+    with pytest.raises(reverie_client.NotFound):
+        await me.dismiss_unmet_request(request.id)
+
+
 async def test_clearing_is_dry_unless_told(me: Any) -> None:
     await me.write("memory/2026-04-03.md", "x")
     await me.write("notes.md", "x")

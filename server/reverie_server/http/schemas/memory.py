@@ -14,6 +14,7 @@ from reverie_indexer.model import Scope, Tier
 from reverie_server.forgettable import ForgetTier, Selection
 from reverie_server.forgetting.receipts import StoredReceipt, receipt_name
 from reverie_server.forgetting.selection import MAX_ITEMS, Target
+from reverie_server.forgetting.unmet import UnmetRequest, request_name
 from reverie_server.http.schemas.common import Owner, request_config, response_config
 from reverie_server.text.fields import Text
 from reverie_server.text.front_matter import MAX_TAG_CHARS, normal_tag
@@ -81,6 +82,14 @@ _STORED = {
     "embeddings": 1,
     "tombstones": 1,
     "scope": "personal",
+    "owner_key": "user:42",
+}
+_UNMET = {
+    "id": "ask-3",
+    "asked_at": "2026-04-03T09:30:00Z",
+    "session_id": "telegram:17",
+    "seq": 12,
+    "message_id": None,
     "owner_key": "user:42",
 }
 
@@ -192,6 +201,33 @@ class ReceiptList(BaseModel):
 def stored_receipt(receipt: StoredReceipt) -> StoredReceiptBody:
     """A receipt as a response model."""
     return StoredReceiptBody.model_validate({**asdict(receipt), "id": receipt_name(receipt.receipt_id)}, strict=False)
+
+
+class UnmetRequestBody(BaseModel):
+    """A message that asks to forget something for which nothing was found: by its session and its number there."""
+
+    model_config = response_config(**_UNMET)
+
+    id: str
+    asked_at: datetime
+    session_id: str
+    seq: int
+    message_id: str | None
+    owner_key: str | None
+
+
+class UnmetRequestList(BaseModel):
+    """A page of such requests, newest first."""
+
+    model_config = response_config(requests=[_UNMET], next_cursor=None)
+
+    requests: list[UnmetRequestBody]
+    next_cursor: str | None
+
+
+def unmet_request(request: UnmetRequest) -> UnmetRequestBody:
+    """A request as a response model."""
+    return UnmetRequestBody.model_validate({**asdict(request), "id": request_name(request.request_id)}, strict=False)
 
 
 class Clear(Owner):

@@ -39,6 +39,7 @@ _SUMMARY = {
     "old": 0,
     "contradictions": 1,
     "duplicates": 0,
+    "unmet_requests": 0,
     "card": 2,
     "failed_jobs": 0,
     "open_jobs": 1,
@@ -91,9 +92,10 @@ class SummaryBody(BaseModel):
     """Counts of what an owner and all share have with an agent, and how the server is.
 
     `facts` hold now: `trusted` have more trust than they began with, `doubted` less than half of that, `old` were said
-    or confirmed half a year ago. `contradictions` and `duplicates` wait for a decision. `card`: how many new entries of
-    MEMORY.md the owner has not seen. `language_model` is its name, null without one; `model_paused`: it fails.
-    `backup`: how the backups by the clock stand (`none`: the first is not made yet), null where none are to be made.
+    or confirmed half a year ago. `contradictions` and `duplicates` wait for a decision, and so do `unmet_requests` to
+    forget, for which nothing was found. `card`: how many new entries of MEMORY.md the owner has not seen.
+    `language_model` is its name, null without one; `model_paused`: it fails. `backup`: how the backups by the clock
+    stand (`none`: the first is not made yet), null where none are to be made.
     """
 
     model_config = response_config(**_SUMMARY)
@@ -109,6 +111,7 @@ class SummaryBody(BaseModel):
     old: int
     contradictions: int
     duplicates: int
+    unmet_requests: int
     card: int
     failed_jobs: int
     open_jobs: int

@@ -15,6 +15,7 @@ from reverie_server.http.schemas.facts import ContradictionBody, ContradictionsQ
 from reverie_server.http.schemas.pipeline import DeadLetterBody, PipelineQuery
 from reverie_server.http.schemas.timeline import TimelineQuery
 from reverie_server.pages.entrance import ROOT
+from reverie_server.pages.routes.forget import waiting_requests
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
@@ -39,6 +40,7 @@ async def overview(visit: Visiting) -> Response:
         summary=summary,
         facts=known,
         contradictions=await _contradictions(visit) if summary.contradictions else [],
+        unmet=await waiting_requests(visit, _WAITING) if summary.unmet_requests else [],
         report=report,
         changed=changed,
         card=card,

@@ -1,0 +1,89 @@
+"""What somebody asked in a conversation to forget, and nothing was found for: it waits for a person, by its message.
+
+A request is the number of its message in its session and no text. It goes with the message, with what is forgotten of
+the message, and when a person dismisses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from reverie_indexer.database.database import Database, visible_slices
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import NotFound
+from reverie_indexer.index import store
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.model import Place
+from reverie_server.access.principal import Principal
+
+SQL = Queries(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetRequest:
+    """The message that asks: the session's id, its number there, and the caller's own id of it, if it has one."""
+
+    request_id: int
+    asked_at: datetime
+    session_id: str
+    seq: int
+    message_id: str | None
+    owner_key: str | None
+
+
+class UnmetRequests:
+    """Notes such requests, and reads those of the owner's conversations, or without one of the team's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, place: Place, session_key: int, seq: int, *, is_unmet: bool) -> None:
+        """Note that nothing was found for what a message asks, or, not `is_unmet`, that it is done.
+
+        A message that is gone meanwhile is not noted.
+        """
+        async with self._database.tenant(place.tenant_id) as connection:
+            if await own_slices(connection, place):
+                params = {"tenant_id": place.tenant_id, "session_key": session_key, "seq": seq}
+                await connection.execute(SQL["add" if is_unmet else "drop"], params)
+
+    async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[UnmetRequest]:
+        """Requests, newest first."""
+        return await self._rows("page", principal, {"before": before, "limit": limit})
+
+    async def one(self, principal: Principal, given_id: str) -> UnmetRequest:
+        """The request of that id; NotFound for one that is gone, or that is somebody else's."""
+        rows = await self._rows("one", principal, {"request_id": parse_request_id(given_id)})
+        if not rows:
+            raise NotFound(f"there is no request {given_id!r}")
+        return rows[0]
+
+    async def dismiss(self, principal: Principal, given_id: str) -> None:
+        """Take a request from the list; NotFound as `one`. Nothing is forgotten by it."""
+        await self._rows("dismiss", principal, {"request_id": (await self.one(principal, given_id)).request_id})
+
+    async def _rows(self, name: str, principal: Principal, params: Mapping[str, Any]) -> list[UnmetRequest]:
+        tenant_id, agent_id, owner_key = principal.tenant_id, principal.agent_id, principal.owner_key
+        async with self._database.tenant(tenant_id) as connection:
+            if not await store.agent_exists(connection, tenant_id, agent_id):
+                raise NotFound(f"there is no agent {agent_id!r}")
+            await visible_slices(connection, tenant_id, agent_id, owner_key)
+            values = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key, **params}
+            rows = await (await connection.execute(SQL[name], values)).fetchall()
+        return [UnmetRequest(**row) for row in rows]
+
+
+def request_name(number: int) -> str:
+    """The id of a request as everybody outside sees it, such as `ask-12`."""
+    return f"ask-{number}"
+
+
+def parse_request_id(given: str) -> int:
+    """The number in such an id; NotFound for anything else."""
+    number = given.removeprefix("ask-")
+    if number == given or not (number.isascii() and number.isdigit() and len(number) <= 18):
+        raise NotFound(f"there is no request {given[:100]!r}")
+    return int(number)
