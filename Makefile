@@ -17,7 +17,7 @@ TORCH_BRINGS := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
   nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 
-.PHONY: setup models browser screenshots demo serve test test-all test-live test-ha test-endurance check lock lint-docker clean
+.PHONY: setup models browser screenshots demo serve test test-all test-live test-ha test-endurance test-image check lock lint-docker clean
 
 setup: $(STAMP)
 
@@ -69,10 +69,10 @@ check: setup
 
 # WITH_MODELS=1 adds the tests that need torch, WITH_BROWSER=1 those in a browser, which are else left out.
 test: check $(if $(WITH_MODELS),models) $(if $(WITH_BROWSER),browser)
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live and not ha $(if $(WITH_MODELS),,and not models)"
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live and not ha and not image $(if $(WITH_MODELS),,and not models)"
 
 test-all: check models browser
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live and not ha"
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live and not ha and not image"
 
 # Against the language model that REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL name; takes as long as it does.
 test-live: setup
@@ -90,6 +90,11 @@ $(HA_VENV)/.installed: ha.lock
 # A million requests and a thousand kills; ended, it goes on where it was.
 test-endurance: setup
 	@$(BIN)/python -m tests.endurance.campaign
+
+# The Dockerfile's steps in trees of Debian by chroot, and the image's program as compose.yaml and Kubernetes run it. Wants
+# root, mmdebstrap and iproute2, and takes some minutes.
+test-image: setup
+	@$(BIN)/pytest -m image -s -o faulthandler_timeout=0 tests/image
 
 # Refreshes the locks; needs uv (`pip install uv`).
 lock:

@@ -7,13 +7,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 import typer.main
 import yaml
 from docs import generate
+from tests.image.dockerfile import Ignored, stages
 
 from reverie_indexer.errors import Overloaded
 from reverie_server.access.keys import _KEY
@@ -65,14 +66,12 @@ def check_command(words: list[str]) -> None:
 
 def image() -> dict[str, str]:
     """The variables of the image, with its user, port and command under the names of their instructions."""
-    last = (ROOT / "Dockerfile").read_text().rpartition("\nFROM ")[2].replace("\\\n", "")
     variables: dict[str, str] = {}
-    for line in last.splitlines():
-        instruction, _, rest = line.strip().partition(" ")
-        if instruction == "ENV":
-            variables |= dict(pair.split("=", 1) for pair in rest.split())
-        elif instruction in ("USER", "EXPOSE", "VOLUME", "CMD"):
-            variables[instruction] = rest
+    for instruction in stages((ROOT / "Dockerfile").read_text())[-1].instructions:
+        if instruction.name == "ENV":
+            variables |= dict(pair.split("=", 1) for pair in instruction.rest.split())
+        elif instruction.name in ("USER", "EXPOSE", "VOLUME", "CMD"):
+            variables[instruction.name] = instruction.rest
     return variables
 
 
@@ -81,8 +80,23 @@ def test_the_image_listens_where_its_port_is_published_and_runs_as_a_named_user(
     assert values["REVERIE_HOST"] == "0.0.0.0"
     assert values["EXPOSE"] == str(DEFAULTS["port"])
     assert values["VOLUME"] == values["REVERIE_DATA_DIR"]
-    assert f"useradd --system --uid {values['USER']} " in (ROOT / "Dockerfile").read_text()
+    for command in (f"groupadd --system --gid {values['USER']} ", f"useradd --system --uid {values['USER']} "):
+        assert command in (ROOT / "Dockerfile").read_text()
     check_command(yaml.safe_load(values["CMD"]))
+
+
+def test_an_engine_gets_what_is_copied_and_no_secret() -> None:
+    ignored = Ignored((ROOT / ".dockerignore").read_text())
+    for path in (
+        "runtime.lock",
+        "server/reverie_server/cli/main.py",
+        "benchmarks/reverie_bench/cli.py",
+        "prompts/a.md",
+    ):
+        assert PurePosixPath(path) not in ignored, path
+    secrets = (".env", "secret.yaml", "bootstrap_admin_key", "monday.rvb", ".git/config", ".venv-ha/bin/python")
+    for path in (*secrets, "benchmarks/peers/run.py", "tests/ports.py", "benchmarks/reverie_bench/__pycache__/cli.pyc"):
+        assert PurePosixPath(path) in ignored, path
 
 
 def test_compose_publishes_on_loopback_keeps_data_and_asks_for_the_first_key() -> None:
@@ -227,7 +241,8 @@ def test_a_pod_may_do_as_little_as_it_needs(name: str) -> None:
     spec, container = pod(name)
     assert spec["securityContext"]["runAsNonRoot"] is True
     # initdb and file rights know the image's user alone.
-    assert str(spec["securityContext"]["runAsUser"]) == image()["USER"]
+    for name in ("runAsUser", "runAsGroup", "fsGroup"):
+        assert str(spec["securityContext"][name]) == image()["USER"]
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert spec["automountServiceAccountToken"] is False
     assert container["securityContext"] == {

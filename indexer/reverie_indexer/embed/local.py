@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,8 @@ def _verified(model: BuiltInModel, weights: Path, name: str) -> bytes:
 
 
 def _session(graph: Path, threads: int) -> Any:
+    # Read as the library is loaded: else it writes an id of this device, and sends what it does to its maker.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
