@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 from pydantic import SecretStr
 from tests.backups import serving
-from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, put
+from tests.integration.test_forget import GRANT, MINE, SECRET, put
 
 from reverie_indexer.database.preparing import prepare_database
 from reverie_server.app.base_backup import BasePlan, take_base
@@ -37,11 +37,18 @@ def settings_in(directory: Path) -> Settings:
 
 
 @asynccontextmanager
+async def served(settings: Settings, conninfo: str) -> AsyncIterator[Runtime]:
+    """Everything wired over an embedded server that is there."""
+    async with serving(settings.model_copy(update={"database_url": SecretStr(conninfo)})) as runtime:
+        yield runtime
+
+
+@asynccontextmanager
 async def embedded(settings: Settings) -> AsyncIterator[tuple[Runtime, str]]:
     """Everything wired over the embedded server, and how to reach it; the server has stopped in the end."""
     async with open_server(settings) as (conninfo, _):
         await prepare_database(conninfo)
-        async with serving(settings.model_copy(update={"database_url": SecretStr(conninfo)})) as runtime:
+        async with served(settings, conninfo) as runtime:
             yield runtime, conninfo
 
 
@@ -59,7 +66,7 @@ def now(conninfo: str) -> datetime:
     return row[0].astimezone(UTC)  # type: ignore[no-any-return]
 
 
-def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def until(condition: Callable[[], bool], seconds: float = 180.0) -> None:
     """Wait until something is so; it fails where it is not so in time."""
     end = time.monotonic() + seconds
     while not condition():
@@ -129,6 +136,3 @@ async def _revoke_slowly(runtime: Runtime, key_id: str, begun: asyncio.Event, go
         await log.note(connection, "key", key_id)
         begun.set()
         await go_on.wait()
-
-
-__all__ = ["PRINCIPAL", "Made", "embedded", "found", "make", "now", "settings_in", "until"]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,9 +18,10 @@ from tests.backups import shown_nowhere
 from tests.clusters import cluster_directory
 from tests.consistency import assert_index_consistent
 from tests.integration.test_forget import PRINCIPAL, leftovers, put
-from tests.point_in_time import Made, embedded, found, make, now, settings_in
+from tests.point_in_time import Made, embedded, found, make, now, served
 
 from reverie_indexer.errors import Conflict, NotFound, SetupError, Unauthorized
+from reverie_indexer.postgres.host import kill_all
 from reverie_server.app.databases import archive_of, open_server
 from reverie_server.app.point_in_time import (
     NotArchived,
@@ -50,6 +55,17 @@ def made(life: Made) -> Iterator[Made]:
 
 async def restored(settings: Settings, to: datetime, options: RestoreOptions = REPLACE) -> RestoredTo:
     return await restore_to_time(settings, to, options, shown_nowhere)
+
+
+def by_command(made: Made, *options: str) -> subprocess.CompletedProcess[str]:
+    """The same by the command line."""
+    settings = {
+        "REVERIE_EMBEDDER": "hashing",
+        "REVERIE_DATA_DIR": str(made.settings.data_dir),
+        "REVERIE_WAL_ARCHIVE_DIR": str(made.settings.wal_archive_dir),
+    }
+    command = [sys.executable, "-m", "reverie_server.cli.main", "restore", *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **settings})
 
 
 async def read(runtime: Runtime, path: str) -> str | None:
@@ -111,10 +127,30 @@ async def test_on_another_machine_with_the_archive_and_the_log_alone(made: Made)
     with pytest.raises(SetupError, match="would come back"):
         await restored(made.settings, made.good, RestoreOptions())
     (home / "forgotten.log").write_bytes(log)
-    await restored(made.settings, made.good, RestoreOptions())
+    done = await asyncio.to_thread(by_command, made, "--to-time", made.good.isoformat())
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("restored: the last transaction is of ")
+    assert first.endswith(f", from the base backup of {made.base:%Y-%m-%d %H:%M:%S.%f} UTC")
+    assert second == "forgotten since then, in 3 acts: 2 key, 1 texts"
     async with embedded(made.settings) as (runtime, conninfo):
         assert await read(runtime, "plan.md") == "The bridge opens in spring.\n"
         assert leftovers(conninfo, "quince") == []
+
+
+@pytest.mark.slow
+async def test_what_a_server_that_was_killed_had_not_archived_is_there(made: Made) -> None:
+    home = made.directory / "home"
+    async with open_server(made.settings) as (conninfo, _):
+        async with served(made.settings, conninfo) as runtime:
+            await put(runtime.pipeline, "more.md", "More.\n")
+            more = now(conninfo)
+            await put(runtime.pipeline, "most.md", "Most.\n")
+        kill_all(home / "postgres", time.monotonic() + 30)
+    back = await restored(made.settings, more)
+    assert made.later < back.last <= more
+    async with embedded(made.settings) as (runtime, _):
+        assert (await read(runtime, "more.md"), await read(runtime, "most.md")) == ("More.\n", None)
 
 
 async def test_times_outside_are_refused_and_nothing_changes(made: Made) -> None:
@@ -133,7 +169,8 @@ async def test_times_outside_are_refused_and_nothing_changes(made: Made) -> None
         assert await read(runtime, "last.md") == "The last word.\n"
 
 
-@pytest.mark.parametrize("how", ["gone", pytest.param("damaged", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["gone", "damaged"])
 async def test_a_segment_that_is_missing_is_named(made: Made, how: str) -> None:
     archive = archive_of(made.settings)
     assert archive is not None
@@ -171,20 +208,11 @@ async def test_it_is_refused_while_somebody_uses_the_server_and_without_an_archi
         await restored(made.settings.model_copy(update={"wal_archive_dir": made.directory / "none"}), made.good)
 
 
-async def test_an_archive_is_of_one_server(made: Made, tmp_path: Path) -> None:
-    other = settings_in(made.directory).model_copy(update={"data_dir": made.directory / "other"})
-    with pytest.raises(SetupError, match="is the archive of another PostgreSQL"):
-        async with open_server(other):
-            pass
-    full = tmp_path / "full"
-    full.mkdir()
-    (full / "photo.jpg").touch()
-    with pytest.raises(SetupError, match="is not empty and no archive"):
-        async with open_server(made.settings.model_copy(update={"wal_archive_dir": full})):
-            pass
-    # A disk that is away is no reason not to serve.
+@pytest.mark.slow
+async def test_an_archive_that_is_away_is_no_reason_not_to_serve(made: Made, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with capture_logs() as logs:
         async with embedded(made.settings.model_copy(update={"wal_archive_dir": tmp_path / "file" / "x"})) as (it, _):
             assert await read(it, "last.md") == "The last word.\n"
+            assert (await it.consolidation.backups.states()).archiver is not None
     assert "wal_archive_cannot_be_written" in {line["event"] for line in logs}

@@ -120,7 +120,7 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     away.rename(archive.wal)
     # PostgreSQL tries again each minute, and when there is another one.
     names.append(finish_segment(conninfo))
-    until(lambda: set(names) <= archive.segments(), 120)
+    until(lambda: set(names) <= archive.segments())
     await make_when_due(runtime.consolidation.backups.bases, partial(take_base, plan, conninfo))
     until(lambda: not list((Path(settings.data_dir or "") / "postgres/pg_wal/archive_status").glob("*.ready")))
     metrics, standing = await shown()

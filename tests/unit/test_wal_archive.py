@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres.archive import RESTORE_COMMAND, Restored, WalArchive
 
 NAME = "000000010000000000000007"
@@ -82,6 +83,26 @@ def test_segments_are_listed_looked_through_and_removed_by_their_place(archive: 
     assert archive.segments() == {*names[1:]}
     assert sorted(path.name for path in archive.wal.glob("*.h*")) == ["00000002.history.gz"]
     assert not (archive.wal / "draft.12").exists()
+
+
+def test_an_archive_is_of_one_server(tmp_path: Path) -> None:
+    archive, clusters = WalArchive(tmp_path / "archive"), [tmp_path / "one", tmp_path / "two"]
+    for number, cluster in enumerate(clusters):
+        (cluster / "global").mkdir(parents=True)
+        (cluster / "global" / "pg_control").write_bytes(number.to_bytes(8, "little") + CONTENT)
+    for _ in range(2):
+        archive.claim(clusters[0], None)
+    assert sorted(path.name for path in archive.directory.iterdir()) == ["base", "cluster", "restored", "wal"]
+    with pytest.raises(SetupError, match="is the archive of another PostgreSQL"):
+        archive.claim(clusters[1], None)
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (photos / "cat.jpg").touch()
+    with pytest.raises(SetupError, match="is not empty and no archive"):
+        WalArchive(photos).claim(clusters[0], None)
+    assert [path.name for path in photos.iterdir()] == ["cat.jpg"]
+    with pytest.raises(SetupError, match="is no archive of WAL"):
+        WalArchive(photos).identifier()
 
 
 def test_a_restore_is_known_when_its_cluster_is_served(archive: WalArchive, tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ async def restore_to_time(settings: Settings, to: datetime, options: RestoreOpti
     archive = archive_of(settings)
     if archive is None:
         raise NotArchived("there is no archive of WAL: REVERIE_WAL_ARCHIVE_DIR says where one is, or is to be from now")
+    archive.identifier()
     home = data_dir_of(settings).expanduser().resolve()
     account = EmbeddedPostgres(home).claim()
     with without_server(home):
@@ -138,7 +139,6 @@ async def restore_to_time(settings: Settings, to: datetime, options: RestoreOpti
 
 
 def _plan(archive: WalArchive, home: Path, to: datetime) -> _Plan:
-    archive.identifier()
     bases = bases_of(archive)
     if not bases:
         raise TimeBeforeArchive(f"the archive {archive.directory} has no base backup: a worker makes the first")
