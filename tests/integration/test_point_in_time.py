@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -151,6 +152,31 @@ async def test_what_a_server_that_was_killed_had_not_archived_is_there(made: Mad
     assert made.later < back.last <= more
     async with embedded(made.settings) as (runtime, _):
         assert (await read(runtime, "more.md"), await read(runtime, "most.md")) == ("More.\n", None)
+
+
+@pytest.mark.slow
+async def test_one_that_is_given_up_while_it_replays_leaves_the_old_memory(made: Made) -> None:
+    archive = archive_of(made.settings)
+    assert archive is not None
+    # Whoever reads the segment waits; when one does, it can be opened for writing.
+    segment = archive.wal / f"{max(archive.segments())}.gz"
+    segment.rename(made.directory / "kept")
+    os.mkfifo(segment, 0o644)
+    restoring = asyncio.create_task(restored(made.settings, made.later))
+    writer: int | None = None
+    while writer is None:
+        assert not restoring.done(), restoring
+        await asyncio.sleep(0.05)
+        with suppress(OSError):
+            writer = os.open(segment, os.O_WRONLY | os.O_NONBLOCK)
+    restoring.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await restoring
+    os.close(writer)
+    (made.directory / "kept").rename(segment)
+    assert not (made.directory / "home" / "restoring").exists()
+    async with embedded(made.settings) as (runtime, _):
+        assert await read(runtime, "last.md") == "The last word.\n"
 
 
 async def test_times_outside_are_refused_and_nothing_changes(made: Made) -> None:

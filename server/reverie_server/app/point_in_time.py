@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import tarfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +29,7 @@ from reverie_indexer.postgres.archive import (
     system_identifier,
 )
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
-from reverie_indexer.postgres.host import Account
+from reverie_indexer.postgres.host import Account, kill_all
 from reverie_indexer.postgres.programs import check_copy
 from reverie_indexer.postgres.replacing import CLUSTER, DRAFT_HOME, replace_cluster, without_server
 from reverie_server.app.backup import SQL, Progress, Show, connected, one
@@ -42,6 +43,7 @@ from reverie_server.settings.server import Settings
 
 # A long log takes its time, and a server that goes on with it is waited for.
 _RECOVERY_SECONDS = 7 * 86_400.0
+_KILL_SECONDS = 30.0
 _LAST = re.compile(r"last completed transaction was at log time (\S+ \S+)")
 _REDONE = re.compile(r"redo done at ([0-9A-F]+/[0-9A-F]+)")
 _NOT_REACHED = "recovery ended before configured recovery target was reached"
@@ -149,6 +151,8 @@ def _plan(archive: WalArchive, home: Path, to: datetime) -> _Plan:
             if base.at <= to and route.has(base):
                 return _Plan(archive, home, to, path, base, route)
     first = next(iter(bases.values()))
+    if first.at <= to:
+        raise TimeBeforeArchive("no base backup that is kept leads to that time: name one after the last base backup")
     raise TimeBeforeArchive(f"the first base backup is of {_text(first.at)}: name that time or a later one")
 
 
@@ -279,7 +283,11 @@ async def _start(plan: _Plan, target: Mapping[str, str]) -> tuple[EmbeddedPostgr
     try:
         return server, await asyncio.to_thread(server.start)
     except BaseException:
-        await uninterrupted(server.stop)
+        # A start that is given up goes on in its thread, for as long as the log is: it ends with its processes.
+        stopping = asyncio.create_task(uninterrupted(server.stop))
+        while not stopping.done():
+            await asyncio.to_thread(kill_all, plan.draft / CLUSTER, time.monotonic() + _KILL_SECONDS)
+            await asyncio.wait({stopping}, timeout=0.2)
         raise
 
 
